@@ -1,4 +1,4 @@
-// How fast a backlog drains: events are published while no worker runs, then one starts.
+// Measures how fast a backlog drains: events are published without a worker, then one starts.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Load, LoadResult } from "./generator.ts";
 import { monotonicMs } from "./monotonic.ts";
@@ -11,7 +11,7 @@ const patienceMs = 120_000;
 
 export interface Drain {
   readonly deliveries: number;
-  /** From the first arrival to the last result written. */
+  /** From the first arrival to the last recorded result. */
   readonly perSecond: number;
 }
 
@@ -32,9 +32,9 @@ export async function drainBacklog(
     maxEvents: count,
     rate: null,
   };
-  const { accepted } = await world.generator.ask<LoadResult>("run", load);
+  const { accepted } = await world.generator.call<LoadResult>("run", load);
   await api.stop();
-  await world.receiver.ask("expect", count);
+  await world.receiver.call("expect", count);
   const sql = await world.connect(url);
   const worker = await world.startServer({ database: url, role: "worker", profileDir });
   const deadline = monotonicMs() + patienceMs;
@@ -49,10 +49,10 @@ export async function drainBacklog(
   const { firstAt } = await progress(world);
   const settled = await settledCount(sql);
   await worker.stop();
-  if (settled !== accepted) throw new Error(`${accepted} were owed, but ${settled} were settled.`);
+  if (settled !== accepted) throw new Error(`${accepted} were queued, but ${settled} were settled.`);
   return { deliveries: accepted, perSecond: (accepted / (endedAt - firstAt)) * 1000 };
 }
 
 async function progress(world: World): Promise<{ count: number; firstAt: number }> {
-  return await world.receiver.ask<{ count: number; firstAt: number }>("progress");
+  return await world.receiver.call<{ count: number; firstAt: number }>("progress");
 }

@@ -1,5 +1,5 @@
-// The most this machine could do: one process that receives, stores, signs, sends and records, each batch in one
-// statement, and does nothing else. No tenants, retries, caps, leases or checks; what it skips is what Posthorn adds.
+// The upper bound on this machine: one process that receives, stores, signs, sends and records, each batch in one
+// statement, without tenants, retries, limits, leases or checks.
 import { createHmac, createSecretKey, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -13,7 +13,7 @@ import {
   int4Array,
   uuidArray,
 } from "../packages/posthorn/src/storage/binary-array.ts";
-import { answerParent } from "./helper.ts";
+import { handleMessages } from "./subprocess.ts";
 import { endpointCount, tenantOf, typeOf } from "./workload.ts";
 
 export interface CeilingOptions {
@@ -32,11 +32,11 @@ interface Item {
 interface Accepted {
   readonly response: ServerResponse;
   readonly ids: readonly string[];
-  /** Its events that are not stored yet. */
+  /** Number of its events that are not stored yet. */
   open: number;
 }
 
-// As the product's dispatcher and engine have them.
+// The same values as in Posthorn's dispatcher and engine.
 const agent = new Agent({
   factory: (origin, settings) => new Pool(origin, settings),
   connections: 128,
@@ -63,7 +63,7 @@ let isRecording = false;
 let inFlight = 0;
 let settled = 0;
 
-answerParent({ start, settled: () => settled });
+handleMessages({ start, settled: () => settled });
 
 async function start({ database, receiverPorts }: CeilingOptions): Promise<number> {
   for (let index = 0; index < endpointCount; index += 1)

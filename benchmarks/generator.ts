@@ -1,9 +1,9 @@
-// The lean load generator: requests are built beforehand and only their numbers are written anew; each connection has
-// one request in the air. It notes when an event was sent and when its 202 came.
+// A minimal load generator: requests are built beforehand and only their numbers change. Each connection has one request in
+// flight. It records when each event was sent and when its 202 arrived.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { answerParent } from "./helper.ts";
 import { monotonicMs } from "./monotonic.ts";
+import { handleMessages } from "./subprocess.ts";
 import { digits, endpointCount, eventJson, numberMark, tenantOf, typeOf, writeDigits } from "./workload.ts";
 
 export interface Load {
@@ -12,23 +12,23 @@ export interface Load {
   /** Events per request; 1 sends an object, more an array. */
   readonly batch: number;
   readonly connections: number;
-  /** Whichever comes first ends it. */
+  /** The run ends with the first limit reached. */
   readonly durationMs: number;
   readonly maxEvents: number;
-  /** Events per second; null: the next request as soon as the last is answered. */
+  /** Events per second; null: as fast as responses arrive. */
   readonly rate: number | null;
 }
 
 export interface LoadResult {
   readonly startedAt: number;
-  /** Events answered with 202. */
+  /** Events acknowledged with 202. */
   readonly accepted: number;
-  /** By the event's number. */
+  /** Indexed by event number. */
   readonly sentAt: Float64Array;
   readonly acceptedAt: Float64Array;
 }
 
-answerParent({ run: (load: Load) => new Generator(load).run() });
+handleMessages({ run: (load: Load) => new Generator(load).run() });
 
 class Generator {
   readonly load: Load;
@@ -79,7 +79,7 @@ class Generator {
     };
   }
 
-  answered(connection: Connection, first: number): void {
+  responded(connection: Connection, first: number): void {
     const now = monotonicMs();
     const { batch, rate } = this.load;
     this.#busy -= 1;
@@ -106,7 +106,7 @@ class Generator {
     connection.send(first);
   }
 
-  /** Late timers are made up for; a request without a free connection waits for one. */
+  /** Compensates for late timers; requests without a free connection wait. */
   #tick(rate: number): void {
     const now = monotonicMs();
     const due = ((now - this.#startedAt) * rate) / 1000;
@@ -125,7 +125,7 @@ const endOfHead = Buffer.from("\r\n\r\n");
 class Connection {
   readonly #generator: Generator;
   readonly #request: Buffer;
-  /** Where tenant, type and number of each event stand in the request. */
+  /** Positions of tenant, type and number of each event in the request. */
   readonly #places: readonly { tenant: number; type: number; number: number }[];
   #socket: Socket | undefined;
   #endpoint: number;
@@ -166,7 +166,7 @@ class Connection {
     this.#first = first;
     let number = first;
     for (const place of this.#places) {
-      // 7 and 200 have no common divisor: every connection walks over all endpoints
+      // 7 and 200 are coprime, so every connection visits all endpoints
       this.#endpoint = (this.#endpoint + 7) % endpointCount;
       this.#request.write(tenantOf(this.#endpoint), place.tenant, "latin1");
       this.#request.write(typeOf(this.#endpoint), place.type, "latin1");
@@ -185,8 +185,8 @@ class Connection {
       return;
     }
     this.#received = Buffer.alloc(0);
-    if (received.toString("latin1", 9, 12) === "202") this.#generator.answered(this, this.#first);
-    else this.#generator.failed(new Error(`The server answered: ${received.toString().slice(0, 1_000)}`));
+    if (received.toString("latin1", 9, 12) === "202") this.#generator.responded(this, this.#first);
+    else this.#generator.failed(new Error(`The server returned: ${received.toString().slice(0, 1_000)}`));
   }
 }
 

@@ -1,14 +1,14 @@
-// npm run bench: ingest → durable → signed POST → durable result, with database, load generator and receiver on the
-// same machine; and, in the same run, the ceiling: the same machine doing only what cannot be left out.
+// npm run bench: measures publishing and delivery with database, load generator and receiver on the same machine, and in
+// the same run the ceiling: a process that does only the unavoidable work.
 import { type Drain, drainBacklog } from "./backlog.ts";
+import { afterOutage, type BlackHoleFigures, besideBlackHole, withSlowReceivers } from "./failures.ts";
+import { fetchMs, fillBacklog, type MemoryFigures, measureMemory, prepareBacklog } from "./large-backlog.ts";
 import { compareLists } from "./lists.ts";
 import { type Measurement, measure, medianNumber, medianOf, type Workload } from "./measure.ts";
 import { type Plan, readPlan } from "./options.ts";
-import { fetchMs, type MemoryFigures, owe, prepareOwed, workOnOwed } from "./owed.ts";
 import { compareReceivers, type ReceivingFigures } from "./receiving.ts";
 import { type Subject, startCeiling, startPosthorn } from "./subject.ts";
 import { machineLine, milliseconds, orDash, renderTable, whole } from "./table.ts";
-import { afterOutage, type BlackHoleFigures, besideBlackHole, withSlowReceivers } from "./trouble.ts";
 import { batchSize } from "./workload.ts";
 import { World } from "./world.ts";
 
@@ -19,40 +19,40 @@ const events: Record<Mode, { readonly title: string; readonly batch: Workload["b
   batch: { title: `batches of ${batchSize}`, batch: batchSize },
 };
 const steadyRate = 2_000;
-const fewOwed = 1_000;
+const smallBacklog = 1_000;
 const rewarmMs = 500;
 
-const legend = `Deliveries count when they are written down as delivered. Statements, WAL bytes and µs of processor time are per
-delivery. The ceiling does only: receive, one batched insert, signed POST, one batched write. Others' load is the share
-of the machine that processes outside the benchmark took in a row's worst run; above a few per cent, neither the speeds nor
-their ratio to the ceiling can be relied on: run it again on a quiet machine.
-Aims on 2 cores: 8,000/s single, 15,000/s in batches, p50 ≤ 3 ms, 0.70 of the ceiling, less than 300 MB with 1,000,000 owed,
-a page of a list within 50 ms at 1,000,000 and 3 times what it takes at 1,000.
-Receiving: the same signed 1 KB requests on Node's http, 64 connections, each with an id of its own and one insert as its
-effect. By hand means node:crypto and begin, insert on conflict do nothing, insert, commit. Lease mode commits three times.
-Aims: 0.80 of the one by hand in transactional mode, with memory 0.50 of the bare handler.`;
+const legend = `A delivery counts when its success is recorded. Statements, WAL bytes and µs of processor time are per delivery. The
+ceiling only receives, inserts in batches, sends signed POSTs and stores results in batches. Others' load is the share of
+the machine used by processes outside the benchmark in the worst run; above a few per cent the figures are unreliable:
+repeat them on an idle machine.
+Targets on 2 cores: 8,000/s single, 15,000/s in batches, p50 ≤ 3 ms, 0.70 of the ceiling, less than 300 MB with 1,000,000
+queued, a page of a list within 50 ms at 1,000,000 rows and at most 3 times as long as at 1,000.
+Receiving: signed 1 KB requests on Node's http, 64 connections, each with its own id and one insert as its effect. By hand
+means node:crypto and begin, insert on conflict do nothing, insert, commit. Lease mode commits three times.
+Targets: 0.80 of by hand in transactional mode, 0.50 of the bare handler with memory.`;
 
 const plan = readPlan(process.argv.slice(2));
 if (plan !== null) await run(plan);
 
 async function run(plan: Plan): Promise<void> {
   const opening = World.create();
-  let isEnding = false;
-  const endEarly = (exitCode: number): void => {
-    if (isEnding) return;
-    isEnding = true;
+  let isAborting = false;
+  const abort = (exitCode: number): void => {
+    if (isAborting) return;
+    isAborting = true;
     void opening.then((world) => world.close()).finally(() => process.exit(exitCode));
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => endEarly(130));
-  // the reader of our output went away, as in `npm run bench | head`
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => endEarly(1));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => abort(130));
+  // the reader of the output is gone, as in `npm run bench | head`
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => abort(1));
   const world = await opening;
   try {
     const tables = [
       await throughputTable(world, plan),
       await backlogTable(world, plan),
       await listsTable(world, plan),
-      await troubleTable(world, plan),
+      await failuresTable(world, plan),
       await receivingTable(world, plan),
     ];
     for (const table of tables) if (table !== null) console.log(`\n${table}`);
@@ -65,7 +65,7 @@ async function run(plan: Plan): Promise<void> {
   }
 }
 
-// ── what goes through ────────────────────────────────────────────────────────────────────────────────────────────────
+// ── throughput ────────────────────────────────────────────────────────────────────────────────────────────────
 
 async function throughputTable(world: World, plan: Plan): Promise<string | null> {
   const rows: string[][] = [];
@@ -105,12 +105,12 @@ async function throughputRows(world: World, plan: Plan, mode: Mode): Promise<str
   const subjects = [posthorn, checked, ceiling].filter((subject) => subject !== null);
   const runs = new Map<Subject, Measurement[]>(subjects.map((subject) => [subject, []]));
   for (const subject of subjects) await warmUp(subject, plan.warmUpMs);
-  // In short turns whose order changes, so that all see the same seconds of a machine that has better and worse ones.
+  // In short alternating runs, so that all are measured under the same conditions.
   for (let index = 1; index <= plan.runs; index += 1) {
     for (const subject of index % 2 === 1 ? subjects : subjects.toReversed()) {
       const name =
         subject === ceiling ? `ceiling, ${title}` : subject === checked ? `${title}, checked` : title;
-      // while the other one ran, the receiver's connections were idle and closed
+      // its connections to the receiver were closed as idle while the others ran
       await warmUp(subject, rewarmMs);
       const measured = await measure(world, subject, { batch, durationMs: plan.runMs, rate: null });
       progress(`${name}, run ${index} of ${plan.runs}: ${whole(measured.perSecond)}/s`);
@@ -125,7 +125,7 @@ async function throughputRows(world: World, plan: Plan, mode: Mode): Promise<str
     rows.push(throughputRow(`${title}, with key, schema and limits`, runsOf(checked), runsOf(ceiling)));
     if (posthorn !== null) {
       const share = shareOf(runsOf(checked), runsOf(posthorn));
-      rows.push([`  against those without (aim: at least 0.90): ${share}`]);
+      rows.push([`  compared with those without (target: at least 0.90): ${share}`]);
     }
   }
   if (ceiling !== null) rows.push(throughputRow(`${title}, the ceiling`, runsOf(ceiling)));
@@ -138,7 +138,7 @@ async function throughputRows(world: World, plan: Plan, mode: Mode): Promise<str
   return rows;
 }
 
-/** By rounds: two runs of the same few seconds can be compared, two of different minutes cannot. */
+/** Returns the median ratio of runs measured in the same round. */
 function shareOf(runs: readonly Measurement[], others: readonly Measurement[]): string {
   const shares = runs.map((run, round) => run.perSecond / (others[round]?.perSecond ?? Number.NaN));
   return medianNumber(shares).toFixed(2);
@@ -167,59 +167,60 @@ function throughputRow(
   ];
 }
 
-// ── what waits ───────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── backlog ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 async function backlogTable(world: World, plan: Plan): Promise<string | null> {
   const rows: string[][] = [];
   if (plan.parts.has("backlog"))
     rows.push(drainRow(await drainBacklog(world, plan.backlog, plan.profileDir)));
-  if (plan.parts.has("fetch") || plan.parts.has("memory")) rows.push(...(await owedRows(world, plan)));
-  return rows.length === 0 ? null : renderTable(["a backlog", ""], rows);
+  if (plan.parts.has("fetch") || plan.parts.has("memory"))
+    rows.push(...(await largeBacklogRows(world, plan)));
+  return rows.length === 0 ? null : renderTable(["backlog", ""], rows);
 }
 
 function drainRow({ deliveries, perSecond }: Drain): string[] {
   progress(`backlog of ${whole(deliveries)}: ${whole(perSecond)}/s`);
-  return [`drain of ${whole(deliveries)} owed`, `${whole(perSecond)}/s`];
+  return [`draining ${whole(deliveries)} queued`, `${whole(perSecond)}/s`];
 }
 
-async function owedRows(world: World, { parts, owed: count, memoryMs }: Plan): Promise<string[][]> {
+async function largeBacklogRows(world: World, { parts, queued: count, memoryMs }: Plan): Promise<string[][]> {
   const rows: string[][] = [];
-  const owed = await prepareOwed(world);
+  const backlog = await prepareBacklog(world);
   let fewMs = Number.NaN;
   if (parts.has("fetch")) {
-    await owe(owed, fewOwed);
-    fewMs = await fetchMs(owed);
-    rows.push([`one fetch of 300 at ${whole(fewOwed)} owed, p50`, `${milliseconds(fewMs)} ms`]);
+    await fillBacklog(backlog, smallBacklog);
+    fewMs = await fetchMs(backlog);
+    rows.push([`one fetch of 300 with ${whole(smallBacklog)} queued, p50`, `${milliseconds(fewMs)} ms`]);
   }
-  progress(`putting ${whole(count)} owed deliveries into the database`);
-  await owe(owed, count);
+  progress(`inserting ${whole(count)} queued deliveries`);
+  await fillBacklog(backlog, count);
   if (parts.has("fetch")) {
-    const manyMs = await fetchMs(owed);
-    rows.push([`one fetch of 300 at ${whole(count)} owed, p50`, `${milliseconds(manyMs)} ms`]);
-    rows.push(["  against the one before (aim: at most 2)", (manyMs / fewMs).toFixed(2)]);
+    const manyMs = await fetchMs(backlog);
+    rows.push([`one fetch of 300 with ${whole(count)} queued, p50`, `${milliseconds(manyMs)} ms`]);
+    rows.push(["  ratio of the two (target: at most 2)", (manyMs / fewMs).toFixed(2)]);
   }
   if (parts.has("memory")) {
-    progress("a server works on them, receivers answer after 200 ms");
-    rows.push(...memoryRows(count, await workOnOwed(owed, count, memoryMs)));
+    progress("delivering them, receivers respond after 200 ms");
+    rows.push(...memoryRows(count, await measureMemory(backlog, count, memoryMs)));
   }
   return rows;
 }
 
 function memoryRows(count: number, { peakMb, perSecond }: MemoryFigures): string[][] {
-  const title = `server memory with ${whole(count)} owed, at most`;
+  const title = `peak server memory with ${whole(count)} queued`;
   return [
     [title, `${orDash(peakMb, whole)} MB`],
-    [`  while it delivered to receivers that take 200 ms`, `${whole(perSecond)}/s`],
+    [`  deliveries to receivers that take 200 ms`, `${whole(perSecond)}/s`],
   ];
 }
 
-// ── what people look at ──────────────────────────────────────────────────────────────────────────────────────────────
+// ── lists ──────────────────────────────────────────────────────────────────────────────────────────────
 
 async function listsTable(world: World, { parts, lists: count }: Plan): Promise<string | null> {
   if (!parts.has("lists")) return null;
-  progress(`putting ${whole(count)} finished deliveries into a database`);
+  progress(`inserting ${whole(count)} finished deliveries`);
   const figures = await compareLists(world, count);
-  const head = ["a page, ms at", "1,000", "rows", whole(count), "rows", "ratio (aim: at most 3)"];
+  const head = ["a page, ms at", "1,000", "rows", whole(count), "rows", "ratio (target: at most 3)"];
   const rows = figures.map(({ title, few, many }) => [
     title,
     milliseconds(few.ms),
@@ -231,15 +232,15 @@ async function listsTable(world: World, { parts, lists: count }: Plan): Promise<
   return renderTable(head, rows);
 }
 
-// ── what is in trouble ───────────────────────────────────────────────────────────────────────────────────────────────
+// ── failing receivers ───────────────────────────────────────────────────────────────────────────────────────────────
 
-async function troubleTable(
+async function failuresTable(
   world: World,
   { parts, hole, outage, steadyMs, memoryMs }: Plan,
 ): Promise<string | null> {
   const rows: string[][] = [];
   if (parts.has("hole")) {
-    progress(`a black hole is owed ${whole(hole)} among healthy endpoints`);
+    progress(`healthy endpoints beside an unresponsive one with ${whole(hole)} queued`);
     rows.push(...holeRows(await besideBlackHole(world, hole, steadyMs * 2), hole));
   }
   if (parts.has("slow")) {
@@ -249,32 +250,32 @@ async function troubleTable(
       `server memory with ${whole(endpoints)} receivers that take 5 s`,
       `${orDash(peakMb, whole)} MB`,
     ]);
-    rows.push(["  requests open at a time, of one endpoint", `${whole(mostOpen)}, ${mostOpenOfOne}`]);
+    rows.push(["  open requests in total, per endpoint", `${whole(mostOpen)}, ${mostOpenOfOne}`]);
   }
   if (parts.has("outage")) {
-    progress(`all receivers are down while ${whole(outage)} events come, and then work again`);
-    const { owed, recoveredMs, mostOpenOfOne } = await afterOutage(world, outage);
+    progress(`all receivers are down while ${whole(outage)} events are published, then recover`);
+    const { queued, recoveredMs, mostOpenOfOne } = await afterOutage(world, outage);
     rows.push([
-      `all receivers back: ${whole(owed)} owed are delivered after`,
+      `after an outage: ${whole(queued)} queued are delivered after`,
       `${milliseconds(recoveredMs / 1000)} s`,
     ]);
-    rows.push(["  requests open at a time of one endpoint", String(mostOpenOfOne)]);
+    rows.push(["  open requests per endpoint", String(mostOpenOfOne)]);
   }
-  return rows.length === 0 ? null : renderTable(["trouble", ""], rows);
+  return rows.length === 0 ? null : renderTable(["failing receivers", ""], rows);
 }
 
-function holeRows({ quiet, beside }: BlackHoleFigures, hole: number): string[][] {
+function holeRows({ baseline, beside }: BlackHoleFigures, hole: number): string[][] {
   const shown = ({ sentToArrival: { p50, p99 } }: Measurement): string =>
     `${milliseconds(p50)} / ${milliseconds(p99)} ms`;
-  const ratio = beside.sentToArrival.p99 / quiet.sentToArrival.p99;
+  const ratio = beside.sentToArrival.p99 / baseline.sentToArrival.p99;
   return [
-    ["healthy endpoints at 1,000/s, sent→arrival p50 / p99", shown(quiet)],
-    [`  beside a black hole with ${whole(hole)} owed`, shown(beside)],
-    ["  p99 against the quiet run (aim: at most 2)", ratio.toFixed(2)],
+    ["healthy endpoints at 1,000/s, sent→arrival p50 / p99", shown(baseline)],
+    [`  beside an unresponsive endpoint with ${whole(hole)} queued`, shown(beside)],
+    ["  p99 compared with the run without (target: at most 2)", ratio.toFixed(2)],
   ];
 }
 
-// ── the other side ───────────────────────────────────────────────────────────────────────────────────────────────────
+// ── receiving ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 async function receivingTable(world: World, plan: Plan): Promise<string | null> {
   if (!plan.parts.has("receiving")) return null;

@@ -1,5 +1,5 @@
-// One run: load on, load off, wait until everything is delivered and written down, then compare the notes of the
-// generator, the receiver and PostgreSQL.
+// One run: generates load, waits until everything is delivered and recorded, then compares the data of generator,
+// receiver and PostgreSQL.
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Load, LoadResult } from "./generator.ts";
@@ -11,19 +11,19 @@ import type { batchSize } from "./workload.ts";
 import type { World } from "./world.ts";
 
 export interface Measurement {
-  /** Delivered and settled, from the first request to the last result written. */
+  /** Settled deliveries per second, from the first request to the last recorded result. */
   readonly perSecond: number;
-  /** From the 202 at the generator to the request at the receiver; below zero when the receiver was first. */
+  /** From the 202 at the generator to the request at the receiver; negative if the receiver was first. */
   readonly acceptedToArrival: Percentiles;
   readonly sentToArrival: Percentiles;
   readonly statements: number;
   readonly walBytes: number;
-  /** Processor time per delivery; null where the system does not tell. */
+  /** Processor time per delivery; null if unavailable. */
   readonly nodeMicros: number | null;
   readonly postgresMicros: number | null;
-  /** Of the subject's process since it began. */
+  /** Peak memory of the subject's process. */
   readonly peakMb: number | null;
-  /** Share of the machine that processes outside the benchmark took: the figures suffer from it. */
+  /** Share of the machine used by processes outside the benchmark. */
   readonly foreignShare: number | null;
 }
 
@@ -35,19 +35,19 @@ export interface Percentiles {
 export interface Workload {
   readonly batch: 1 | typeof batchSize;
   readonly durationMs: number;
-  /** Events per second; null is as fast as 64 connections can. */
+  /** Events per second; null: as fast as 64 connections allow. */
   readonly rate: number | null;
 }
 
 const connections = 64;
-/** More than any machine does in the longest run. */
+/** Upper bound for any machine. */
 const maxEventsPerSecond = 100_000;
 const settleMs = 60_000;
 
 export async function measure(world: World, subject: Subject, workload: Workload): Promise<Measurement> {
   const { batch, durationMs, rate } = workload;
   const maxEvents = Math.ceil((durationMs / 1000) * maxEventsPerSecond);
-  await world.receiver.ask("expect", maxEvents);
+  await world.receiver.call("expect", maxEvents);
   const settledBefore = await subject.settledCount();
   const before = await readCounters(world, subject);
   const load: Load = {
@@ -59,11 +59,11 @@ export async function measure(world: World, subject: Subject, workload: Workload
     maxEvents,
     rate,
   };
-  const sent = await world.generator.ask<LoadResult>("run", load);
+  const sent = await world.generator.call<LoadResult>("run", load);
   await untilSettled(subject, settledBefore + sent.accepted);
   const elapsedMs = monotonicMs() - sent.startedAt;
   const after = await readCounters(world, subject);
-  const arrivals = await world.receiver.ask<Arrivals>("arrivals");
+  const arrivals = await world.receiver.call<Arrivals>("arrivals");
   checkNothingLost(sent, arrivals, (await subject.settledCount()) - settledBefore);
   const deliveries = sent.accepted;
   return {
@@ -82,12 +82,13 @@ export async function measure(world: World, subject: Subject, workload: Workload
 async function untilSettled(subject: Subject, count: number): Promise<void> {
   const deadline = monotonicMs() + settleMs;
   while (!(await subject.hasSettled(count))) {
-    if (monotonicMs() > deadline) throw new Error("Deliveries are still owed a minute after the load ended.");
+    if (monotonicMs() > deadline)
+      throw new Error("Deliveries are still queued a minute after the load ended.");
     await delay(3);
   }
 }
 
-/** A benchmark that loses events measures something else. */
+/** Throws if events were lost. */
 function checkNothingLost({ accepted }: LoadResult, { count, duplicates }: Arrivals, settled: number): void {
   if (count - duplicates !== accepted || settled !== accepted) {
     throw new Error(`${accepted} accepted, but ${count - duplicates} arrived and ${settled} were settled.`);
@@ -100,7 +101,7 @@ export interface Counters {
   readonly walBytes: number;
   readonly nodeMs: number | null;
   readonly postgresMs: number | null;
-  /** Of the benchmark's processes but for PostgreSQL's, and of everything on this machine. */
+  /** Processor time of the benchmark's processes without PostgreSQL. */
   readonly ownMs: number | null;
   readonly busyMs: number;
   readonly at: number;
@@ -154,7 +155,7 @@ export function percentiles(values: Float64Array): Percentiles {
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-/** Of each figure on its own: the machine's hiccups hit different figures in different runs. */
+/** Returns the median of each figure separately. */
 export function medianOf(runs: readonly Measurement[]): Measurement {
   const median = (pick: (run: Measurement) => number): number => medianNumber(runs.map(pick));
   const medianOrNull = (pick: (run: Measurement) => number | null): number | null => {
@@ -176,7 +177,7 @@ export function medianOf(runs: readonly Measurement[]): Measurement {
     nodeMicros: medianOrNull((run) => run.nodeMicros),
     postgresMicros: medianOrNull((run) => run.postgresMicros),
     peakMb: medianOrNull((run) => run.peakMb),
-    // the worst, because a row is only as good as its most disturbed run
+    // the worst run
     foreignShare: Math.max(...runs.map((run) => run.foreignShare ?? Number.NaN)),
   };
 }

@@ -1,4 +1,4 @@
-// The flags the command itself asks Node for; the ceiling gets the same.
+// The Node flags of the posthorn command, also used for the ceiling.
 import { readFileSync } from "node:fs";
 
 const [shebang = ""] = readFileSync(

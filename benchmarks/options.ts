@@ -1,4 +1,4 @@
-// What to measure, and how long.
+// Command-line options and the scale of the measurements.
 import { parseArgs } from "node:util";
 
 export const parts = [
@@ -21,11 +21,11 @@ export interface Plan {
   readonly parts: ReadonlySet<Part>;
   readonly runs: number;
   readonly runMs: number;
-  /** Of a run at a fixed rate. */
+  /** Duration of a run at a fixed rate. */
   readonly steadyMs: number;
   readonly warmUpMs: number;
   readonly backlog: number;
-  readonly owed: number;
+  readonly queued: number;
   readonly memoryMs: number;
   readonly lists: number;
   readonly hole: number;
@@ -34,11 +34,11 @@ export interface Plan {
 }
 
 const usage = `npm run bench -- [--only ${parts.join(",")}] [--quick] [--profile folder]
-  --only     these parts, a comma between; all unless given
-  --quick    one short run each, and a tenth of the backlog
-  --profile  writes a processor profile of every server under test into the folder (it costs speed)`;
+  --only     measures these parts; all by default
+  --quick    one short run each, with smaller backlogs
+  --profile  writes a CPU profile of every server to the folder (slows it down)`;
 
-/** Null when there is nothing to run: usage was asked for, or an option is not known. */
+/** Returns null, after printing the usage, for --help and for invalid options. */
 export function readPlan(args: readonly string[]): Plan | null {
   try {
     const { values } = parseArgs({
@@ -66,7 +66,7 @@ function toPlan(chosen: ReadonlySet<Part>, quick: boolean, profileDir: string | 
     steadyMs: 5_000,
     warmUpMs: 3_000,
     backlog: 100_000,
-    owed: 1_000_000,
+    queued: 1_000_000,
     memoryMs: 15_000,
     lists: 1_000_000,
     hole: 100_000,
@@ -78,7 +78,7 @@ function toPlan(chosen: ReadonlySet<Part>, quick: boolean, profileDir: string | 
     steadyMs: 2_000,
     warmUpMs: 2_000,
     backlog: 20_000,
-    owed: 100_000,
+    queued: 100_000,
     memoryMs: 5_000,
     lists: 20_000,
     hole: 10_000,
@@ -91,6 +91,6 @@ function readParts(only: string | undefined): ReadonlySet<Part> {
   if (only === undefined) return new Set(parts);
   const names = only.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !(parts as readonly string[]).includes(name));
-  if (unknown !== undefined) throw new Error(`There is no part "${unknown}".`);
+  if (unknown !== undefined) throw new Error(`Unknown part "${unknown}".`);
   return new Set(names as Part[]);
 }

@@ -1,5 +1,4 @@
-// Posthorn as its users run it: `posthorn serve` from dist in a process of its own, settings of production but for
-// loopback receivers.
+// `posthorn serve` from dist in its own process, with production settings except that loopback receivers are allowed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -20,9 +19,9 @@ export interface ServerOptions {
   readonly database: string;
   readonly role: "all" | "api" | "worker";
   readonly scratchDir: string;
-  /** Settings besides those of every server here. */
+  /** Additional settings. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where a processor profile is written when it stops. */
+  /** Folder for a CPU profile, written when it stops. */
   readonly profileDir?: string | undefined;
 }
 
@@ -78,7 +77,7 @@ export class PosthornServer {
     return this.#child.pid as number;
   }
 
-  /** What it logged: nothing, as long as all is well. */
+  /** Its log; empty unless something failed. */
   get log(): string {
     return this.#errors;
   }
@@ -100,7 +99,7 @@ export class PosthornServer {
     this.#child.kill("SIGKILL");
   }
 
-  /** Tenants and endpoints through the API, one endpoint per port of the receiver. */
+  /** Creates tenants and endpoints by the API, one endpoint per receiver port. */
   async createEndpoints(receiverPorts: readonly number[]): Promise<void> {
     for (let index = 0; index < endpointCount; index += endpointsPerTenant) {
       await this.call("PUT", `/api/v1/tenants/${tenantOf(index)}`, {});
@@ -111,8 +110,8 @@ export class PosthornServer {
     }
   }
 
-  /** A key such as producers have, and a schema for every type: what a request has to pass besides the engine. */
-  async demandChecks(): Promise<string> {
+  /** Creates a schema for every type, and returns a key with limited scope as producers use it. */
+  async requireChecks(): Promise<string> {
     for (let index = 0; index < endpointsPerTenant; index += 1) {
       await this.call("PUT", `/api/v1/event-types/${typeOf(index)}`, { schema: dataSchema });
     }
@@ -127,7 +126,7 @@ export class PosthornServer {
       body: JSON.stringify(body),
     });
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
     return JSON.parse(text) as Answer;
   }
 
@@ -140,7 +139,7 @@ export class PosthornServer {
       if (response?.ok) return;
       await delay(20);
     }
-    throw new Error(`posthorn serve did not become ready. It said:\n${this.#errors}`);
+    throw new Error(`posthorn serve did not become ready. Its log:\n${this.#errors}`);
   }
 }
 

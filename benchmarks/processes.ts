@@ -1,4 +1,4 @@
-// What the operating system says of a process: memory and processor time. Only Linux tells; elsewhere it is null.
+// Memory and processor time of processes. Null on systems other than Linux.
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
 
@@ -10,13 +10,13 @@ export function peakResidentMb(pid: number): number | null {
   return statusField(pid, "VmHWM");
 }
 
-/** Processor time so far, user and system. */
+/** Returns the processor time so far, user and system. */
 export function cpuMs(pid: number): number | null {
   const fields = statFields(pid);
   return fields === null ? null : ticksToMs(fields, [11, 12]);
 }
 
-/** Of the postmaster and all it started, those that have ended included. */
+/** Returns the processor time of a process and its descendants, including exited ones. */
 export function familyCpuMs(parent: number): number | null {
   const own = statFields(parent);
   if (own === null) return null;
@@ -28,7 +28,7 @@ export function familyCpuMs(parent: number): number | null {
   return total;
 }
 
-/** Of all processors together since the machine started, busy with anything. */
+/** Returns the busy time of all processors since boot. */
 export function machineBusyMs(): number {
   return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
 }
@@ -39,7 +39,7 @@ function statusField(pid: number, name: string): number | null {
   return kilobytes === undefined ? null : Number(kilobytes) / 1024;
 }
 
-/** proc(5), from the third field on: the second, the name, may hold spaces. */
+/** Returns the fields of /proc/<pid>/stat from the third on; the second, the name, may contain spaces. */
 function statFields(pid: number): string[] | null {
   const text = read(`/proc/${pid}/stat`);
   return text === null ? null : text.slice(text.lastIndexOf(")") + 2).split(" ");

@@ -1,15 +1,15 @@
-// The lean receiver: 200 ports on loopback, each an origin of its own as in life, just enough HTTP to answer "ok".
-// It notes when it saw each event's number, and counts what came twice and what is open at a time. Told so, it fails.
+// A minimal receiver: 200 ports on loopback, each a separate origin, with just enough HTTP to respond. It records when each
+// event arrived, and counts duplicates and open requests. It can be told to fail.
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { answerParent } from "./helper.ts";
 import { monotonicMs } from "./monotonic.ts";
+import { handleMessages } from "./subprocess.ts";
 import { endpointCount, numberMark, readDigits } from "./workload.ts";
 
 export interface Arrivals {
   readonly count: number;
   readonly duplicates: number;
-  /** By number; 0 for one that did not come. */
+  /** By event number; 0 if it did not arrive. */
   readonly at: Float64Array;
 }
 
@@ -24,13 +24,13 @@ let mostOpen = 0;
 let mostOpenOfOne = 0;
 
 export interface OpenRequests {
-  /** At a time since the count was reset, all endpoints together. */
+  /** Most open requests at a time since the last reset, over all endpoints. */
   readonly most: number;
-  /** Of one endpoint. */
+  /** Most open requests of one endpoint. */
   readonly mostOfOne: number;
 }
 
-answerParent({
+handleMessages({
   listen,
   expect: (numbers: number) => {
     at = new Float64Array(numbers);
@@ -41,15 +41,15 @@ answerParent({
     mostOpenOfOne = 0;
   },
   openRequests: (): OpenRequests => ({ most: mostOpen, mostOfOne: mostOpenOfOne }),
-  /** While it is down every answer is a 500, and nothing counts as arrived. */
+  /** While down, every response is a 500 and no arrival counts. */
   down: (value: boolean) => {
     isDown = value;
   },
-  /** One more port, which takes requests and never answers. */
+  /** Opens a port that accepts requests and never responds. */
   blackHole: () => listenOn((socket) => socket.on("error", () => {}).resume()),
   progress: () => ({ count, firstAt }),
   arrivals: (): Arrivals => ({ count, duplicates, at }),
-  /** From now on every answer comes this much later. */
+  /** Delays every response. */
   delay: (ms: number) => {
     delayMs = ms;
   },
@@ -82,7 +82,7 @@ function receive(socket: Socket): void {
   });
 }
 
-/** Answers each whole request, and returns what is left of the next one. */
+/** Responds to each complete request and returns the remaining bytes. */
 function take(socket: Socket, bytes: Buffer): Buffer | null {
   let rest = bytes;
   while (rest.length > 0) {
@@ -91,13 +91,13 @@ function take(socket: Socket, bytes: Buffer): Buffer | null {
     const end = body + lengthOf(rest);
     if (rest.length < end) return rest;
     if (isDown) socket.write(failed);
-    else answer(socket, rest, body);
+    else respond(socket, rest, body);
     rest = rest.subarray(end);
   }
   return null;
 }
 
-function answer(socket: Socket, request: Buffer, body: number): void {
+function respond(socket: Socket, request: Buffer, body: number): void {
   note(request, body);
   if (delayMs === 0) {
     socket.write(ok);

@@ -1,5 +1,5 @@
-// A receiver under test, in a process of its own: the kit in one of its modes, what people write by hand instead of it,
-// and the bare handler that only reads and answers. All on Node's http, with the same handler: one insert.
+// A receiver under test in its own process: @posthorn/receiver in one of its modes, a hand-written one, or a bare handler
+// that only reads and responds. All use Node's http and the same handler: one insert.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
@@ -8,7 +8,7 @@ import { createReceiver, memoryStore, posthorn, type RequestHandler } from "@pos
 import { nodeHandler } from "@posthorn/receiver/node";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import pg from "pg";
-import { answerParent } from "./helper.ts";
+import { handleMessages } from "./subprocess.ts";
 
 export type ReceiverKind = "bare" | "memory" | "by hand" | "transactional" | "lease";
 
@@ -20,7 +20,7 @@ export interface ReceiverSetup {
 
 let handled = 0;
 
-answerParent({ start, handled: () => handled });
+handleMessages({ start, handled: () => handled });
 
 async function start(setup: ReceiverSetup): Promise<number> {
   const listener = await listenerOf(setup);
@@ -31,7 +31,7 @@ async function start(setup: ReceiverSetup): Promise<number> {
 }
 
 async function listenerOf({ kind, secret, database }: ReceiverSetup): Promise<RequestListener> {
-  if (kind === "bare") return (request, response) => void answerBare(request, response);
+  if (kind === "bare") return (request, response) => void respondBare(request, response);
   const sources = [posthorn({ secrets: [secret] })];
   if (kind === "memory") {
     const receiver = createReceiver({ sources, store: memoryStore() }).fallback(async () => {
@@ -43,7 +43,7 @@ async function listenerOf({ kind, secret, database }: ReceiverSetup): Promise<Re
   await pool.query("create table effects (event_id text not null, data text not null)");
   if (kind === "by hand") {
     await pool.query("create table seen (id text primary key, at timestamptz not null default now())");
-    return (request, response) => void answerByHand(request, response, pool, keyOf(secret));
+    return (request, response) => void respondByHand(request, response, pool, keyOf(secret));
   }
   const store = postgresStore(pool);
   await store.migrate();
@@ -62,14 +62,14 @@ function listening(receiver: RequestHandler): RequestListener {
 
 const insertEffect = "insert into effects (event_id, data) values ($1, $2)";
 
-async function answerBare(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respondBare(request: IncomingMessage, response: ServerResponse): Promise<void> {
   await bodyOf(request);
   handled += 1;
   response.end("ok");
 }
 
-/** A good one: bytes as they came, constant time, tolerance, and the effect in the transaction of the done mark. */
-async function answerByHand(
+/** A correct hand-written receiver: raw bytes, constant-time comparison, tolerance, and the effect in the same transaction. */
+async function respondByHand(
   request: IncomingMessage,
   response: ServerResponse,
   pool: pg.Pool,

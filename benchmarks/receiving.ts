@@ -1,10 +1,9 @@
-// Receivers side by side: verified and deduplicated requests a second, against the bare handler, which does neither, and
-// against one written by hand, which does both.
+// Compares receivers: verified and deduplicated requests per second, relative to a bare handler and to one written by hand.
 import { generateSecret } from "@posthorn/wire";
-import type { Helper } from "./helper.ts";
 import { foreignShare, medianNumber, perDelivery, readCounters } from "./measure.ts";
 import type { ReceiverKind, ReceiverSetup } from "./receiving-server.ts";
 import type { SignedLoad, SignedResult } from "./signed-generator.ts";
+import type { Subprocess } from "./subprocess.ts";
 import type { World } from "./world.ts";
 
 export interface ReceivingFigures {
@@ -13,7 +12,7 @@ export interface ReceivingFigures {
   readonly statements: number;
   readonly nodeMicros: number | null;
   readonly postgresMicros: number | null;
-  /** Null where that would say nothing. */
+  /** Null if not applicable. */
   readonly ofBare: number | null;
   readonly ofByHand: number | null;
   readonly foreignShare: number | null;
@@ -39,24 +38,24 @@ interface Receiver {
   readonly database: string;
   readonly port: number;
   readonly pid: number;
-  readonly helper: Helper;
+  readonly subprocess: Subprocess;
 }
 
 const connections = 64;
-/** More than the bare handler answers; a run that comes to the end of them is over. */
+/** More than the bare handler can process; a run ends when its requests are used up. */
 const mostPerSecond = 15_000;
 const rewarmMs = 500;
 const secret = generateSecret();
 
 const titles: Record<ReceiverKind, string> = {
-  bare: "bare handler: reads the body, answers 200",
+  bare: "bare handler: reads the body, returns 200",
   memory: "kit, memory",
   "by hand": "by hand, PostgreSQL",
   transactional: "kit, PostgreSQL, transactional",
   lease: "kit, PostgreSQL, lease",
 };
 
-/** Also with requests that are done already. */
+/** Includes a run with duplicates only. */
 const seeDuplicates: ReadonlySet<ReceiverKind> = new Set(["memory", "by hand", "transactional"]);
 
 export async function compareReceivers(
@@ -64,7 +63,7 @@ export async function compareReceivers(
   plan: ReceivingPlan,
   onRun: (title: string, perSecond: number) => void,
 ): Promise<ReceivingFigures[]> {
-  const generator = world.startHelper("./signed-generator.ts");
+  const generator = world.startSubprocess("./signed-generator.ts");
   const receivers: Receiver[] = [];
   for (const kind of Object.keys(titles) as ReceiverKind[]) {
     receivers.push(await startReceiver(world, kind, plan.profileDir));
@@ -78,20 +77,20 @@ export async function compareReceivers(
     onRun(title, run.perSecond);
   };
   for (const receiver of receivers) await load(receiver, plan.warmUpMs);
-  // In turns, so that all see the same minutes of a machine that has better and worse ones.
+  // Alternating, so that all are measured under the same conditions.
   for (let index = 1; index <= plan.runs; index += 1) {
     for (const receiver of receivers) {
       const { kind } = receiver;
       await load(receiver, rewarmMs);
-      const { run, answered } = await load(receiver, plan.runMs);
+      const { run, responded } = await load(receiver, plan.runMs);
       note(fresh, kind, run, titles[kind]);
       if (!seeDuplicates.has(kind)) continue;
-      await generator.ask("keep", answered);
+      await generator.call("keep", responded);
       const repeated = await measureLoad(world, generator, receiver, plan.runMs, 0);
       note(again, kind, repeated.run, `${titles[kind]}, duplicates`);
     }
   }
-  for (const { helper } of receivers) await helper.end();
+  for (const { subprocess } of receivers) await subprocess.end();
   return receivers.flatMap(({ kind }) => figuresOf(kind, fresh, again));
 }
 
@@ -101,43 +100,49 @@ async function startReceiver(
   profileDir: string | undefined,
 ): Promise<Receiver> {
   const profile = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
-  const helper = world.startHelper("./receiving-server.ts", profile);
+  const subprocess = world.startSubprocess("./receiving-server.ts", profile);
   const database = `receiving_${kind.replace(" ", "_")}`;
   const setup: ReceiverSetup = { kind, secret, database: await world.createDatabase(database) };
-  return { kind, database, port: await helper.ask<number>("start", setup), pid: helper.pid, helper };
+  return {
+    kind,
+    database,
+    port: await subprocess.call<number>("start", setup),
+    pid: subprocess.pid,
+    subprocess,
+  };
 }
 
-async function loadWithFresh(world: World, generator: Helper, receiver: Receiver, durationMs: number) {
+async function loadWithFresh(world: World, generator: Subprocess, receiver: Receiver, durationMs: number) {
   const count = Math.ceil((mostPerSecond * durationMs) / 1000);
-  await generator.ask("sign", { count, secret });
+  await generator.call("sign", { count, secret });
   return await measureLoad(world, generator, receiver, durationMs, 1);
 }
 
-/** `callsPerRequest`: 0 where all of them are duplicates. A benchmark that handles twice or never measures something else. */
+/** `callsPerRequest` is 0 if all requests are duplicates. Throws if the handler ran more or less often. */
 async function measureLoad(
   world: World,
-  generator: Helper,
+  generator: Subprocess,
   receiver: Receiver,
   durationMs: number,
   callsPerRequest: 0 | 1,
-): Promise<{ readonly run: Run; readonly answered: number }> {
-  const handledBefore = await receiver.helper.ask<number>("handled");
+): Promise<{ readonly run: Run; readonly responded: number }> {
+  const handledBefore = await receiver.subprocess.call<number>("handled");
   const before = await readCounters(world, receiver);
   const load: SignedLoad = { port: receiver.port, connections, durationMs };
-  const { answered, elapsedMs } = await generator.ask<SignedResult>("run", load);
+  const { responded, elapsedMs } = await generator.call<SignedResult>("run", load);
   const after = await readCounters(world, receiver);
-  const handled = (await receiver.helper.ask<number>("handled")) - handledBefore;
-  if (handled !== answered * callsPerRequest) {
-    throw new Error(`${receiver.kind}: ${answered} requests were answered, and ${handled} handled.`);
+  const handled = (await receiver.subprocess.call<number>("handled")) - handledBefore;
+  if (handled !== responded * callsPerRequest) {
+    throw new Error(`${receiver.kind}: ${responded} requests got a response, and ${handled} were handled.`);
   }
   const run = {
-    perSecond: (answered / elapsedMs) * 1000,
-    statements: (after.statements - before.statements) / answered,
-    nodeMicros: perDelivery(after.nodeMs, before.nodeMs, answered),
-    postgresMicros: perDelivery(after.postgresMs, before.postgresMs, answered),
+    perSecond: (responded / elapsedMs) * 1000,
+    statements: (after.statements - before.statements) / responded,
+    nodeMicros: perDelivery(after.nodeMs, before.nodeMs, responded),
+    postgresMicros: perDelivery(after.postgresMs, before.postgresMs, responded),
     foreignShare: foreignShare(before, after),
   };
-  return { run, answered };
+  return { run, responded };
 }
 
 function figuresOf(
@@ -159,7 +164,7 @@ function figuresOf(
       postgresMicros: usesPostgres || kind === "by hand" ? median((run) => run.postgresMicros) : null,
       ofBare: kind === "bare" ? null : shareOf(own, bare),
       ofByHand: usesPostgres ? shareOf(own, byHand) : null,
-      // the worst, because a row is only as good as its most disturbed run
+      // the worst run
       foreignShare: Math.max(...own.map((run) => run.foreignShare ?? NaN)),
     };
   };
@@ -167,7 +172,7 @@ function figuresOf(
   return seeDuplicates.has(kind) ? [...rows, figures("  all of them duplicates", again)] : rows;
 }
 
-/** The median of the shares of runs that stood beside each other. */
+/** Returns the median ratio of runs measured in the same round. */
 function shareOf(own: readonly Run[], others: readonly Run[]): number {
   return medianNumber(own.map(({ perSecond }, index) => perSecond / (others[index]?.perSecond ?? NaN)));
 }

@@ -1,35 +1,35 @@
-// The lean sender: requests as Posthorn makes them, each with an id of its own, built and signed before the clock runs.
-// Each connection has one in the air.
+// A minimal sender of signed requests as Posthorn sends them, built and signed beforehand. Each connection has one request
+// in flight.
 import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { envelope, formatId, uuidv7 } from "@posthorn/wire";
-import { answerParent } from "./helper.ts";
 import { monotonicMs } from "./monotonic.ts";
+import { handleMessages } from "./subprocess.ts";
 import { eventData, tenantOf, typeOf } from "./workload.ts";
 
 export interface SignedLoad {
   readonly port: number;
   readonly connections: number;
-  /** Whichever comes first ends it: the time, or the last of the requests. */
+  /** The run ends after this time or after the last request. */
   readonly durationMs: number;
 }
 
 export interface SignedResult {
-  /** Requests answered with 200. */
-  readonly answered: number;
+  /** Requests with a 200. */
+  readonly responded: number;
   readonly elapsedMs: number;
 }
 
 let requests: Buffer[] = [];
 
-answerParent({
-  /** Forgets those so far. */
+handleMessages({
+  /** Discards the prepared requests. */
   sign: ({ count, secret }: { count: number; secret: string }) => {
     const key = Buffer.from(secret.slice("whsec_".length), "base64");
     requests = Array.from({ length: count }, (_, number) => signedRequest(number, key));
   },
-  /** Keeps only the first so many, to send them again. */
+  /** Keeps only the first `count` requests, to send them again. */
   keep: (count: number) => {
     requests = requests.slice(0, count);
   },
@@ -76,19 +76,19 @@ async function run({ port, connections, durationMs }: SignedLoad): Promise<Signe
   const startedAt = monotonicMs();
   const endsAt = startedAt + durationMs;
   let next = 0;
-  let answered = 0;
+  let responded = 0;
   try {
     await Promise.all(
       sockets.map(async (socket) => {
-        const answers = answersOn(socket);
+        const responses = readResponses(socket);
         while (next < requests.length && monotonicMs() < endsAt) {
           socket.write(requests[next++] as Buffer);
-          await answers.next();
-          answered += 1;
+          await responses.next();
+          responded += 1;
         }
       }),
     );
-    return { answered, elapsedMs: monotonicMs() - startedAt };
+    return { responded, elapsedMs: monotonicMs() - startedAt };
   } finally {
     for (const socket of sockets) socket.destroy();
   }
@@ -103,8 +103,8 @@ async function open(port: number): Promise<Socket> {
 const okLine = "HTTP/1.1 200 ";
 const endOfHead = "\r\n\r\n";
 
-/** Each is short enough to come in one or two pieces. Whatever is not 200 ends the run. */
-function answersOn(socket: Socket): { next(): Promise<void> } {
+/** Reads responses, which arrive in one or two chunks. Any status except 200 ends the run. */
+function readResponses(socket: Socket): { next(): Promise<void> } {
   let text = "";
   let resolve: () => void = () => {};
   let reject: (error: Error) => void = () => {};
@@ -115,10 +115,10 @@ function answersOn(socket: Socket): { next(): Promise<void> } {
     const head = text.indexOf(endOfHead);
     if (head === -1 || text.length < head + endOfHead.length + lengthIn(text)) return;
     const isOk = text.startsWith(okLine);
-    const answer = text;
+    const response = text;
     text = "";
     if (isOk) resolve();
-    else reject(new Error(`The receiver answered: ${answer.slice(0, 1_000)}`));
+    else reject(new Error(`The receiver returned: ${response.slice(0, 1_000)}`));
   });
   return {
     next: () =>
@@ -129,7 +129,7 @@ function answersOn(socket: Socket): { next(): Promise<void> } {
   };
 }
 
-function lengthIn(answer: string): number {
-  const [, length = "0"] = /content-length: (\d+)/i.exec(answer) ?? [];
+function lengthIn(response: string): number {
+  const [, length = "0"] = /content-length: (\d+)/i.exec(response) ?? [];
   return Number(length);
 }

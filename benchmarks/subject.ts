@@ -1,4 +1,4 @@
-// What is measured: Posthorn, or the ceiling. Both take the same requests and send to the same receiver.
+// The measured server: Posthorn or the ceiling. Both accept the same requests and send to the same receiver.
 import type pg from "pg";
 import type { CeilingOptions } from "./ceiling.ts";
 import { adminKey, type PosthornServer } from "./posthorn-server.ts";
@@ -9,9 +9,9 @@ export interface Subject {
   readonly port: number;
   readonly pid: number;
   readonly key: string;
-  /** Deliveries written down as successful since it began. */
+  /** Returns the number of recorded successes. */
   settledCount(): Promise<number>;
-  /** Whether that many are, or nothing is owed any more: cheap enough to be asked every few milliseconds. */
+  /** Returns whether `count` deliveries are settled or the queue is empty; cheap enough to poll. */
   hasSettled(count: number): Promise<boolean>;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function startPosthorn(
   const url = await world.createDatabase(database);
   const server = await world.startServer({ database: url, role: "all", profileDir });
   await server.createEndpoints(world.receiverPorts);
-  const key = isChecked ? await server.demandChecks() : adminKey;
+  const key = isChecked ? await server.requireChecks() : adminKey;
   const sql = await world.connect(url);
   return {
     server,
@@ -37,7 +37,7 @@ export async function startPosthorn(
     hasSettled: () => queueIsEmpty(sql),
     stop: async () => {
       await server.stop();
-      if (server.log !== "") console.error(`posthorn serve said:\n${server.log}`);
+      if (server.log !== "") console.error(`posthorn serve logged:\n${server.log}`);
     },
   };
 }
@@ -56,20 +56,20 @@ export async function queueIsEmpty(sql: pg.Client): Promise<boolean> {
 }
 
 export async function startCeiling(world: World, database: string): Promise<Subject> {
-  const helper = world.startHelper("./ceiling.ts");
+  const subprocess = world.startSubprocess("./ceiling.ts");
   const options: CeilingOptions = {
     database: await world.createDatabase(database),
     receiverPorts: world.receiverPorts,
   };
-  const port = await helper.ask<number>("start", options);
-  const settled = () => helper.ask<number>("settled");
+  const port = await subprocess.call<number>("start", options);
+  const settled = () => subprocess.call<number>("settled");
   return {
     database,
     port,
-    pid: helper.pid,
+    pid: subprocess.pid,
     key: "none",
     settledCount: settled,
     hasSettled: async (count) => (await settled()) >= count,
-    stop: async () => helper.stop(),
+    stop: async () => subprocess.stop(),
   };
 }

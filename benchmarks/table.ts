@@ -1,7 +1,7 @@
-// The figures as people read them.
+// Formatting of the results.
 import { cpus } from "node:os";
 
-/** Right-aligned but for the first column. */
+/** Aligns all columns except the first to the right. */
 export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),

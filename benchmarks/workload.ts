@@ -1,12 +1,12 @@
-// What every part of the benchmark agrees on: 200 endpoints of 50 tenants, and one event for exactly one of them.
-// Each event carries a number, so that generator and receiver can be compared without looking anything up.
+// The common workload: 200 endpoints of 50 tenants, and events that each match one endpoint. Each event has a number that
+// relates the generator's data to the receiver's.
 
 export const tenantCount = 50;
 export const endpointsPerTenant = 4;
 export const endpointCount = tenantCount * endpointsPerTenant;
 export const batchSize = 50;
 
-/** Bytes of the JSON in `data`: the size of a common order event, and the one all earlier measurements used. */
+/** Bytes of the JSON in `data`. */
 const dataBytes = 939;
 
 export const digits = 8;
@@ -16,12 +16,12 @@ export function tenantOf(endpoint: number): string {
   return `tenant-${String(Math.floor(endpoint / endpointsPerTenant)).padStart(2, "0")}`;
 }
 
-/** Every endpoint of a tenant asks for a type of its own. */
+/** Each endpoint of a tenant subscribes to its own type. */
 export function typeOf(endpoint: number): string {
   return `order.kind_${endpoint % endpointsPerTenant}`;
 }
 
-/** The JSON of `data`, with the number written where `writeDigits` can put another one. */
+/** Returns the JSON of `data`; `writeDigits` can replace its number. */
 export function eventData(number: number): string {
   const head = `{${numberMark}${String(number).padStart(digits, "0")}","order":{"currency":"EUR","total":"129.90","lines":[`;
   const line = `{"sku":"AB-1234-XL","quantity":2,"price":"64.95"}`;
@@ -31,7 +31,7 @@ export function eventData(number: number): string {
   return `${head}${lines}${tail}${note}"}`;
 }
 
-/** Of the JSON in `data`. */
+/** The schema of `data`. */
 export const dataSchema = {
   type: "object",
   required: ["number", "order"],

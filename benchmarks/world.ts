@@ -1,23 +1,23 @@
-// Everything the benchmark runs on, all on this machine: an embedded PostgreSQL in a folder of its own, the receiver,
-// the load generator, and the servers under test. Whatever was started ends with `close`.
+// The environment of the benchmark on this machine: an embedded PostgreSQL, the receiver, the load generator and the
+// servers under test. `close` stops everything.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "../packages/embedded-postgres/src/open.ts";
-import { Helper } from "./helper.ts";
 import { PosthornServer, type ServerOptions } from "./posthorn-server.ts";
+import { Subprocess } from "./subprocess.ts";
 
 export class World {
-  readonly receiver: Helper;
-  readonly generator: Helper;
+  readonly receiver: Subprocess;
+  readonly generator: Subprocess;
   readonly receiverPorts: readonly number[];
   readonly sql: pg.Client;
   readonly postgresVersion: string;
   readonly postmasterPid: number;
   readonly #postgres: EmbeddedPostgres;
   readonly #scratchDir: string;
-  readonly #helpers: Helper[];
+  readonly #subprocesses: Subprocess[];
   readonly #servers: PosthornServer[] = [];
   readonly #clients: pg.Client[] = [];
   #closing: Promise<void> | undefined;
@@ -26,8 +26,8 @@ export class World {
     readonly postgres: EmbeddedPostgres;
     readonly scratchDir: string;
     readonly sql: pg.Client;
-    readonly receiver: Helper;
-    readonly generator: Helper;
+    readonly receiver: Subprocess;
+    readonly generator: Subprocess;
     readonly receiverPorts: readonly number[];
     readonly about: { readonly version: string; readonly postmasterPid: number };
   }) {
@@ -39,25 +39,24 @@ export class World {
     this.receiverPorts = parts.receiverPorts;
     this.postgresVersion = parts.about.version;
     this.postmasterPid = parts.about.postmasterPid;
-    this.#helpers = [parts.receiver, parts.generator];
+    this.#subprocesses = [parts.receiver, parts.generator];
   }
 
   static async create(): Promise<World> {
     const scratchDir = mkdtempSync(join(tmpdir(), "posthorn-bench-"));
-    // Run by root, PostgreSQL runs under another account, which has to get in here.
+    // as root, PostgreSQL runs under another account, which needs access
     chmodSync(scratchDir, 0o755);
     let postgres: EmbeddedPostgres | undefined;
     try {
-      // Counts statements exactly; a few hundred a second are nothing to it.
       const settings = { shared_preload_libraries: "pg_stat_statements" };
       postgres = await openEmbeddedPostgres({ dataDir: scratchDir, settings, onProgress: console.error });
       const sql = new pg.Client({ connectionString: postgres.connectionString });
       await sql.connect();
       await sql.query("create extension pg_stat_statements");
       const about = await describeServer(sql);
-      const receiver = new Helper("./receiver.ts");
-      const generator = new Helper("./generator.ts");
-      const receiverPorts = await receiver.ask<number[]>("listen");
+      const receiver = new Subprocess("./receiver.ts");
+      const generator = new Subprocess("./generator.ts");
+      const receiverPorts = await receiver.call<number[]>("listen");
       return new World({ postgres, scratchDir, sql, receiver, generator, receiverPorts, about });
     } catch (error) {
       await postgres?.close();
@@ -66,7 +65,7 @@ export class World {
     }
   }
 
-  /** An empty database; every subject has its own, so that statements can be told apart. */
+  /** Creates an empty database; each subject has its own, so that statements can be attributed. */
   async createDatabase(name: string): Promise<string> {
     await this.sql.query(`create database ${name}`);
     const url = new URL(this.#postgres.connectionString);
@@ -88,17 +87,17 @@ export class World {
     return server;
   }
 
-  startHelper(file: string, flags: readonly string[] = []): Helper {
-    const helper = new Helper(file, flags);
-    this.#helpers.push(helper);
-    return helper;
+  startSubprocess(file: string, flags: readonly string[] = []): Subprocess {
+    const subprocess = new Subprocess(file, flags);
+    this.#subprocesses.push(subprocess);
+    return subprocess;
   }
 
   get isClosed(): boolean {
     return this.#closing !== undefined;
   }
 
-  /** Also after a failure in the middle; may be called twice. */
+  /** Can be called twice. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -106,7 +105,7 @@ export class World {
 
   async #close(): Promise<void> {
     for (const server of this.#servers) server.kill();
-    for (const helper of this.#helpers) helper.stop();
+    for (const subprocess of this.#subprocesses) subprocess.stop();
     await Promise.all([this.sql, ...this.#clients].map((client) => client.end().catch(() => {})));
     await this.#postgres.close();
     rmSync(this.#scratchDir, { recursive: true, force: true });

@@ -66,7 +66,7 @@ async function readUnsettled({ postgres, receivers, slots, maxConnections }: Wor
            and pid <> pg_backend_pid()
        )::integer as connections`,
   );
-  const open = Object.values(await receivers.ask<Record<string, number>>("openBySender"));
+  const open = Object.values(await receivers.call<Record<string, number>>("openBySender"));
   return unsettledIn({
     ...(row as { queued: number; outbox: number; connections: number }),
     maxConnections,

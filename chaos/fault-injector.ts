@@ -161,7 +161,7 @@ export class FaultInjector {
   /** Selects a process, in nine of ten cases one with open requests. */
   async #choose({ choice }: Fault, role: ServerSlot["role"]): Promise<ServerSlot | null> {
     const { slots, receivers } = this.#world;
-    const open = await receivers.ask<Record<string, number>>("openBySender");
+    const open = await receivers.call<Record<string, number>>("openBySender");
     const live = slots.filter((slot) => slot.role === role && slot.liveName !== null);
     const busy = live.filter((slot) => (open[slot.liveName as string] ?? 0) > 0);
     const candidates = busy.length > 0 && choice < 0.9 ? busy : live;

@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { openSync, writeSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
-import { answerParent } from "../benchmarks/helper.ts";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
+import { handleMessages } from "../benchmarks/subprocess.ts";
 import { type BehaviourName, behaviours, chooseBehaviour, type Exchange } from "./behaviours.ts";
 import type { ReceivedContent, ReceivedRequest } from "./evidence.ts";
 import { type Random, stream } from "./random.ts";
@@ -34,7 +34,7 @@ let secrets: Readonly<Record<string, string>> = {};
 let count = 0;
 const openBySender = new Map<string, number>();
 
-answerParent({
+handleMessages({
   open,
   /** `whsec_…` by endpoint. */
   setSecrets: (given: Record<string, string>) => {

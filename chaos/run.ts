@@ -66,12 +66,12 @@ async function gatherEvidence(world: World, options: RunOptions): Promise<Eviden
   const blackHole = await runBlackHole(world, options);
 
   print(`${faults.length} faults in ${scale.chaosMs / 1_000} s, faulty receivers`);
-  await receivers.ask("setMode", "faulty");
+  await receivers.call("setMode", "faulty");
   const outage = runOutage(world, scale);
   await injector.run(faults, scale.chaosMs);
   await outage;
 
-  await receivers.ask("setMode", "healthy");
+  await receivers.call("setMode", "healthy");
   await injector.heal();
   const healedAt = monotonicMs();
   print("all faults removed; waiting until everything is delivered");
@@ -116,9 +116,9 @@ async function runBlackHole(
   const from = monotonicMs();
   if (scale.blackHoleMs > 0) {
     print(`${endpoint} accepts requests and never responds for ${scale.blackHoleMs / 1_000} s`);
-    await receivers.ask("setBlackHole", endpoint);
+    await receivers.call("setBlackHole", endpoint);
     await delay(scale.blackHoleMs);
-    await receivers.ask("setBlackHole", null);
+    await receivers.call("setBlackHole", null);
   }
   return { from, until: monotonicMs(), endpoint };
 }
@@ -126,7 +126,7 @@ async function runBlackHole(
 async function runOutage({ receivers }: World, { chaosMs, outageMs }: Scale): Promise<void> {
   if (outageMs === 0 || chaosMs < outageMs * 3) return;
   await delay(chaosMs / 2 - outageMs / 2);
-  await receivers.ask("setMode", "unreachable");
+  await receivers.call("setMode", "unreachable");
   await delay(outageMs);
-  await receivers.ask("setMode", "faulty");
+  await receivers.call("setMode", "faulty");
 }

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { createPosthorn, type Posthorn } from "posthorn";
-import { Helper } from "../benchmarks/helper.ts";
+import { Subprocess } from "../benchmarks/subprocess.ts";
 import { type ChaosProxy, startChaosProxy } from "../tests/support/chaos-proxy.ts";
 import { type OwnPostgres, openOwnPostgres } from "../tests/support/own-postgres.ts";
 import {
@@ -61,7 +61,7 @@ export class World {
   maxConnections = libraryConnections;
   postgres!: OwnPostgres;
   libraryProxy!: ChaosProxy;
-  receivers!: Helper;
+  receivers!: Subprocess;
   publishers!: Publishers;
   readonly stalls = new StallWatch();
   readonly #options: WorldOptions;
@@ -148,7 +148,7 @@ export class World {
       query: (sql) => this.postgres.query(sql),
     });
     this.endpoints = endpoints;
-    await this.receivers.ask("setSecrets", secrets);
+    await this.receivers.call("setSecrets", secrets);
     const { seed, scale } = this.#options;
     this.publishers = new Publishers({
       seed,
@@ -163,14 +163,14 @@ export class World {
 
   async #openReceivers(): Promise<Opened> {
     const file = new URL("./receivers.ts", import.meta.url).href;
-    this.receivers = this.#keep(new Helper(file), (part) => part.stop());
+    this.receivers = this.#keep(new Subprocess(file), (part) => part.stop());
     const opening: Opening = {
       seed: this.#options.seed,
       logPath: this.receiverLog,
       names: receiverNames,
       canaries: Object.values(canaryNames),
     };
-    return await this.receivers.ask<Opened>("open", opening);
+    return await this.receivers.call<Opened>("open", opening);
   }
 
   async #openServers(keys: { readonly admin: string; readonly encryption: string }): Promise<void> {

@@ -1,6 +1,6 @@
 #!/usr/bin/env sh
-# A receiver that is there already moves to Posthorn, by curl: signed as Stripe does with the secret it has, then in the
-# standard way besides, and then in that way alone. POSTHORN_API_KEY is the admin key, POSTHORN_URL the server.
+# Moves an existing receiver to Posthorn: first with Stripe's signature and the existing secret, then with a second
+# signature (Standard Webhooks), then with that one only. POSTHORN_API_KEY is the admin key, POSTHORN_URL the server.
 set -eu
 URL=${POSTHORN_URL:-http://127.0.0.1:8400}
 api() {
@@ -8,22 +8,22 @@ api() {
 }
 field() { sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/"; }
 
-api -X PUT "$URL/api/v1/tenants/moved" -d '{"name":"A customer from before"}'
+api -X PUT "$URL/api/v1/tenants/moved" -d '{"name":"Existing customer"}'
 echo
 
-# 1. As the receiver knows it: the same body, the same headers, the secret it has.
+# 1. The same body, headers and secret as before.
 endpoint=$(api "$URL/api/v1/tenants/moved/endpoints" -d "{
   \"url\": \"$URL/sink/moved\", \"events\": [\"order.*\"], \"format\": \"data\",
   \"signature\": {\"schemes\": [\"stripe\"]}, \"secret\": \"${OLD_SECRET:-whsec_of_the_old_sender}\"
 }" | sed 's/{"id":"\([^"]*\)".*/\1/')
 ENDPOINT="$URL/api/v1/tenants/moved/endpoints/$endpoint"
 
-# 2. What a delivery looks like.
+# 2. Show a delivery.
 delivery=$(api "$ENDPOINT/test" -d '{"type":"order.paid","data":{"id":"order-1","object":"order"}}' | field delivery_id)
 api "$URL/api/v1/deliveries/$delivery/request?fresh=true"
 echo
 
-# 3. A second signature, with a secret of its own. Hand it to the receiver, who changes over when it likes.
+# 3. Add a second signature with its own secret. Give it to the receiver's owner, who can switch at any time.
 api "$ENDPOINT/rotate-secret" -d '{"scheme":"standard-webhooks"}'
 echo
 api -X PATCH "$ENDPOINT" -d '{"signature":{"schemes":["stripe","standard-webhooks"]}}'
@@ -31,6 +31,6 @@ echo
 api "$URL/api/v1/deliveries/$delivery/request?fresh=true"
 echo
 
-# 4. The old one goes.
+# 4. Remove the old signature.
 api -X PATCH "$ENDPOINT" -d '{"signature":{"schemes":["standard-webhooks"]}}'
 echo

@@ -1,4 +1,4 @@
--- From any language: the event is part of the transaction it is published in.
+-- Publishes from any language; the event is part of the transaction.
 begin;
 create table if not exists invoices (id text primary key);
 insert into invoices values ('inv-1');

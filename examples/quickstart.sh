@@ -1,6 +1,6 @@
 #!/usr/bin/env sh
-# The server by curl: a tenant, an endpoint, an event, and what became of it. POSTHORN_API_KEY is the admin key,
-# POSTHORN_URL the server. Run again, it makes another endpoint, and finds the event there already.
+# Creates a tenant and an endpoint, publishes an event and lists its deliveries with curl. POSTHORN_API_KEY is the admin
+# key, POSTHORN_URL the server. A second run creates another endpoint; the event is then a duplicate.
 set -eu
 URL=${POSTHORN_URL:-http://127.0.0.1:8400}
 api() {

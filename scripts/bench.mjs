@@ -1,4 +1,4 @@
-// npm run bench: measures what users run, so the packages from dist (no posthorn-source condition) in a fresh process.
+// npm run bench: builds, then measures the packages from dist (without the posthorn-source condition), as users run them.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";

@@ -1,4 +1,4 @@
-// Turns storage/migrations/*.sql into a module, so that they survive bundlers. The module is checked in, and a unit test
+// Generates a module from storage/migrations/*.sql, so that bundlers include them. The module is checked in, and a unit test
 // compares it with the files. With --release it also records their checksums in released.json: from then on a test fails
 // if one of these files changes. Run it that way before each release.
 import { createHash } from "node:crypto";
@@ -25,9 +25,9 @@ function readMigrations() {
   return files.map((file, index) => {
     const [, version, name] = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file) ?? [];
     if (Number(version) !== index + 1) {
-      throw new Error(`${file}: migrations are named 0001-what-it-does.sql and numbered without a gap.`);
+      throw new Error(`${file}: migrations are named 0001-what-it-does.sql and numbered without gaps.`);
     }
-    // a checkout may have changed the line ends
+    // a checkout may have changed line endings
     const sql = readFileSync(join(source, file), "utf8").replaceAll("\r\n", "\n");
     const checksum = createHash("sha256").update(sql).digest("hex");
     return { version: index + 1, name, checksum, sql };

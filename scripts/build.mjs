@@ -1,5 +1,4 @@
-// Builds what runs from dist: the migrations module, the packages, and the dashboard's static files. 0.3 s when nothing
-// changed.
+// Builds the migrations module, the packages and the dashboard. Takes 0.3 s if nothing changed.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -40,11 +39,11 @@ function filesIn(folder) {
 }
 
 function run(args) {
-  // whatever runs us: React has a larger and slower half for everything else
+  // with another NODE_ENV React's development build would be bundled
   const env = { ...process.env, NODE_ENV: "production" };
   const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit", env });
   if (error) throw error;
-  if (status !== 0) throw new Error(`The build failed: ${args[0].replace(root, "")} ended with ${status}.`);
+  if (status !== 0) throw new Error(`The build failed: ${args[0].replace(root, "")} exited with ${status}.`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

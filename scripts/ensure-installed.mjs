@@ -1,7 +1,6 @@
-// Installs dependencies when they are missing or older than package-lock.json, before anything that needs them runs.
-// With --to-run only what building and starting take: the frameworks, drivers and vendors' SDKs that the tests hold us
-// against are 300 MB, and nobody should wait for them who wants to see it run.
-// An old Node must be able to read this far to say that it is too old: so no node: prefix, ??, ?. or top-level await.
+// Installs dependencies if they are missing or do not match package-lock.json. With --to-run it skips development
+// dependencies, which are 300 MB. It must also run on old Node versions to report them: no node: prefix, ??, ?. or
+// top-level await.
 import { spawn } from "child_process";
 import { createHash } from "crypto";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, utimesSync, writeFileSync } from "fs";
@@ -9,13 +8,13 @@ import { dirname, join } from "path";
 import { fileURLToPath } from "url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const installedLock = join(root, "node_modules/.package-lock.json"); // written by npm when it has finished
+const installedLock = join(root, "node_modules/.package-lock.json"); // written by npm at the end of an install
 const stamp = join(root, "node_modules/.installed-lock");
-const claim = join(root, ".installing");
-// who has all of it keeps all of it
-const isToRun = process.argv.indexOf("--to-run") !== -1 && (stampNow() === "" || isForRunning(stampNow()));
-const claimRenewedEveryMs = 2000;
-const claimDeadAfterMs = 10000;
+const lockDir = join(root, ".installing");
+// a complete installation stays complete
+const isToRun = process.argv.indexOf("--to-run") !== -1 && (readStamp() === "" || isForRunning(readStamp()));
+const lockHeartbeatMs = 2000;
+const lockStaleAfterMs = 10000;
 
 checkNodeVersion();
 if (!isInstalled()) installOnce();
@@ -26,18 +25,18 @@ function checkNodeVersion() {
   fail(`Posthorn needs Node 20.19 or newer; this is ${process.versions.node} (${process.execPath}).`);
 }
 
-// By content: every switch of branches changes the lock file's time. Without our stamp somebody else installed, by hand
-// or into an image without network: good enough when everything the lock names is there.
+// Compares contents, because switching branches changes the lock file's time. Without a stamp, npm was run directly: that is
+// accepted if all packages of the lock file are installed.
 function isInstalled() {
   if (!existsSync(installedLock)) return false;
-  if (existsSync(stamp)) return stampNow() === lockHash() || (isToRun && stampNow() === stampToRun());
+  if (existsSync(stamp)) return readStamp() === lockHash() || (isToRun && readStamp() === stampToRun());
   const wanted = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
   const installed = JSON.parse(readFileSync(installedLock, "utf8")).packages;
   return Object.keys(wanted).every((path) => {
     const { version, optional, dev, link } = wanted[path];
-    const isOurs = path.indexOf("node_modules/") === -1;
+    const isWorkspace = path.indexOf("node_modules/") === -1;
     return (
-      isOurs ||
+      isWorkspace ||
       link ||
       optional ||
       (isToRun && dev) ||
@@ -46,7 +45,7 @@ function isInstalled() {
   });
 }
 
-function stampNow() {
+function readStamp() {
   return existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
 }
 
@@ -64,9 +63,9 @@ function lockHash() {
     .digest("hex");
 }
 
-// Two installs into one folder break each other: the second one waits for the first and then finds it done.
+// Concurrent installs would break each other: the second waits for the first.
 function installOnce() {
-  if (takeClaim()) {
+  if (acquireLock()) {
     install();
     return;
   }
@@ -75,25 +74,25 @@ function installOnce() {
   }, 1000);
 }
 
-function takeClaim() {
+function acquireLock() {
   try {
-    mkdirSync(claim);
+    mkdirSync(lockDir);
     return true;
   } catch (error) {
     if (error.code !== "EEXIST") {
-      fail(`Cannot write to ${root} (${error.code}). Clone it as the user you are, or fix its owner.`);
+      fail(`Cannot write to ${root} (${error.code}). Use a clone that your user owns, or change its owner.`);
     }
-    waitOrDropDeadClaim();
+    waitOrRemoveStaleLock();
     return false;
   }
 }
 
-function waitOrDropDeadClaim() {
+function waitOrRemoveStaleLock() {
   try {
-    if (Date.now() - statSync(claim).mtimeMs > claimDeadAfterMs) rmdirSync(claim);
+    if (Date.now() - statSync(lockDir).mtimeMs > lockStaleAfterMs) rmdirSync(lockDir);
     else console.log("Another install is running here; waiting …");
   } catch (error) {
-    if (error.code !== "ENOENT") throw error; // released in this moment
+    if (error.code !== "ENOENT") throw error; // released meanwhile
   }
 }
 
@@ -101,19 +100,19 @@ function install() {
   console.log("Installing dependencies …");
   const startedAt = Date.now();
   const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
-  // "ci" begins by removing what is there, which a server started from here may be running on: so the rest is added.
-  const how = !isToRun && stampNow() === stampToRun() ? ["install", "--no-save"] : ["ci"];
+  // "npm ci" removes node_modules, which a running server may be using; "npm install" only adds packages.
+  const how = !isToRun && readStamp() === stampToRun() ? ["install", "--no-save"] : ["ci"];
   const which = isToRun ? "--omit=dev" : "--include=dev";
   const npm = startNpm(how.concat(which, "--prefer-offline", "--no-audit", "--no-fund"));
   const timers = [
-    setInterval(() => utimesSync(claim, new Date(), new Date()), claimRenewedEveryMs),
+    setInterval(() => utimesSync(lockDir, new Date(), new Date()), lockHeartbeatMs),
     setInterval(() => console.log(`  still installing, ${seconds()}`), 5000),
   ];
   const finish = () => {
     timers.forEach(clearInterval);
-    rmdirSync(claim);
+    rmdirSync(lockDir);
   };
-  // Otherwise npm lives on and fights with the next run.
+  // otherwise npm keeps running
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => npm.kill(signal));
   npm.on("error", (error) => {
     finish();
@@ -123,8 +122,8 @@ function install() {
     finish();
     if (code !== 0) {
       fail(
-        `Installing dependencies failed (npm ended with ${signal || code}; its message is above). ` +
-          "Is there a network, or a filled npm cache? Does node_modules belong to another user?",
+        `Installing dependencies failed (npm exited with ${signal || code}; see its message above). ` +
+          "Check the network connection and the owner of node_modules.",
       );
     }
     writeFileSync(stamp, isToRun ? stampToRun() : lockHash());
@@ -132,8 +131,8 @@ function install() {
   });
 }
 
-// The npm that runs us, if one does: PATH may hold another. Its settings for one workspace, for leaving out
-// development packages or for a dry run must not reach this install.
+// Uses the npm that runs this script, because PATH may contain another. Settings for a workspace, for omitting packages or for
+// a dry run must not apply to this install.
 function startNpm(args) {
   const env = Object.assign({}, process.env);
   for (const key of Object.keys(env)) {

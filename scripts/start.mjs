@@ -1,4 +1,4 @@
-// npm start: builds, then is the development server. The same process, so that signals reach the server itself.
+// npm start: builds, then runs the development server in this process, so that signals reach it.
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
 

@@ -1,33 +1,33 @@
-// A process of the benchmark's own: started from one file, asked by messages, and gone when its parent is.
+// A child process of the benchmark, started from one file and controlled by messages. It exits with its parent.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { nodeFlags } from "./node-flags.ts";
 
-interface Question {
+interface Message {
   readonly id: number;
   readonly kind: string;
   readonly argument: unknown;
 }
 
-type Answer =
+type Reply =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: string };
 
-export class Helper {
+export class Subprocess {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<
     number,
     { resolve: (result: unknown) => void; reject: (error: Error) => void }
   >();
-  #asked = 0;
+  #lastId = 0;
 
   constructor(file: string, flags: readonly string[] = []) {
     this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), {
       serialization: "advanced",
       execArgv: [...process.execArgv, ...nodeFlags, ...flags],
     });
-    this.#child.on("message", (answer: Answer) => this.#hear(answer));
+    this.#child.on("message", (reply: Reply) => this.#receive(reply));
     this.#child.on("exit", (code) => {
       for (const { reject } of this.#waiting.values()) reject(new Error(`${file} ended with ${code}.`));
     });
@@ -37,17 +37,17 @@ export class Helper {
     return this.#child.pid as number;
   }
 
-  async ask<Result>(kind: string, argument?: unknown): Promise<Result> {
-    this.#asked += 1;
-    const question: Question = { id: this.#asked, kind, argument };
+  async call<Result>(kind: string, argument?: unknown): Promise<Result> {
+    this.#lastId += 1;
+    const message: Message = { id: this.#lastId, kind, argument };
     const result = await new Promise((resolve, reject) => {
-      this.#waiting.set(question.id, { resolve, reject });
-      this.#child.send(question);
+      this.#waiting.set(message.id, { resolve, reject });
+      this.#child.send(message);
     });
     return result as Result;
   }
 
-  /** As it likes, so that it can write a profile. */
+  /** Stops gracefully, so that it can write a profile. */
   async end(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     const ended = once(this.#child, "exit");
@@ -60,25 +60,25 @@ export class Helper {
     this.#child.kill("SIGKILL");
   }
 
-  #hear(answer: Answer): void {
-    const waiting = this.#waiting.get(answer.id);
-    this.#waiting.delete(answer.id);
-    if ("error" in answer) waiting?.reject(new Error(answer.error));
-    else waiting?.resolve(answer.result);
+  #receive(reply: Reply): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if ("error" in reply) waiting?.reject(new Error(reply.error));
+    else waiting?.resolve(reply.result);
   }
 }
 
 type Handlers = Readonly<Record<string, (argument: never) => unknown>>;
 
-/** In the helper: answers what the parent asks. */
-export function answerParent(handlers: Handlers): void {
-  // Ctrl-C reaches the whole group; the parent decides when to end.
+/** Runs in the child process: handles the parent's messages. */
+export function handleMessages(handlers: Handlers): void {
+  // Ctrl-C reaches the whole process group; the parent decides when to stop.
   process.on("SIGINT", () => {});
   process.on("disconnect", () => process.exit());
-  process.on("message", (question: Question) => void answer(handlers, question));
+  process.on("message", (message: Message) => void handle(handlers, message));
 }
 
-async function answer(handlers: Handlers, { id, kind, argument }: Question): Promise<void> {
+async function handle(handlers: Handlers, { id, kind, argument }: Message): Promise<void> {
   try {
     const result = await handlers[kind]?.(argument as never);
     process.send?.({ id, result });

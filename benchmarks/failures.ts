@@ -1,5 +1,4 @@
-// What receivers in trouble cost the others: a black hole with a large backlog, two thousand that are slow, and all of
-// them coming back at once after an outage.
+// The effect of failing receivers: an unresponsive one with a large backlog, two thousand slow ones, and an outage of all.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Load, LoadResult } from "./generator.ts";
 import { type Measurement, measure } from "./measure.ts";
@@ -14,40 +13,40 @@ import type { World } from "./world.ts";
 // ── one black hole among healthy endpoints ───────────────────────────────────────────────────────────────────────────
 
 export interface BlackHoleFigures {
-  readonly quiet: Measurement;
+  readonly baseline: Measurement;
   readonly beside: Measurement;
 }
 
 const holeRate = 1_000;
 
-/** The black hole belongs to a tenant of healthy endpoints. It takes requests and never answers. */
+/** The black hole belongs to a tenant with healthy endpoints. It accepts requests and never responds. */
 export async function besideBlackHole(
   world: World,
-  owed: number,
+  backlog: number,
   durationMs: number,
 ): Promise<BlackHoleFigures> {
-  const port = await world.receiver.ask<number>("blackHole");
+  const port = await world.receiver.call<number>("blackHole");
   const posthorn = await startPosthorn(world, "black_hole", undefined);
-  // the queue never becomes empty beside a black hole
+  // the queue is never empty beside a black hole
   const subject: Subject = {
     ...posthorn,
     hasSettled: async (count) => (await posthorn.settledCount()) >= count,
   };
   const load = { batch: 1, durationMs, rate: holeRate } as const;
   await measure(world, subject, load);
-  const quiet = await measure(world, subject, load);
-  await fillBlackHole(posthorn.server, `http://127.0.0.1:${port}/hook`, owed);
+  const baseline = await measure(world, subject, load);
+  await fillBlackHole(posthorn.server, `http://127.0.0.1:${port}/hook`, backlog);
   const beside = await measure(world, subject, load);
   await posthorn.stop();
-  return { quiet, beside };
+  return { baseline, beside };
 }
 
-async function fillBlackHole(server: PosthornServer, url: string, owed: number): Promise<void> {
+async function fillBlackHole(server: PosthornServer, url: string, backlog: number): Promise<void> {
   const [tenant, type] = [tenantOf(0), "order.hole"];
   await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, { url, events: [type] });
   const event = { tenant, type, data: JSON.parse(eventData(0)) };
   const most = 500;
-  for (let left = owed; left > 0; left -= most)
+  for (let left = backlog; left > 0; left -= most)
     await server.call("POST", "/api/v1/events", Array(Math.min(left, most)).fill(event));
 }
 
@@ -72,15 +71,15 @@ export async function withSlowReceivers(world: World, durationMs: number): Promi
     env: { POSTHORN_CONCURRENCY: "2500", POSTHORN_TIMEOUT_MS: "20000" },
   });
   await createSlowEndpoints(server, world.receiverPorts);
-  await world.receiver.ask("expect", tenantCount * slowEventsPerTenant);
-  await world.receiver.ask("delay", slowMs);
+  await world.receiver.call("expect", tenantCount * slowEventsPerTenant);
+  await world.receiver.call("delay", slowMs);
   try {
     for (let number = 0; number < tenantCount * slowEventsPerTenant; number += 1) {
       const event = { tenant: tenantOf((number % tenantCount) * endpointsPerTenant), type: "slow.event" };
       await server.call("POST", "/api/v1/events", { ...event, data: JSON.parse(eventData(number)) });
     }
     await delay(durationMs);
-    const { most, mostOfOne } = await world.receiver.ask<OpenRequests>("openRequests");
+    const { most, mostOfOne } = await world.receiver.call<OpenRequests>("openRequests");
     return {
       endpoints: tenantCount * slowPerTenant,
       mostOpen: most,
@@ -89,7 +88,7 @@ export async function withSlowReceivers(world: World, durationMs: number): Promi
     };
   } finally {
     server.kill();
-    await world.receiver.ask("delay", 0);
+    await world.receiver.call("delay", 0);
   }
 }
 
@@ -106,11 +105,11 @@ async function createSlowEndpoints(server: PosthornServer, receiverPorts: readon
   }
 }
 
-// ── all receivers were down ──────────────────────────────────────────────────────────────────────────────────────────
+// ── an outage of all receivers ──────────────────────────────────────────────────────────────────────────────────────────
 
 export interface RecoveryFigures {
-  readonly owed: number;
-  /** From the moment in which the receivers work again until nothing is owed. */
+  readonly queued: number;
+  /** From the recovery of the receivers until the queue is empty. */
   readonly recoveredMs: number;
   readonly mostOpenOfOne: number;
 }
@@ -127,9 +126,9 @@ export async function afterOutage(world: World, count: number): Promise<Recovery
   });
   await server.createEndpoints(world.receiverPorts);
   const sql = await world.connect(url);
-  await world.receiver.ask("expect", count);
-  await world.receiver.ask("down", true);
-  await world.receiver.ask("delay", 10);
+  await world.receiver.call("expect", count);
+  await world.receiver.call("down", true);
+  await world.receiver.call("delay", 10);
   try {
     const load: Load = {
       port: server.port,
@@ -140,22 +139,22 @@ export async function afterOutage(world: World, count: number): Promise<Recovery
       maxEvents: count,
       rate: 2_000,
     };
-    const { accepted } = await world.generator.ask<LoadResult>("run", load);
-    await world.receiver.ask("down", false);
+    const { accepted } = await world.generator.call<LoadResult>("run", load);
+    await world.receiver.call("down", false);
     const upAt = monotonicMs();
     while (!(await queueIsEmpty(sql))) {
       if (monotonicMs() - upAt > recoveryPatienceMs)
-        throw new Error(`What was owed does not drain.\n${server.log}`);
+        throw new Error(`The backlog does not drain.\n${server.log}`);
       await delay(20);
     }
     const recoveredMs = monotonicMs() - upAt;
     const settled = await settledCount(sql);
     if (settled !== accepted) throw new Error(`${accepted} were accepted, but ${settled} were delivered.`);
-    const { mostOfOne } = await world.receiver.ask<OpenRequests>("openRequests");
-    return { owed: accepted, recoveredMs, mostOpenOfOne: mostOfOne };
+    const { mostOfOne } = await world.receiver.call<OpenRequests>("openRequests");
+    return { queued: accepted, recoveredMs, mostOpenOfOne: mostOfOne };
   } finally {
     await server.stop();
-    await world.receiver.ask("down", false);
-    await world.receiver.ask("delay", 0);
+    await world.receiver.call("down", false);
+    await world.receiver.call("delay", 0);
   }
 }
