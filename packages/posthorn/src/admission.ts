@@ -1,4 +1,4 @@
-// What is published comes in here: shaped by the types of the code, checked as an event, and held against the catalogue.
+// Admission of published events: shaped by the declared types, validated, and checked against the catalogue.
 import {
   type Catalogue,
   type EventProblem,
@@ -37,7 +37,7 @@ export class Admission {
     this.#options = options;
   }
 
-  /** A promise only where there is something to wait for: nearly every event is admitted at once. */
+  /** Returns a promise only if the catalogue has to be read: nearly every event is admitted synchronously. */
   admit(input: PublishInput, tx?: { readonly tx: Transaction }): ValidEvent | Promise<ValidEvent> {
     return this.#admit(input, validate, tx);
   }
@@ -46,9 +46,9 @@ export class Admission {
     return await this.#admit(input, validateForUser, tx);
   }
 
-  /** One wrong event, and none comes in. */
+  /** If any event is invalid, none is admitted. */
   admitAll(inputs: readonly PublishInput[]): ValidEvent[] | Promise<ValidEvent[]> {
-    // what is no list is refused below
+    // anything but an array is rejected below
     return this.#options.declared.isEmpty || !Array.isArray(inputs)
       ? this.#allChecked(inputs)
       : this.#resolveAll(inputs).then((resolved) => this.#allChecked(resolved));
@@ -112,7 +112,7 @@ export class Admission {
     );
   }
 
-  /** Through the caller's own connection: it may hold the last one of its pool. */
+  /** Reads through the caller's connection, which may be the last one of its pool. */
   #readIn(tx: Transaction) {
     refuseNoTransaction(tx);
     const text = inSchema(catalogueStatement.text, this.#options.schema);

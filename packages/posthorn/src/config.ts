@@ -1,4 +1,5 @@
-// The library's options: type, meaning and default together, parsed once. Unknown names are refused with a suggestion.
+// The library's options: type, documentation and default together, parsed once. Unknown names are rejected with a
+// suggestion.
 import { endpointSettings, headerPrefixProblem, isUriReference, schemeProblems } from "@posthorn/wire";
 import type pg from "pg";
 import { checkUrl } from "./attempt/guard/check-url.ts";
@@ -18,79 +19,103 @@ import type { HealthRules } from "./settle/endpoint-health.ts";
 import { parseRetryPolicy } from "./settle/retry-schedule.ts";
 
 export interface PosthornOptions {
-  /** A `pg` pool of yours, or a connection string. */
+  /** Your `pg` pool, or a connection string. */
   readonly database: pg.Pool | string;
-  /** The PostgreSQL schema everything lives in. Default `posthorn`. */
+  /** The PostgreSQL schema of all tables. Default `posthorn`. */
   readonly schema?: string | undefined;
-  /** `id:base64 of 32 bytes`, several separated by commas: the first encrypts endpoint secrets, all decrypt. Default: the environment's `POSTHORN_ENCRYPTION_KEYS`. */
+  /**
+   * `id:base64 of 32 bytes`, separated by commas: the first key encrypts endpoint secrets, all decrypt. Default: the
+   * environment's `POSTHORN_ENCRYPTION_KEYS`.
+   */
   readonly encryptionKeys?: string | readonly string[] | undefined;
   /** Deliver to `http:` URLs too. Default false. */
   readonly allowHttp?: boolean | undefined;
-  /** Address ranges, such as `127.0.0.0/8`, to deliver to although they are not public. Default none. */
+  /** Address ranges, such as `127.0.0.0/8`, to allow although they are not public. Default none. */
   readonly allowCidrs?: readonly string[] | undefined;
   /** Deliver through a NAT64 translator (`64:ff9b::/96`); the IPv4 address behind it is checked. Default false. */
   readonly allowNat64?: boolean | undefined;
   /** `courier` (1m 5m 15m 1h 6h), `short`, `exponential`, `quick`, or gaps such as `200ms,1s,5s`. Default `courier`. */
   readonly retryPolicy?: string | undefined;
-  /** `transient`: other 4xx and 3xx are dead at once. `every`: all but 2xx and 410 is retried. Default `transient`. */
+  /**
+   * `transient`: a 3xx or 4xx other than 408 and 429 is not retried. `every`: every status but 2xx and 410 is
+   * retried. Default `transient`.
+   */
   readonly retryOn?: RetryOn | undefined;
-  /** Time for one attempt, all of it. Default 10 000. */
+  /** Time limit of one attempt as a whole. Default 10 000. */
   readonly timeoutMs?: number | undefined;
   /** Attempts in flight in this process. Default 500. */
   readonly concurrency?: number | undefined;
   /** Attempts in flight per endpoint, across all processes. Default 5. */
   readonly endpointConcurrency?: number | undefined;
-  /** Failures in a row that open an endpoint's circuit: nothing is sent to it for a while. 0 turns the breaker off. Default 10. */
+  /**
+   * Consecutive failures that open an endpoint's circuit, which pauses its deliveries. 0 turns the circuit breaker
+   * off. Default 10.
+   */
   readonly circuitFailures?: number | undefined;
-  /** Percent of an endpoint's attempts within a minute (of 20 or more) whose failing opens the circuit. 0: only failures in a row do. Default 50. */
+  /**
+   * Percentage of failed attempts within a minute (of at least 20) that opens the circuit. 0: only consecutive
+   * failures do. Default 50.
+   */
   readonly circuitFailurePercent?: number | undefined;
-  /** How long a circuit stays open before a probe; doubled by every failed one, up to 5 minutes. Default 30 000. */
+  /** How long a circuit stays open before a probe; every failed probe doubles it, up to 5 minutes. Default 30 000. */
   readonly circuitPauseMs?: number | undefined;
-  /** Failures in a row after which an endpoint is disabled. 0: never. Default 50. */
+  /** Consecutive failures after which an endpoint is disabled. 0: never. Default 50. */
   readonly disableAfterFailures?: number | undefined;
-  /** Days without a success, and with failures, after which an endpoint is disabled. 0: never. Default 5. */
+  /** Days without success, and with failures, after which an endpoint is disabled. 0: never. Default 5. */
   readonly disableAfterDays?: number | undefined;
-  /** How long a silent worker keeps what it holds. Default 15 000. */
+  /** How long a worker that does not renew its lease keeps its claims. Default 15 000. */
   readonly leaseMs?: number | undefined;
-  /** Default 10. */
+  /** Endpoints per tenant. Default 10. */
   readonly maxEndpointsPerTenant?: number | undefined;
-  /** Days that finished deliveries, their attempts and events are kept. Dead letters are not among them. Default 90. */
+  /** Days that finished deliveries, their attempts and events are kept, except for dead letters. Default 90. */
   readonly retentionDays?: number | undefined;
-  /** Days that dead letters are kept. Default: until somebody deletes or revives them. */
+  /** Days that dead letters are kept. Default: until they are deleted or retried. */
   readonly deadRetentionDays?: number | undefined;
-  /** Days that an idempotency key is remembered. Default 30. */
+  /** Days that an idempotency key is kept. Default 30. */
   readonly idempotencyDays?: number | undefined;
-  /** Days that entries of the audit log are kept. Default 365. */
+  /** Days that audit log entries are kept. Default 365. */
   readonly auditDays?: number | undefined;
-  /** `X-Webhook` gives `X-Webhook-Signature` and its companions. Default `X-Webhook`. */
+  /** `X-Webhook` gives `X-Webhook-Signature` and so on. Default `X-Webhook`. */
   readonly headerPrefix?: string | undefined;
-  /** How deliveries are signed. Default `t-v1` and `standard-webhooks`. */
+  /** Signature schemes of deliveries. Default `t-v1` and `standard-webhooks`. */
   readonly signatureSchemes?: readonly string[] | undefined;
-  /** Default `Posthorn/1`. */
+  /** User-Agent header of deliveries. Default `Posthorn/1`. */
   readonly userAgent?: string | undefined;
-  /** What is sent: the `envelope` around the data, the bare `data`, or `thin`, the envelope without it; or CloudEvents: `cloudevents`, `cloudevents-binary`, `cloudevents-thin`, `cloudevents-batch`. Default `envelope`. */
+  /**
+   * Body of deliveries: `envelope`, `data`, `thin` (an envelope without data), `cloudevents`, `cloudevents-binary`,
+   * `cloudevents-thin` or `cloudevents-batch`. Default `envelope`.
+   */
   readonly format?: PayloadFormat | undefined;
-  /** `source` of CloudEvents that have none of their own: a URI reference, `{tenant}` in it is the tenant's id. Default: `publicUrl` and `/tenants/{tenant}`. */
+  /**
+   * The `source` of CloudEvents without their own: a URI reference in which `{tenant}` is replaced. Default:
+   * `publicUrl` and `/tenants/{tenant}`.
+   */
   readonly cloudEventsSource?: string | undefined;
-  /** Event types in code, each made by `event({ schema })`: `publish` is then checked by TypeScript too. Default none. */
+  /** Event types declared in code with `event({ schema })`: TypeScript then checks `publish`. Default none. */
   readonly events?: EventDeclarations | undefined;
-  /** `strict`: only registered types are published, and only data that fits. `open`: everything is. `auto`: strict from the first registered type on. Default `auto`. */
+  /**
+   * `strict`: only registered types with valid data are published. `open`: everything is. `auto`: strict from the
+   * first registered type on. Default `auto`.
+   */
   readonly catalogue?: CatalogueMode | undefined;
-  /** The tenant whose endpoints get the system events of all tenants, such as `webhook.endpoint.disabled`. Default none. */
+  /**
+   * The tenant whose endpoints receive the system events of all tenants, such as `webhook.endpoint.disabled`. Default
+   * none.
+   */
   readonly operatorTenant?: string | undefined;
-  /** Sends one mail: to a tenant's owners and admins when an endpoint is disabled. Default: no mail. */
+  /** Sends one mail to a tenant's owners and admins when an endpoint is disabled. Default: no mail. */
   readonly sendMail?: SendMail | undefined;
-  /** A Slack-style webhook that is told when an endpoint is disabled: `{"text": "…"}`. Default none. */
+  /** A Slack-style webhook that is sent `{"text": "…"}` when an endpoint is disabled. Default none. */
   readonly alertWebhookUrl?: string | undefined;
-  /** Where people reach this installation; stands in mails. Default none. */
+  /** The public base URL of this installation, used in mails and links. Default none. */
   readonly publicUrl?: string | undefined;
-  /** Makes this installation a WebSub hub, at `publicUrl` + `/websub`. Default: it is none. */
+  /** Makes this installation a WebSub hub at `publicUrl` + `/websub`. Default: no hub. */
   readonly websub?: WebSubOptions | undefined;
-  /** False: events are kept and nothing is sent. Default true. */
+  /** If false, events are stored and nothing is sent. Default true. */
   readonly enabled?: boolean | undefined;
-  /** Metrics tell endpoints apart, the first 200 of them. False: they are counted together. Default true. */
+  /** If true, metrics have a label for each of the first 200 endpoints. Default true. */
   readonly metricsEndpointLabel?: boolean | undefined;
-  /** Anything with debug, info, warn and error. Default: silence. */
+  /** An object with debug, info, warn and error. Default: no logging. */
   readonly logger?: Logger | undefined;
 }
 
@@ -112,7 +137,7 @@ export interface Config {
   readonly sendMail: SendMail | null;
   readonly alertWebhookUrl: string | null;
   readonly publicUrl: string | null;
-  /** Null: no hub. */
+  /** Null if this installation is not a hub. */
   readonly websub: HubConfig | null;
   readonly enabled: boolean;
   readonly metricsEndpointLabel: boolean;
@@ -285,7 +310,7 @@ function readSendMail(send: SendMail): SendMail {
   throw invalid(`sendMail must be a function that sends { to, subject, text }; it is ${shown(send)}.`);
 }
 
-/** Whoever knows the URL can write there, so it is not quoted. */
+/** The URL is a secret, so the error does not quote it. */
 function readAlertWebhookUrl(url: string, policy: AddressPolicy): string {
   const check = checkUrl(String(url), policy);
   if (check.ok) return check.href;

@@ -1,4 +1,4 @@
-// A started Posthorn: the stages tied together, brought up and let down in order.
+// A started instance: starts, connects and stops the stages in order.
 
 import { performance } from "node:perf_hooks";
 import { endpointSettings } from "@posthorn/wire";
@@ -42,7 +42,7 @@ export interface EngineOptions {
   readonly untrustedPolicy: AddressPolicy;
   /** Creates the background work of the destinations. */
   readonly createServices: (engine: EngineAccess) => readonly DestinationService[];
-  /** False in a process that takes events in and leaves the sending to others. */
+  /** False in a process that ingests events and leaves the sending to others. */
   readonly delivers: boolean;
 }
 
@@ -51,11 +51,11 @@ export interface EngineAccess {
   publish(event: ValidEvent): Promise<PublishResult>;
   /** Through the guarded dispatcher, like every request. */
   send(request: PreparedRequest, signal: AbortSignal): Promise<AttemptOutcome>;
-  /** Settings of an endpoint changed; `owner` is the worker that holds its lane. */
+  /** An endpoint's settings changed; `owner` is the worker that owns its lane. */
   notifySettingsChanged(owner: number | null): void;
 }
 
-/** The share of the time, since the last call, in which the event loop was working. */
+/** Returns a function for the share of time since its last call in which the event loop was busy. */
 function eventLoopUtilisation(): () => number {
   let before = performance.eventLoopUtilization();
   return () => {
@@ -71,7 +71,7 @@ export class Engine implements EngineAccess {
   readonly #untrustedDispatcher: Dispatcher;
   readonly #worker: Worker;
   readonly #publisher: Publisher;
-  /** Keys and subjects may have to be waited for; events without either never wait with them. */
+  /** Events with keys or subjects may have to wait for locks; others never wait with them. */
   readonly #lockingPublisher: Publisher;
   readonly #relay: Relay;
   readonly #batcher: Batcher;
@@ -87,7 +87,7 @@ export class Engine implements EngineAccess {
     const { config, db, clock, observer, targets, endpoints, delivers } = options;
     const { logger, userAgent } = config;
     this.#options = options;
-    // Endpoints may share a host: none may wait for a connection because its neighbour is slow.
+    // Endpoints may share a host: none waits for a connection because another is slow.
     const connectionsPerOrigin = config.concurrency;
     this.#dispatcher = createDispatcher({ policy: config.addressPolicy, connectionsPerOrigin });
     this.#untrustedDispatcher = createDispatcher({ policy: options.untrustedPolicy, connectionsPerOrigin });
@@ -127,7 +127,7 @@ export class Engine implements EngineAccess {
       observer,
       lanes: this.#worker,
       onCollected: (collected) => {
-        // one that does not deliver looks for batches from its first member on: whoever uses none pays nothing
+        // a process that does not deliver looks for batches from its first batched event on
         void this.#batcher.start();
         this.#batcher.note(collected);
       },
@@ -208,7 +208,7 @@ export class Engine implements EngineAccess {
     for (const service of this.#services) await service.start();
   }
 
-  /** Events of a tenant that does not exist are kept and reach nobody, which here nobody would notice. */
+  /** Events of an unknown tenant are stored without deliveries, which would go unnoticed here. */
   async #lookForOperators(): Promise<void> {
     const { config, db } = this.#options;
     const { operatorTenant, logger } = config;
@@ -218,7 +218,7 @@ export class Engine implements EngineAccess {
     });
   }
 
-  /** Nothing new is started; attempts in flight have the grace to end, the rest is given back. */
+  /** Starts nothing new; attempts in flight may end within the grace period, and the rest is released. */
   async stop(graceMs: number): Promise<void> {
     await this.#stopServices(true, graceMs);
     await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
@@ -254,59 +254,59 @@ export class Engine implements EngineAccess {
     return (takesLocks ? this.#lockingPublisher : this.#publisher).publish(event);
   }
 
-  /** Settings of an endpoint changed; `owner` is the worker that holds its lane. */
+  /** An endpoint's settings changed; `owner` is the worker that owns its lane. */
   notifySettingsChanged(owner: number | null): void {
     this.#worker.notifySettingsChanged(owner);
     this.wakeServices();
   }
 
-  /** A delivery of this endpoint became owed. */
+  /** A delivery of this endpoint became due. */
   notifyDueDelivery(endpointId: Uuid, owner: number | null): void {
     this.#worker.notifyDueDelivery(endpointId, owner);
   }
 
-  /** Events were left in the outbox. */
+  /** Events were added to the outbox. */
   wakeRelay(): void {
     this.#relay.wake();
   }
 
-  /** An event that was there before waits for its batch. */
+  /** An existing event waits for its batch. */
   wakeBatcher(): void {
     void this.#batcher.start();
     this.#batcher.wake();
   }
 
-  /** An endpoint was disabled: people are to be told. */
+  /** An endpoint was disabled, and people have to be notified. */
   wakeNotifier(): void {
     this.#notifier.wake();
   }
 
-  /** A replay was started; if another process leads, that one sees it within a second. */
+  /** A replay was started; if another process leads, it notices within a second. */
   wakeReplayer(): void {
     this.#replayer.wake();
   }
 
-  /** There may be work for the destinations' background services; other processes look for it by themselves. */
+  /** The destinations' services may have work; other processes poll for it. */
   wakeServices(): void {
     for (const service of this.#services) service.wake();
   }
 
-  /** Learns the database's time now instead of at the next renewal. */
+  /** Reads the database's time now instead of at the next renewal. */
   async followClock(): Promise<void> {
     await this.#worker.renew();
   }
 
-  /** Of the processes of an installation one tends its tables. */
+  /** One process of an installation leads maintenance. */
   get isMaintenanceLeader(): boolean {
     return this.#upkeep.leads;
   }
 
-  /** Everything maintenance would do by and by, done now if this process leads it. */
+  /** Runs all maintenance now, if this process leads it. */
   async tidyUp(): Promise<void> {
     await this.#upkeep.turn();
   }
 
-  /** Everything the loops would do by and by, done now; resolves when nothing claimed is left in memory. */
+  /** Does now what the loops do periodically; resolves when no claimed delivery is left in memory. */
   async runAllDue(): Promise<void> {
     for (const service of this.#services) await service.turn();
     await this.#relay.turn();

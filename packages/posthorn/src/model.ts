@@ -1,5 +1,5 @@
-// The types that travel along the pipeline, one per stage: an event becomes deliveries, a claimed delivery becomes
-// a prepared request, its outcome becomes a settlement. You cannot settle what was not sent.
+// The types of the pipeline, one per stage: an event becomes deliveries, a claimed delivery a prepared request, its
+// outcome a settlement. What was not sent cannot be settled.
 
 import {
   type EffectiveSettings,
@@ -10,23 +10,23 @@ import {
 import type { Destination } from "./destinations/destination.ts";
 import type { Filter } from "./fan-out/filter.ts";
 
-/** Identifiers inside the engine are bare UUIDv7 strings; `evt_`, `dlv_` and `ep_` are put on at the edge. */
+/** Identifiers inside the engine are bare UUIDv7 strings; `evt_`, `dlv_` and `ep_` are added at the edge. */
 export type Uuid = string;
 
-/** A committed business fact, never changed. `payload` is the JSON of `data`, byte for byte as it was given. */
+/** A committed fact that never changes. `payload` is the JSON of `data`, byte for byte as it was given. */
 export interface Event {
   readonly id: Uuid;
   readonly tenant: string;
   readonly type: string;
   readonly apiVersion: string;
   readonly subject: string | null;
-  /** 1, 2, 3 … within its tenant and subject, in the order of commits; null without a subject, and until it is stored. */
+  /** Counts from 1 within its tenant and subject, in commit order; null without a subject, and until it is stored. */
   readonly sequence: number | null;
   readonly payload: Uint8Array;
   readonly createdAt: Date;
-  /** The trace it was published in (W3C); undefined without one. */
+  /** W3C trace context of the publish; undefined without one. */
   readonly traceparent?: string | undefined;
-  /** Undefined where it was published our way: its data is JSON, and there is nothing more to know. */
+  /** CloudEvents attributes; undefined if it was published without any, with JSON data. */
   readonly attributes?: EventAttributes | undefined;
 }
 
@@ -42,7 +42,9 @@ export type RetryOn = SettingValue<"retryOn">;
 export type Ordering = SettingValue<"ordering">;
 export type FifoOnDead = SettingValue<"fifoOnDead">;
 
-/** Of the event that a batch is: its payload is the body that is sent, whatever its endpoint's format is by then. */
+/**
+ * The type of a batch's own event, whose payload is the body that is sent, even if the endpoint's format has changed.
+ */
 export const BATCH_TYPE = "webhook.batch";
 
 /** What a body may contain besides its event. */
@@ -58,54 +60,57 @@ export interface TargetAuthorization {
   readonly token: string;
 }
 
-/** `waiting`: it was asked, and can still agree by the callback URL. Only `granted` lets anything through. */
+/**
+ * `waiting`: the endpoint was asked and can still agree through the callback URL. Deliveries are sent only if
+ * `granted`.
+ */
 export type HandshakeState = "asking" | "waiting" | "granted" | "denied";
 
 export interface Grant {
   readonly state: HandshakeState;
-  /** Requests per minute; null: as many as one likes. */
+  /** Requests per minute; null without a limit. */
   readonly allowedRate: number | null;
-  /** Why it is not granted, in words. */
+  /** The reason, if not granted. */
   readonly detail: string | null;
   readonly askedMs: number | null;
   readonly decidedMs: number | null;
 }
 
 export interface HandshakeDecision extends Pick<Grant, "state" | "allowedRate" | "detail"> {
-  /** Null: it is not asked again by itself. */
+  /** Null if it is not asked again automatically. */
   readonly retryInMs: number | null;
 }
 
 export type AttemptTrigger = "event" | "retry" | "manual" | "replay" | "test";
 
-/** What the delivering side needs to know of an endpoint; settings of the deployment are already filled in. */
+/** An endpoint as the sending side sees it, with the deployment's defaults filled in. */
 export interface Target
   extends Omit<EffectiveSettings, "description" | "filter" | "authorization" | "handshake"> {
   readonly endpointId: Uuid;
   readonly tenant: string;
   readonly version: number;
-  /** Null: every event of these types. */
+  /** Null if all events of these types match. */
   readonly filter: Filter | null;
   readonly formatContext: FormatContext;
   readonly secrets: readonly TargetSecret[];
-  /** Null: the signature is all that the receiver asks for. */
+  /** Null if the receiver requires no token. */
   readonly authorization: TargetAuthorization | null;
   /** Attempts per minute that the receiver allows; null without such a limit. */
   readonly allowedPerMinute: number | null;
   readonly destination: Destination;
-  /** As it was when this was read, null when it was well; from there on the lane's owner knows better. */
+  /** The stored health when this was read, null if healthy; afterwards the lane's owner has the current one. */
   readonly health: RecordedHealth | null;
 }
 
 export const HUB_SIGNATURE_METHODS = ["sha256", "sha384", "sha512", "sha1"] as const;
 export type HubSignatureMethod = (typeof HUB_SIGNATURE_METHODS)[number];
 
-/** Why the engine disables an endpoint: an answer of 410, too many failures in a row, or no success for days. */
+/** Why the engine disables an endpoint: a 410, too many consecutive failures, or no success for days. */
 export type DisableCause = "gone" | "failures" | "no_success";
 
 export type CircuitState = "closed" | "open" | "half_open";
 
-/** How an endpoint has been doing since its last success, as it is written down. Times are the database's. */
+/** An endpoint's stored health since its last success. Times are the database's. */
 export interface RecordedHealth {
   readonly consecutiveFailures: number;
   readonly failingSinceMs: number | null;
@@ -113,46 +118,46 @@ export interface RecordedHealth {
   readonly lastError: string | null;
   /** How often the circuit has opened since a success. */
   readonly trips: number;
-  /** When an open circuit lets a probe through; null while it is closed. */
+  /** When an open circuit allows a probe; null while it is closed. */
   readonly probeAtMs: number | null;
   readonly throttles: number;
   readonly throttledUntilMs: number | null;
 }
 
 export interface EndpointHealth extends RecordedHealth {
-  /** Attempts in flight that a half-open circuit allows. */
+  /** The number of attempts that a half-open circuit allows in flight. */
   readonly allowance: number;
-  /** The part of a throttle that the receiver asked for: answers to what was in flight before do not end it. */
+  /** End of the pause that the receiver asked for: responses to earlier attempts do not shorten it. */
   readonly askedUntilMs: number | null;
 }
 
 export interface TargetSecret {
   /** `whsec_…` (shared), `whsk_…` (ed25519 seed and public key), or any text for a vendor's scheme. */
   readonly value: string;
-  /** The one scheme that signs with it; undefined: every scheme that has none of its own. */
+  /** The only scheme that signs with it; undefined for every scheme without a secret of its own. */
   readonly scheme?: string | undefined;
   readonly expiresAt: Date | null;
 }
 
-/** A delivery this worker holds: nobody else may send it until it is settled or the worker is buried. */
+/** A delivery that this worker owns: no other sends it until it is settled or the worker is reaped. */
 export interface ClaimedDelivery {
   readonly id: Uuid;
   readonly event: Event;
   readonly endpointId: Uuid;
-  /** HTTP tries recorded so far, those with an unknown end included. The next attempt is number `attempts + 1`. */
+  /** Attempts recorded so far, including those with an unknown outcome. The next one has the number `attempts + 1`. */
   readonly attempts: number;
-  /** Tries since the event, the last manual retry or replay, that count against the retry policy. */
+  /** Failed attempts since the event, the last manual retry or replay, which count against the retry policy. */
   readonly failures: number;
-  /** When the retry policy's time began, by the database's clock: at the event, or at the last manual retry. */
+  /** When the retry schedule began, by the database's clock: at the event or the last manual retry. */
   readonly scheduleStartedMs: number;
   readonly trigger: AttemptTrigger;
-  /** It goes alone in its event's subject, after those with a lower sequence. */
+  /** True if it is sent alone in its subject, after those with a lower sequence. */
   readonly isOrdered: boolean;
 }
 
-/** Exactly what goes over the wire. The body's bytes are those that were signed. */
+/** Exactly what is sent. The body's bytes are those that were signed. */
 export interface PreparedRequest {
-  /** On whose behalf; tenants never share a connection. Null: the operator's own. */
+  /** The tenant, because tenants never share a connection; null for the operator's own requests. */
   readonly tenant: string | null;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -162,13 +167,13 @@ export interface PreparedRequest {
   readonly method?: "POST" | "GET" | "OPTIONS";
   /** The URL comes from an anonymous party: only addresses of the policy for untrusted URLs are reached. */
   readonly isUntrusted?: true;
-  /** What of it must not be kept where the receiver says it back. */
+  /** Secrets in the request, which are masked if the response repeats them. */
   readonly confidential?: readonly string[];
-  /** The answer is wanted: its headers, and its body up to so many bytes. */
+  /** Keeps the response's headers, and its body up to this size. */
   readonly captureResponse?: { readonly maxBodyBytes: number };
 }
 
-/** Why no status line arrived. `unknown` is written at burial only: it may or may not have been sent. */
+/** Why there is no status. `unknown` is recorded when a worker is reaped: the request may have been sent. */
 export type AttemptError =
   | "timeout"
   | "dns_error"
@@ -185,37 +190,37 @@ export type AttemptError =
   | "unknown";
 
 /**
- * Where the time of a try went, in whole milliseconds; null for what did not take place. Its rest, up to `durationMs`, is
- * the answer's body.
+ * How long the phases of an attempt took, in whole milliseconds; null for a phase that did not occur. The rest of
+ * `durationMs` is the response body.
  */
 export interface AttemptPhases {
-  /** Until there was a connection: its turn, the name and TCP. Null on one that was open already. */
+  /** Until the connection was open: waiting for a slot, DNS and TCP. Null on a reused connection. */
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
-  /** From the request to the answer's headers. */
+  /** From the request to the response headers. */
   readonly firstByteMs: number | null;
 }
 
-/** Of a request that could not be made. */
+/** Phases of a request that was not sent. */
 export const NO_PHASES: AttemptPhases = { connectMs: null, tlsMs: null, firstByteMs: null };
 
-/** What a request was made for; `responseBody` then has as much as was asked for. */
+/** The response to a request with `captureResponse`; `responseBody` then has up to that size. */
 export interface FullResponse {
-  /** Names in lower case; several of a name with a comma between. */
+  /** By lower-case name; repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
-  /** False: it was longer than asked for, or broke off. */
+  /** False if the response was longer than allowed, or incomplete. */
   readonly isWhole: boolean;
 }
 
-/** What one HTTP try came to. A customer's 500 is a value here, never an exception. */
+/** The result of one attempt. A receiver's 500 is a value, never an exception. */
 export type AttemptOutcome =
   | {
       readonly kind: "answered";
       readonly statusCode: number;
-      /** The first 1 KB, as it came. */
+      /** The first 1 KB. */
       readonly responseBody: Uint8Array;
       readonly retryAfter: string | null;
-      /** Only of a request whose answer was wanted. */
+      /** Only with `captureResponse`. */
       readonly answer?: FullResponse;
       readonly durationMs: number;
       readonly phases: AttemptPhases;
@@ -247,14 +252,14 @@ export type DeadReason =
 /** What follows from an outcome. */
 export type Decision =
   | { readonly kind: "delivered" }
-  /** `isFailure` false: the receiver said "later", and the retry policy's budget is not touched. */
+  /** `isFailure` is false if the receiver postponed the delivery: that does not count against the retry policy. */
   | { readonly kind: "retry"; readonly delayMs: number; readonly isFailure: boolean }
   | { readonly kind: "dead"; readonly reason: DeadReason; readonly disableEndpoint: boolean };
 
-/** An attempt and what was decided, ready to be written down. */
+/** An attempt and its decision, ready to be written. */
 export interface Settlement {
   readonly delivery: ClaimedDelivery;
-  /** Of the attempt; undefined when nobody traces it. */
+  /** Trace context of the attempt; undefined if it is not traced. */
   readonly traceparent?: string | undefined;
   readonly startedAt: Date;
   readonly outcome: AttemptOutcome;

@@ -1,4 +1,4 @@
-// The composition root: options in, one object out that publishes, delivers and answers questions about both.
+// The composition root: builds one object from the options that publishes, delivers and answers queries.
 import { Admission } from "./admission.ts";
 import { metadataIn, PUBLIC_ONLY } from "./attempt/guard/guard-address.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
@@ -180,7 +180,7 @@ export class Instance implements Posthorn {
       translated(inTurn(resource, turns), this.#translate);
     this.tenants = opened(tenants);
     this.members = opened(createMembers(db));
-    // out of turn: who asks has to be known before they can wait
+    // not limited: authentication must not wait behind other calls
     this.keys = translated(createKeys({ db, nowMs: () => clock.nowMs() }), this.#translate);
     this.sessions = translated(createSessions({ db }), this.#translate);
     this.auditLog = opened(createAuditLog({ db }));
@@ -218,7 +218,7 @@ export class Instance implements Posthorn {
       redactedView: (type) => catalogue.redactedView(type),
       onTaken: () => this.#engine?.wakeServices(),
     });
-    // in turns of their own: strangers must not stand in the way of those with a key
+    // limited separately: anonymous callers must not delay those with a key
     this.websub = translated(inTurn(websub, new Semaphore(STRANGERS_AT_ONCE)), this.#translate);
     this.encryptionKeys = translated(createEncryptionKeys({ db, keyRing, targets }), this.#translate);
     this.meta = translated(
@@ -371,14 +371,14 @@ export class Instance implements Posthorn {
   }
 
   async #stop(graceMs: number): Promise<void> {
-    // whoever started it is told of errors
+    // start() reports the error itself
     if (this.#engine === undefined) await this.#starting?.catch(() => {});
-    // A pool that was ended under us answers no more: what waits for it would wait for ever.
+    // A pool that was ended by its owner never responds.
     await withTimeout(graceMs + 10_000, this.#engine?.stop(graceMs));
     await withTimeout(5_000, this.db.close());
   }
 
-  /** After stop() an own pool has ended: that is no outage, and waiting does not help. */
+  /** After stop() the pool is closed: that is not an outage, and retrying does not help. */
   #translate = (error: unknown): unknown => {
     const told = translate(error);
     return told === error || this.#stopping === undefined ? told : stoppedForGood(error);
@@ -389,7 +389,7 @@ export class Instance implements Posthorn {
   };
 }
 
-/** A timer of more milliseconds than this ends at once. */
+/** A longer timer would fire at once. */
 const longestGraceMs = 2 ** 31 - 1;
 
 function readGrace(graceMs: number): number {

@@ -1,4 +1,4 @@
-// The ways to publish: alone or many, in a transaction of the caller's, for a user; started or not.
+// The ways to publish: one event or many, in the caller's transaction, for a user, started or not.
 import type { Admission } from "./admission.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
 import type { Engine } from "./engine.ts";
@@ -23,10 +23,10 @@ export interface PublishingOptions {
   readonly db: Database;
   readonly admission: Admission;
   readonly observer: Observer;
-  /** Undefined while it is not started. */
+  /** Undefined until the instance is started. */
   readonly engine: () => Engine | undefined;
   readonly isStopping: () => boolean;
-  /** With the driver's errors as ours. */
+  /** Throws the error with the driver's errors translated. */
   readonly rethrow: (error: unknown) => never;
 }
 
@@ -42,12 +42,12 @@ export class Publishing {
     options?: { readonly tx?: Transaction },
   ): Promise<PublishResult | UserPublishResult> {
     if (options !== undefined) checkPublishOptions(options);
-    // a tx that is there and undefined was meant to be one, and is refused
+    // an explicit `tx: undefined` is probably a mistake, and is rejected
     const own = options !== undefined && "tx" in options ? { tx: options.tx as Transaction } : undefined;
     if (isForUser(input)) return await this.#publishForUser(input, own);
     const admitted = this.#options.admission.admit(input, own);
     if (own !== undefined) {
-      // errors of the caller's own transaction come as its client throws them
+      // errors of the caller's own transaction are thrown unchanged
       const { tx } = own;
       return await this.#traced(await admitted, (event) =>
         publishInTransaction(tx, this.#options.db.schema, event),
@@ -73,7 +73,7 @@ export class Publishing {
       valid,
       (event) => {
         const inTransaction = () => this.#options.db.inOwnTransaction((tx) => publishIn(tx, event));
-        // events of a batch take their locks in another order than these: one of the two has to begin again
+        // a batch takes its locks in another order: one of the two may have to start again
         return inTransaction()
           .catch((error: unknown) => (isConflict(error) ? inTransaction() : Promise.reject(error)))
           .catch(this.#options.rethrow);
@@ -84,7 +84,7 @@ export class Publishing {
     return published;
   }
 
-  /** The event goes on with the span's place in the trace, if there is one. */
+  /** The event continues the span's trace, if there is one. */
   #traced<Result extends PublishResult | UserPublishResult>(
     valid: ValidEvent,
     publish: (event: ValidEvent) => Promise<Result>,
@@ -97,7 +97,7 @@ export class Publishing {
     return span === null ? publish(valid) : within(span, valid, publish);
   }
 
-  /** What was not for the catalogue to judge. */
+  /** Publishes an event that the catalogue does not apply to. */
   publishAdmitted(event: ValidEvent): Promise<PublishResult> {
     return this.#publishAlone(event);
   }
@@ -112,7 +112,7 @@ export class Publishing {
     const events = admitted instanceof Promise ? await admitted.catch(this.#options.rethrow) : admitted;
     if (this.#options.engine() !== undefined)
       return await Promise.all(events.map((event) => this.#tryToPublish(event)));
-    // each in a transaction of its own: one after the other, or events of a subject would not be in the order given
+    // each in its own transaction, one after the other, to keep the order within a subject
     const outcomes: PublishOutcome[] = [];
     for (const event of events) outcomes.push(await this.#tryToPublish(event));
     return outcomes;

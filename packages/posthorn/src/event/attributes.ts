@@ -1,4 +1,4 @@
-// What an event may bring along: attributes by the rules of CloudEvents, and data that is what they say it is.
+// Validates the CloudEvents attributes of an event, and its data against them.
 import {
   type AttributeValue,
   attributeProblems,
@@ -25,7 +25,7 @@ const NAMES = [
   "encoding",
 ] as const satisfies readonly (keyof EventAttributes)[];
 
-/** Those that are the event's own, or ours to say. */
+/** Attributes that belong to the event itself. */
 const NOT_EXTENSIONS = [
   "id",
   "source",
@@ -61,7 +61,7 @@ export function checkAttributes(
     if (NOT_EXTENSIONS.includes(name))
       wrong(`/extensions/${name}`, `${name} is no extension; give it by itself.`);
   }
-  // those that are required stand for themselves where they are left out
+  // required attributes that are missing get a valid value
   const whole = { id: "1", source: "/", type: "t", ...given(core), specversion: "1.0" };
   for (const { name, message } of attributeProblems({ ...given(extensions), ...whole })) {
     wrong(name in whole ? `/${name}` : `/extensions/${name}`, message);
@@ -76,7 +76,7 @@ export function checkAttributes(
     wrong("", `As headers the attributes have ${inHeaders} bytes; the limit is ${maxAttributesBytes}.`);
 }
 
-/** In binary mode, where all that is not ASCII is three times as long. */
+/** Bytes in binary mode, where a non-ASCII byte takes three. */
 function headerBytes(attributes: Readonly<Record<string, unknown>>): number {
   return Object.entries(given(attributes)).reduce(
     (sum, [name, value]) =>

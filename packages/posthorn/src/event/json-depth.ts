@@ -1,4 +1,4 @@
-// How deep arrays and objects are nested in valid JSON, counted on its bytes.
+// Returns how deep arrays and objects are nested in valid JSON, counted on its bytes.
 export function jsonDepth(json: Uint8Array): number {
   let depth = 0;
   let deepest = 0;

@@ -1,6 +1,6 @@
-// Publishes that wait for a lock somebody else's open transaction may hold, apart from all others. A lock is an
-// idempotency key or a subject. Events of one subject stand in one line and keep their order; lines take turns, those
-// that are not known to be held first.
+// Publishes that wait for a lock that another transaction may hold, apart from all others. A lock is an idempotency
+// key or a subject. Events of one subject form one queue and keep their order; queues take turns, those not known to
+// be blocked first.
 import type { Event } from "../model.ts";
 import type { IdempotencyKey } from "../storage/queries/events/number.ts";
 
@@ -17,13 +17,13 @@ interface Subqueue<Entry> {
 
 export class LockWaitQueue<Entry extends Locking> {
   readonly #queues = new Map<string, Subqueue<Entry>>();
-  /** Lines whose turn is to come; one that is being written is not among them. */
+  /** Queues that wait for their turn; one that is being written is not included. */
   readonly #turns: Subqueue<Entry>[] = [];
   readonly #locks = new Map<string, number>();
   #size = 0;
   #bytes = 0;
 
-  /** Entries here, those being written included. */
+  /** The number of entries, including those being written. */
   get size(): number {
     return this.#size;
   }
@@ -36,7 +36,7 @@ export class LockWaitQueue<Entry extends Locking> {
     return this.#turns.length;
   }
 
-  /** It needs a lock that an entry here waits for. */
+  /** True if the entry needs a lock that an entry here waits for. */
   mustWait(entry: Entry): boolean {
     return this.#size > 0 && locksOf(entry).some((lock) => this.#locks.has(lock));
   }
@@ -56,7 +56,7 @@ export class LockWaitQueue<Entry extends Locking> {
     this.#turns.push(created);
   }
 
-  /** Takes the next line's turn, until it is ended. */
+  /** Starts the turn of the next queue; `end` ends it. */
   next(): Turn<Entry> | undefined {
     const fresh = this.#turns.findIndex((queue) => !queue.isSlow);
     const [queue] = this.#turns.splice(Math.max(0, fresh), 1);
@@ -87,18 +87,18 @@ export class LockWaitQueue<Entry extends Locking> {
 }
 
 export interface Turn<Entry> {
-  /** The whole line, in its order; it may grow meanwhile. */
+  /** The whole queue in order; it may grow during the turn. */
   readonly entries: readonly Entry[];
-  /** The last try met a lock, or a refusal: the first entry is tried alone, and only when no other line waits. */
+  /** The last attempt met a lock or an error: the first entry is tried alone, and only if no other queue waits. */
   readonly isSlow: boolean;
-  /** So many from the first on have been answered; the others stay, in their order. */
+  /** The first `answered` entries are done; the others stay in their order. */
   end(turn: { readonly answered: number; readonly isSlow: boolean }): void;
 }
 
 /** The subject comes last: it names the queue. */
 export function locksOf({ event, key }: Locking): string[] {
   const locks: string[] = [];
-  // no tenant has a space in its id
+  // a tenant id contains no space
   if (key !== null) locks.push(`key ${event.tenant} ${key.key}`);
   if (event.subject !== null) locks.push(`subject ${event.tenant} ${event.subject}`);
   return locks;

@@ -1,4 +1,4 @@
-// What a publisher is told when its event was not stored, or nobody knows whether it was.
+// Errors for a publisher whose event was not stored, or may not have been.
 import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
 import type { Event, Uuid } from "../model.ts";

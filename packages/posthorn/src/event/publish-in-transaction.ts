@@ -1,4 +1,4 @@
-// Publishing in the caller's own open transaction: the event exists if and only if that transaction commits.
+// Publishes in the caller's own transaction: the event exists if and only if that transaction commits.
 import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
 import type { Event } from "../model.ts";
@@ -7,7 +7,7 @@ import { inSchema } from "../storage/sql.ts";
 import type { PublishResult } from "./publisher.ts";
 import type { ValidEvent } from "./validate.ts";
 
-/** A `pg` client with a transaction open on it: what `pool.connect()` gives, after `begin`. */
+/** A `pg` client with an open transaction, as returned by `pool.connect()` after `begin`. */
 export interface Transaction {
   query(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
 }
@@ -42,7 +42,7 @@ export async function publishInTransaction(
   }
 }
 
-/** Notes what the SQL function has no parameter for on events that were published in this transaction, where there is any. */
+/** Stores what the SQL function has no parameter for, if there is any, on events published in this transaction. */
 export async function note(
   tx: Transaction,
   schema: string,
@@ -57,7 +57,7 @@ export async function note(
   ]);
 }
 
-/** What the SQL function refused, in our words; any other error as it is. */
+/** Translates an error of the SQL function; returns any other error unchanged. */
 export function refusalOf(error: unknown): unknown {
   const { code, hint, message } = error as { code?: string; hint?: string; message: string };
   if (code !== "PH422") return error;

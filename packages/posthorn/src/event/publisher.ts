@@ -1,5 +1,5 @@
 // Group commit: publishes collect while the previous batch is being written, and one statement stores them all.
-// Nobody is answered before the commit. One insert per request gave a third of the throughput.
+// Callers get their result after the commit. One insert per request had a third of the throughput.
 import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
 import type { FanOut } from "../fan-out/fan-out.ts";
@@ -15,11 +15,11 @@ import type { ValidEvent } from "./validate.ts";
 
 export interface PublishResult {
   readonly id: string;
-  /** Its number in its subject; null without one. */
+  /** The event's sequence in its subject; null without a subject. */
   readonly sequence: number | null;
   /** The idempotency key was known: `id` is the first event's, and nothing was created. */
   readonly duplicate: boolean;
-  /** Deliveries this call created; null when they are made later, after your transaction commits. */
+  /** Deliveries this call created; null if they are created later, after your transaction commits. */
   readonly deliveries: number | null;
 }
 
@@ -27,7 +27,7 @@ export interface PublisherOptions {
   readonly db: Database;
   readonly logger: Logger;
   readonly fanOut: FanOut;
-  /** The statement failed and may have been carried out all the same. */
+  /** A statement failed but may have taken effect. */
   readonly onLostReply: () => void;
 }
 
@@ -41,7 +41,7 @@ interface Pending {
 
 const maxBatchEvents = 500;
 const maxBatchBytes = 4 * 1024 * 1024;
-/** A database that is away for longer is the caller's to know; it may publish again with the same key. */
+/** After a longer outage the publish is rejected; the caller may publish again with the same key. */
 const maxWaitMs = 5_000;
 const maxWaiting = 20_000;
 /** Each blocks a connection while it waits for its lock. */
@@ -55,7 +55,7 @@ export class Publisher {
   #writing: readonly Pending[] = [];
   #flushing: Promise<void> | undefined;
   #stopped = false;
-  /** Events whose keys or subjects may be held by others. */
+  /** Events whose idempotency keys or subjects may be locked by others. */
   readonly #lockQueue = new LockWaitQueue<Pending>();
   readonly #lockWaiters = new Set<Promise<void>>();
 
@@ -83,7 +83,7 @@ export class Publisher {
     });
   }
 
-  /** Writes what is waiting, takes nothing more. */
+  /** Writes what is waiting and accepts no more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#flushing;
@@ -91,7 +91,7 @@ export class Publisher {
   }
 
   async #flush(): Promise<void> {
-    // what arrives in the same turn of the event loop shares the first batch
+    // publishes of one turn of the event loop share the first batch
     await new Promise((resolve) => setImmediate(resolve));
     const watch = setInterval(() => this.#rejectAllOverdue(), 250);
     while (this.#waiting.length > 0) {
@@ -103,7 +103,7 @@ export class Publisher {
     this.#flushing = undefined;
   }
 
-  /** A statement may hang until its connection is given up for lost; callers are told in time all the same. */
+  /** Rejects in time even if a statement hangs until its connection is considered lost. */
   #rejectAllOverdue(): void {
     const isOverdue = ({ since }: Pending) => performance.now() - since > maxWaitMs;
     const firstInTime = this.#waiting.findIndex((entry) => !isOverdue(entry));
@@ -112,14 +112,14 @@ export class Publisher {
     rejectAll([...this.#writing.filter(isOverdue), ...overdue], unavailableError());
   }
 
-  /** Without those that have to wait behind one that was set aside; these join it. */
+  /** Entries that need a lock that others wait for join the wait queue instead. */
   #nextBatch(): Pending[] {
     const taken = firstOf(this.#waiting);
     this.#waiting = this.#waiting.slice(taken.length);
     for (const { event } of taken) this.#waitingBytes -= event.payload.byteLength;
     if (this.#lockQueue.size === 0) return taken;
     const batch: Pending[] = [];
-    // one by one, because an entry that joins brings its own locks
+    // one by one, because a joining entry adds its own locks
     for (const entry of taken) {
       if (this.#lockQueue.mustWait(entry)) this.#waitForLock([entry]);
       else batch.push(entry);
@@ -127,7 +127,7 @@ export class Publisher {
     return batch;
   }
 
-  /** What does not fit into one statement with all its deliveries goes back to the head of the line. */
+  /** What does not fit in one statement with its deliveries returns to the head of the queue. */
   async #fitting(batch: Pending[]): Promise<Pending[]> {
     this.#writing = batch;
     const rest = batch.slice(await this.#fit(batch));
@@ -147,7 +147,7 @@ export class Publisher {
     else if (written !== "answered") await this.#isolate(batch, written);
   }
 
-  /** One event the database refuses must not take others along: each is tried alone. */
+  /** Writes each event alone, because one event that the database rejects must not fail the others. */
   async #isolate(batch: readonly Pending[], error: Error): Promise<void> {
     if (this.#rejectIfAlone(batch, error)) return;
     for (const entry of batch) {
@@ -156,7 +156,7 @@ export class Publisher {
     }
   }
 
-  /** True when that was the one. */
+  /** Returns true if the batch has a single event, which is rejected. */
   #rejectIfAlone(batch: readonly Pending[], error: Error): boolean {
     if (batch.length === 1) rejectAll(batch, error);
     else
@@ -166,7 +166,10 @@ export class Publisher {
     return batch.length === 1;
   }
 
-  /** `locked`: somebody else holds a lock that one of them needs. An error: the database refuses them for what they are. */
+  /**
+   * Returns `locked` if another transaction holds a lock that one of them needs, and an error if the database rejects
+   * their content.
+   */
   async #write(batch: readonly Pending[]): Promise<"answered" | "locked" | Error> {
     let mayBeCommitted = false;
     for (let failures = 0; ; failures += 1) {
@@ -180,7 +183,7 @@ export class Publisher {
         await this.#answer(batch, result.refused, result.sequences, (id) => countOf(result.deliveries, id));
         return "answered";
       } catch (error) {
-        // a statement given up for lost was only late: its events are there now
+        // a statement that was considered lost was only late: its events exist now
         if (isUnavailable(error) || (mayBeCommitted && isDuplicate(error))) {
           mayBeCommitted = true;
           this.#options.onLostReply();
@@ -198,7 +201,7 @@ export class Publisher {
     }
   }
 
-  /** The reply was lost: either all of the batch is there, or none of it. What it claimed is found by taking stock. */
+  /** After a lost reply either all of the batch exists or none. Reconciliation finds what it claimed. */
   async #answerIfCommitted(batch: readonly Pending[]): Promise<boolean> {
     const existing = await existingEvents(
       this.#options.db,
@@ -244,14 +247,14 @@ export class Publisher {
         );
       else if (!first.digest.equals(key?.digest as Uint8Array))
         reject(conflictError(event, key?.key ?? "", first.eventId));
-      // stored by this very call, whose first reply was lost
+      // stored by this call, whose first reply was lost
       else if (first.eventId === event.id)
         resolve({ id: formatId("evt", event.id), sequence, duplicate: false, deliveries: null });
       else resolve({ id: formatId("evt", first.eventId), sequence, duplicate: true, deliveries: 0 });
     }
   }
 
-  /** A lock that a caller's open transaction holds is waited for apart, in turns; the others do not wait with it. */
+  /** Entries that need a lock wait apart and take turns, so that others do not wait with them. */
   #waitForLock(entries: readonly Pending[]): void {
     for (const entry of entries) this.#lockQueue.add(entry);
     while (this.#lockWaiters.size < maxLockWaiters && this.#lockQueue.waitingCount > 0) {
@@ -271,7 +274,7 @@ export class Publisher {
     }
   }
 
-  /** Tells those, from the first on, that have waited long enough; returns how many. */
+  /** Rejects the entries, from the first on, that have waited too long; returns their number. */
   #rejectOverdue(line: readonly Pending[]): number {
     const firstInTime = line.findIndex((entry) => this.#mayWait([entry]));
     const overdue = firstInTime === -1 ? line : line.slice(0, firstInTime);
@@ -285,12 +288,12 @@ export class Publisher {
   }
 }
 
-/** No tenant has a space in its id. */
+/** A tenant id contains no space. */
 function keyOf({ tenant, key }: { readonly tenant: string; readonly key: string }): string {
   return `${tenant} ${key}`;
 }
 
-/** As many from the first on as one statement takes. */
+/** Returns as many entries, from the first on, as one statement takes. */
 function firstOf(entries: readonly Pending[]): Pending[] {
   let bytes = 0;
   let size = 0;

@@ -1,4 +1,4 @@
-// Events for a user: one for every active tenant that the user is a member of, all of them or none.
+// Events for a user: one for every active tenant the user is a member of, all or none.
 import { PosthornError } from "../errors.ts";
 import {
   type PublishedForUser,
@@ -10,23 +10,23 @@ import { note, refusalOf, refuseNoTransaction, type Transaction } from "./publis
 import type { PublishResult } from "./publisher.ts";
 import { type PublishInput, type ValidEvent, validate } from "./validate.ts";
 
-/** Instead of a tenant, a user: your own id, as in `members`. */
+/** Like `PublishInput`, with a user (your own id, as in `members`) instead of a tenant. */
 export type UserPublishInput = Omit<PublishInput, "tenant"> & { readonly user: string };
 
 export interface UserPublishResult {
   readonly user: string;
-  /** One for each active tenant of the user, by the tenant's id; none when there is none. */
+  /** One for each active tenant of the user, ordered by tenant id. */
   readonly events: readonly (PublishResult & { readonly tenant: string })[];
 }
 
-/** In one statement and one transaction; a user of more is a group of some other kind. */
+/** They are written in one statement and one transaction. */
 export const MAX_TENANTS_OF_USER = 500;
 
 export function isForUser(input: unknown): input is UserPublishInput {
   return typeof input === "object" && input !== null && (input as { user?: unknown }).user !== undefined;
 }
 
-/** The event as it is for each tenant; its own tenant is filled in by the database. */
+/** The event for each tenant; the database fills in the tenant. */
 export function validateForUser(input: UserPublishInput, nowMs: number): ValidEvent {
   const { user, ...rest } = input;
   if ((input as { tenant?: unknown }).tenant !== undefined) {
@@ -34,7 +34,7 @@ export function validateForUser(input: UserPublishInput, nowMs: number): ValidEv
     throw new PosthornError("invalid_event", problem.message, { problems: [problem] });
   }
   try {
-    // users have ids like tenants
+    // user ids have the syntax of tenant ids
     return validate({ ...rest, tenant: user }, nowMs);
   } catch (error) {
     if (!(error instanceof PosthornError)) throw error;

@@ -1,4 +1,4 @@
-// From what a caller passes to an event that may be stored, or to an error that names every place that is wrong.
+// Turns a caller's input into an event that can be stored, or throws an error that lists every problem.
 import { hash } from "node:crypto";
 import { types } from "node:util";
 import { type EventAttributes, uuidv7 } from "@posthorn/wire";
@@ -28,23 +28,23 @@ export interface PublishInput {
   readonly tenant: string;
   /** Lower-case words joined by dots, such as `order.paid`. */
   readonly type: string;
-  /** Anything JSON can hold. */
+  /** Any JSON value. */
   readonly data?: unknown;
-  /** Instead of `data`: the bytes of its JSON, kept as they are. A Buffer is one. */
+  /** The bytes of the JSON, kept as they are, instead of `data`. A Buffer is accepted. */
   readonly rawData?: Uint8Array | CheckedJson;
-  /** What the event is about, such as an order's id. */
+  /** What the event is about, such as an order id; events of one subject are numbered. */
   readonly subject?: string | undefined;
   /** Default `1`. */
   readonly apiVersion?: string | undefined;
   /** A second publish with the same key returns the first event and creates nothing. */
   readonly idempotencyKey?: string | undefined;
-  /** The trace it belongs to (W3C `traceparent`), where no span of OpenTelemetry is active. Sent on with its deliveries. */
+  /** W3C `traceparent` of the trace it belongs to, if no OpenTelemetry span is active. Sent with its deliveries. */
   readonly traceparent?: string | undefined;
-  /** What it brought along from where it was made, such as a CloudEvent's `source`; and how data that is not JSON is to be read. */
+  /** Attributes from its origin, such as a CloudEvent's `source`, and the encoding of data that is not JSON. */
   readonly attributes?: EventAttributes | undefined;
 }
 
-/** JSON that somebody has parsed and measured already: valid, and no deeper than the limit. */
+/** JSON that was parsed and measured already: valid, and within the depth limit. */
 export class CheckedJson {
   readonly bytes: Uint8Array;
   #value: unknown;
@@ -54,7 +54,7 @@ export class CheckedJson {
     this.#value = value;
   }
 
-  /** What it was parsed to, or undefined. Only once: events that wait for the database must not hold it in memory. */
+  /** Returns the parsed value once, then undefined: events that wait for the database must not keep it in memory. */
   takeValue(): unknown {
     const value = this.#value;
     this.#value = undefined;
@@ -118,7 +118,7 @@ export function payloadTooLarge(bytes: number, pointer = "/data"): PosthornError
   return new PosthornError("payload_too_large", message, { problems: [{ pointer, message }] });
 }
 
-/** One wrong event, and none may be published; the problems point at each (`/3/type`). */
+/** If any event is invalid, none is published; problems have pointers such as `/3/type`. */
 export function validateAll(inputs: readonly PublishInput[], nowMs: number): ValidEvent[] {
   if (!Array.isArray(inputs)) throw new PosthornError("invalid_event", "publishMany takes a list of events.");
   const failures: Failure[] = [];
@@ -140,7 +140,7 @@ export interface Failure {
   readonly error: PosthornError;
 }
 
-/** What to say of a list in which some cannot be published. */
+/** Builds the error for a list of which some events cannot be published. */
 export function noneOf(total: number, failures: readonly Failure[]): PosthornError {
   const code = failures[0]?.error.code ?? "invalid_event";
   const isOfOneKind = failures.every(({ error }) => error.code === code);
@@ -211,7 +211,7 @@ function readPayload({ data, rawData }: PublishInput, problems: InputProblem[]):
 
 function rawDataProblem(data: unknown, rawData: unknown): string | null {
   if (data !== undefined) return "data and rawData are both given; give one of them.";
-  // by its kind, not by its class: a test runner may give each file a Uint8Array of its own
+  // not by class: a test runner may give each file its own Uint8Array
   if (rawData instanceof CheckedJson || types.isUint8Array(rawData)) return null;
   const kind = rawData === null ? "null" : `a value of type ${typeof rawData}`;
   return `rawData is ${kind}; pass bytes (Uint8Array or Buffer), such as Buffer.from(json).`;
@@ -236,16 +236,19 @@ function reasonNotJson(error: Error): string {
   return error.message;
 }
 
-// A byte order mark is kept, so that it is refused as what it is: no JSON.
+// Keeps a byte order mark, which is then rejected as invalid JSON.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function checkRaw(raw: Uint8Array): Buffer {
-  // bytes past the limit are refused for their number before anyone parses them
+  // oversized payloads are rejected by size before they are parsed
   if (raw.byteLength <= maxPayloadBytes) JSON.parse(utf8.decode(raw));
   return ownCopy(raw);
 }
 
-/** A slice of a request keeps all of its 64 KB read buffer alive; a thousand events that wait would hold 64 MB. */
+/**
+ * Copies the bytes: a slice of a request keeps its 64 KB read buffer alive, and a thousand waiting events would hold
+ * 64 MB.
+ */
 function ownCopy(raw: Uint8Array): Buffer {
   return raw.buffer.byteLength > 2 * raw.byteLength
     ? Buffer.from(raw)
@@ -258,19 +261,19 @@ function isText(value: unknown, maxLength: number): boolean {
   );
 }
 
-/** In characters, as PostgreSQL counts them: a pair of surrogates is one. */
+/** Counts characters as PostgreSQL does: a surrogate pair is one. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _character of text) length += 1;
   return length;
 }
 
-/** PostgreSQL stores no NUL and UTF-8 no lone surrogate; other control characters in a name are a mistake. */
+/** PostgreSQL cannot store NUL, nor UTF-8 a lone surrogate; other control characters in a name are a mistake. */
 const unstorable = /\p{Cc}|\p{Cs}/u;
 
-/** The same in SQL, which knows JSON alone: see posthorn.publish. */
+/** posthorn.publish computes the same in SQL, for JSON only. */
 function digestOf(event: Event): Buffer {
-  // "QUJD" as JSON, as text and as three bytes is three kinds of data; no JSON begins with the name of an encoding
+  // "QUJD" as JSON, as text and as three bytes are different data; no JSON begins with the name of an encoding
   const encoding = event.attributes?.encoding === undefined ? "" : `${event.attributes.encoding}\n`;
   const head = Buffer.from(`${event.type}\n${event.apiVersion}\n${event.subject ?? ""}\n${encoding}`);
   return hash("sha256", Buffer.concat([head, event.payload]), "buffer");

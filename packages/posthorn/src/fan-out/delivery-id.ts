@@ -1,6 +1,5 @@
-// A delivery's id is a pure function of its event and endpoint. There can be one delivery per pair and no second one,
-// an event's deliveries are found by primary key without an index on the event, and they lie in the event's own
-// time partition.
+// A delivery's id is a pure function of its event and endpoint. So a pair has at most one delivery, the deliveries of
+// an event are found by primary key without an index on the event, and they are in the event's own time partition.
 import { hash } from "node:crypto";
 import type { Uuid } from "../model.ts";
 

@@ -1,6 +1,5 @@
-// Turns committed facts into what is owed: one queue row per endpoint that asked for the event, in one statement for
-// a whole batch. Rows whose lane this worker owns, or gains by the same statement, are born claimed and go straight
-// to sending.
+// Turns committed events into queue rows, one per endpoint that subscribed, in one statement for a whole batch. Rows
+// in lanes that this worker owns, or gains by the same statement, are inserted claimed and sent at once.
 import type { ClaimedDelivery, Event, RecordedHealth, Target, Uuid } from "../model.ts";
 import type { Observer } from "../observe/observer.ts";
 import type { Database } from "../storage/database.ts";
@@ -10,49 +9,52 @@ import type { IdempotencyKey } from "../storage/queries/events/number.ts";
 import { type Collected, type Plan, type Planned, planDeliveries } from "./plan.ts";
 import type { Routes } from "./routes.ts";
 
-/** Where deliveries go; implemented by the worker. */
+/** The owner of lanes, to which deliveries are handed over; implemented by the worker. */
 export interface LaneOwner {
   readonly workerId: number;
   readonly delivers: boolean;
-  /** Runs a claim; taking stock waits until no claim is in the air. */
+  /** Runs a claim. Reconciliation waits until no claim is in progress. */
   claiming<Result>(work: () => Promise<Result>): Promise<Result>;
   reserve(target: Target): { claim: 0 | 1 | 2; isForeign: boolean };
   unreserve(endpointId: Uuid): void;
-  /** The statement made this worker the lane's owner, whether or not it brought deliveries. */
+  /** The statement made this worker the lane's owner, with or without deliveries. */
   gain(target: Target, health: RecordedHealth | null): void;
   admit(delivery: ClaimedDelivery): void;
-  /** Rows were left owed in these lanes. */
+  /** Rows were left due in these lanes. */
   notifyDue(lanes: {
     readonly mine: readonly Uuid[];
     readonly others: ReadonlyMap<Uuid, number>;
     readonly ready: readonly Uuid[];
   }): void;
-  /** Asked after a statement wrote nothing: true when this worker had been buried and has a new life now. */
+  /** Called after a statement wrote nothing. Gets a new worker id if this worker has been reaped. */
   reregister(workerId: number): Promise<void>;
 }
 
 export interface FanOutBatch {
   readonly events: readonly Event[];
   readonly keys: readonly IdempotencyKey[];
-  /** The events stand in the outbox already. */
+  /** The events are in the outbox already. */
   readonly fromOutbox: boolean;
 }
 
 export interface FanOutResult {
   readonly refused: ReadonlySet<Uuid>;
-  /** Numbers of events with a subject. */
+  /** Sequences of the events that have a subject. */
   readonly sequences: ReadonlyMap<Uuid, number>;
-  /** Null for an event whose deliveries are made later, because one before it in its subject waits for that too. */
+  /** Deliveries per event; null if they are created later, because an earlier event of the subject waits too. */
   readonly deliveries: ReadonlyMap<Uuid, number | null>;
 }
 
 export interface FanOut {
-  /** How many of these events, from the first on, one statement takes; a tenant may have thousands of endpoints. */
+  /**
+   * Returns how many of these events, from the first on, fit in one statement; a tenant may have thousands of
+   * endpoints.
+   */
   fit(events: readonly Event[]): Promise<number>;
   run(batch: FanOutBatch): Promise<FanOutResult>;
 }
 
-/** 10,000 rows take about a third of a second; the statement is given up for lost after five. */
+/** 10,000 rows take about a third of a second; a statement is considered lost after five seconds. */
 const maxDeliveries = 10_000;
 
 export function createFanOut({
@@ -99,7 +101,7 @@ export function createFanOut({
     }
   }
 
-  /** One that stays in the outbox is told of by the relay. */
+  /** Events that stay in the outbox are reported by the relay. */
   function reportPublished(
     { events, fromOutbox }: FanOutBatch,
     refused: ReadonlySet<Uuid>,
@@ -145,7 +147,7 @@ export function createFanOut({
       collected: plan.collected,
       foreignLanes: [...new Set(plan.deliveries.filter((row) => row.isForeign).map((row) => row.endpointId))],
     };
-    // events in the outbox have their numbers, and who sees one sees those before it
+    // events in the outbox have sequences, and a reader of one sees the earlier ones
     const needsSubjects = !batch.fromOutbox && plan.deliveries.some((row) => row.isOrdered);
     const startedAt = performance.now();
     try {
@@ -189,7 +191,7 @@ export function createFanOut({
   }
 }
 
-/** Of one event all deliveries share the object. */
+/** The deliveries of one event share the object. */
 function sequencer(sequences: ReadonlyMap<Uuid, number>): (event: Event) => Event {
   const numbered = new Map<Uuid, Event>();
   return (event) => {
@@ -219,7 +221,7 @@ function countByEvent(
   { deferredEventIds }: IngestResult,
 ): Map<Uuid, number | null> {
   const counts = new Map<Uuid, number | null>();
-  // a place in a batch is a delivery too, of which others have a part
+  // a place in a batch counts as a delivery of the event
   for (const row of [...deliveries, ...collected])
     counts.set(row.eventId, (counts.get(row.eventId) ?? 0) + 1);
   for (const id of deferredEventIds) counts.set(id, null);

@@ -1,21 +1,21 @@
-// Whether an event has what an endpoint's filter asks for. Pure, without regular expressions: every condition looks at
-// each value of the payload at most once.
+// Evaluates an endpoint's filter. Pure, without regular expressions: every condition reads each value of the payload
+// at most once.
 
-/** The part of an event that filters are about. `data` is undefined when it is no JSON. */
+/** The part of an event that filters apply to. `data` is undefined if it is not JSON. */
 export interface FilterFacts {
   readonly data: unknown;
   readonly subject: string | null;
 }
 
-/** What is asked of one place in the event. All of it must hold. */
+/** The conditions on one value of the event, all of which must hold. */
 export interface Filter {
-  /** Asked of the value as a whole, an array included. */
+  /** Conditions on the value as a whole, including arrays. */
   readonly ofWhole: readonly WholeCondition[];
-  /** Asked of the value, or together of one and the same element when it is an array. */
+  /** Conditions on the value; for an array, one element must satisfy all of them. */
   readonly ofElement: readonly ElementCondition[];
 }
 
-/** `pointer` leads to the condition in the filter as it was written. */
+/** `pointer` locates the condition in the filter as it was written. */
 export type WholeCondition =
   | { readonly kind: "exists"; readonly pointer: string; readonly isWanted: boolean }
   | { readonly kind: "every"; readonly pointer: string; readonly filters: readonly Filter[] }
@@ -29,14 +29,14 @@ export type ElementCondition =
 export type Condition = WholeCondition | ElementCondition;
 
 /**
- * Elements of arrays that a filter looks at in one event: four times as many as fit into the largest, 10 to 30 ms. Only
- * many conditions on very long arrays need more, up to 130 ms for which nothing else would be sent.
+ * The number of array elements that a filter reads per event: four times as many as the largest event has, 10 to 30
+ * ms. Only many conditions on very long arrays need more, up to 130 ms during which nothing else is sent.
  */
 export const maxElements = 500_000;
 
 /**
- * The first condition that does not hold; null when the event matches. It matches too when that would be too much
- * work to tell: better one event more than one less.
+ * Returns the first condition that does not hold, null if the event matches. It also matches if evaluating it would
+ * take too long: a superfluous delivery is better than a missing one.
  */
 export function failedCondition(filter: Filter, { data, subject }: FilterFacts): Condition | null {
   try {
@@ -47,10 +47,10 @@ export function failedCondition(filter: Filter, { data, subject }: FilterFacts):
   }
 }
 
-/** Stands for a value that may not be told of. What comes of a filter that looks at one may not be told either. */
+/** Stands for a redacted value. The result of a filter that reads one is redacted too. */
 export const HIDDEN = Symbol("hidden");
 
-/** Decided by what is not hidden alone: it looks at a hidden value, or comes to its end without one. */
+/** Returns true if the filter reads a redacted value before it is decided. */
 export function looksAtHidden(filter: Filter, facts: FilterFacts): boolean {
   try {
     failedCondition(filter, facts);
@@ -63,14 +63,14 @@ export function looksAtHidden(filter: Filter, facts: FilterFacts): boolean {
 
 class MetHidden extends Error {}
 
-/** What may still be looked at. */
+/** The number of elements that may still be read. */
 interface Allowance {
   elements: number;
 }
 
 class TooMuchWork extends Error {}
 
-/** Of bytes that are no JSON every field is missing. */
+/** Data that is not JSON has no fields. */
 export function readFacts(event: {
   readonly payload: Uint8Array;
   readonly subject: string | null;
@@ -86,7 +86,7 @@ function parsed(payload: Uint8Array): unknown {
   }
 }
 
-/** A value of undefined is missing; JSON has none. */
+/** A value of undefined is missing; JSON has no undefined. */
 function failedAt({ ofWhole, ofElement }: Filter, value: unknown, left: Allowance): Condition | null {
   if (value === HIDDEN) throw new MetHidden();
   for (const condition of ofWhole) {
@@ -113,7 +113,7 @@ function failedOfWhole(condition: WholeCondition, value: unknown, left: Allowanc
   }
 }
 
-/** Of an array, what the first element lacks. */
+/** For an array, returns the condition that the first element fails. */
 function failedOfElement(
   conditions: readonly ElementCondition[],
   value: unknown,
@@ -146,7 +146,7 @@ function failedOfOne(
   return null;
 }
 
-/** Own fields only: `__proto__` and `constructor` are names like any other. */
+/** Reads own fields only: `__proto__` and `constructor` are ordinary names. */
 function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
   return (value as Record<string, unknown>)[name];

@@ -1,5 +1,5 @@
-// How many rows of one lane a worker holds in memory besides those in flight: enough to keep the endpoint busy, few
-// enough to be recorded as unknown after a crash without harm.
+// The number of rows of one lane that a worker holds in memory besides those in flight: enough to keep the endpoint
+// busy, and few enough that a crash leaves few unknown outcomes.
 export function laneCapacity({
   maxInFlight,
   rateLimit,
@@ -8,6 +8,6 @@ export function laneCapacity({
   rateLimit: number | null;
 }): number {
   const room = Math.max(50, maxInFlight * 2);
-  // two seconds' worth, so that rows do not wait in memory where nobody else can take them
+  // two seconds of work, so that other workers can take the rest
   return rateLimit === null ? room : Math.min(room, Math.max(maxInFlight, rateLimit * 2));
 }

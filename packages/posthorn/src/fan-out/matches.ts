@@ -1,4 +1,4 @@
-// Which events an endpoint gets: of an exact type, everything below a prefix (`order.*`), or all (`*`).
+// Which events an endpoint receives: an exact type, everything below a prefix (`order.*`), or all (`*`).
 import { formatId } from "@posthorn/wire";
 import type { Event, Uuid } from "../model.ts";
 
@@ -11,13 +11,13 @@ function matchesOne(pattern: string, type: string): boolean {
   return pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1));
 }
 
-/** Types of Posthorn's own events; nobody else may publish them. */
+/** Types of Posthorn's own events, which users cannot publish. */
 export const SYSTEM_TYPE_PREFIX = "webhook.";
 
-/** Goes to one endpoint, whatever that endpoint asks for. */
+/** Sent to one endpoint, regardless of its event types. */
 export const TEST_TYPE = "webhook.test";
 
-/** An endpoint is not sent what Posthorn has to say about it: a disabled one would be owed its own obituary. */
+/** An endpoint does not receive system events about itself: a disabled one could not receive its own notice anyway. */
 export function isAbout({ type, subject }: Pick<Event, "type" | "subject">, endpointId: Uuid): boolean {
   return type.startsWith(SYSTEM_TYPE_PREFIX) && subject === formatId("ep", endpointId);
 }

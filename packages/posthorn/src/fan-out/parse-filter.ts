@@ -1,12 +1,12 @@
-// Reads a filter as people write it: objects that mirror the event, with operators that begin with `$`. Everything wrong
-// with it is told at once, each with a pointer to the place.
+// Parses a filter as users write it: objects that mirror the event, with operators that begin with `$`. Reports all
+// problems at once, each with a pointer.
 import { didYouMean, escapePointer, isObject } from "@posthorn/wire";
 import type { InputProblem } from "../errors.ts";
 import type { ElementCondition, Filter, WholeCondition } from "./filter.ts";
 
 export const maxFilterBytes = 8 * 1024;
 export const maxFilterDepth = 32;
-/** Each looks at the payload once. */
+/** Each condition reads the payload once. */
 export const maxFilterConditions = 64;
 export const maxFilterList = 100;
 
@@ -26,7 +26,7 @@ const ROOT_FIELDS = ["data", "subject"];
 const COMBINING = ["$and", "$or", "$not"];
 const COMPARING = ["$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$startsWith", "$exists"];
 export const OPERATORS = [...COMPARING, ...COMBINING];
-/** No more than a person reads. */
+/** More would not be read. */
 const maxProblems = 20;
 
 type Scalar = string | number | boolean | null;
@@ -44,7 +44,7 @@ class FilterReader {
     const filter = this.#readObject(input, "", 1, true);
     if (this.#conditions > maxFilterConditions)
       this.#refuse("", `A filter has at most ${maxFilterConditions} conditions.`);
-    // last: of what is endless there is no JSON
+    // last, because an endless value has no JSON
     if (this.problems.length === 0) this.#checkBytes(input);
     return filter;
   }
@@ -55,7 +55,7 @@ class FilterReader {
       this.#refuse("", `This filter has ${bytes} bytes of JSON. It may have ${maxFilterBytes}.`);
   }
 
-  /** A value alone stands for `$eq`. */
+  /** A bare value is short for `$eq`. */
   #readPlace(input: unknown, pointer: string, depth: number, isRoot: boolean): Filter {
     if (isObject(input)) return this.#readObject(input, pointer, depth, isRoot);
     if (isRoot) this.#refuse(pointer, `This is a filter of its own: an object such as ${EXAMPLE}.`);
@@ -88,7 +88,7 @@ class FilterReader {
       this.#refuse(pointer, `${shown} ${didYouMean(key, [...ROOT_FIELDS, ...COMBINING])}`);
       return NOTHING;
     }
-    // a field whose own name begins with $ is written with one more
+    // `$$name` is the field `$name`
     const name = key.startsWith("$$") ? key.slice(1) : key;
     const filter = this.#readPlace(value, pointer, depth + 1, false);
     return ofElement({ kind: "field", pointer, name, filter });
@@ -148,7 +148,7 @@ class FilterReader {
     return (given) => typeof given === "string" && given.startsWith(value as string);
   }
 
-  /** Numbers are compared with numbers and texts with texts; anything else is neither more nor less. */
+  /** Compares numbers with numbers and strings with strings; a comparison of different types does not hold. */
   #readRange(operator: string, limit: unknown, pointer: string): Holds {
     if (typeof limit !== "number" && typeof limit !== "string") {
       this.#refuse(pointer, `"${operator}" takes a number or a text.`);
@@ -213,7 +213,7 @@ function ofElement(condition: ElementCondition): Filter {
   return { ofWhole: [], ofElement: [condition] };
 }
 
-/** Of an array it holds when no element has it; where the value is missing it holds too. */
+/** For an array, holds if no element satisfies the condition; also holds if the value is missing. */
 function negated(condition: ElementCondition): Filter {
   return ofWhole({ kind: "not", pointer: condition.pointer, filter: ofElement(condition) });
 }
@@ -225,7 +225,7 @@ function merged(filters: readonly Filter[]): Filter {
   };
 }
 
-/** PostgreSQL keeps neither in JSON. */
+/** PostgreSQL stores neither in JSON. */
 function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }

@@ -1,4 +1,4 @@
-// Who gets which event, and how each delivery is to be born, as far as this worker can tell.
+// Plans which endpoint receives which event, and whether its delivery is inserted claimed.
 import type { BatchEncoding } from "../formats/format.ts";
 import { batchEncodingOf } from "../formats/formats.ts";
 import type { Event, Target, Uuid } from "../model.ts";
@@ -22,7 +22,7 @@ export interface Collected extends CollectedEvent {
 
 export interface Plan {
   readonly deliveries: readonly Planned[];
-  /** Those that wait for others to be sent with. */
+  /** Events that wait for a batch. */
   readonly collected: readonly Collected[];
 }
 
@@ -32,7 +32,7 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneOw
   const hoped = new Map<Uuid, number>();
   const subjects = new Set<string>();
   for (const event of batch.events) {
-    // read once, and only for whoever has a filter
+    // parsed once per event, and only if a target has a filter
     let facts: FilterFacts | undefined;
     for (const target of routes.matching(event.tenant, event.type)) {
       const { endpointId } = target;
@@ -56,7 +56,7 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneOw
       const reservation = lanes.reserve(target);
       const isHoped = reservation.claim === claim.ifGained;
       if (isHoped) hoped.set(endpointId, (hoped.get(endpointId) ?? 0) + 1);
-      // a lane that is gained takes no more into memory than one that is owned
+      // a gained lane holds no more in memory than an owned one
       const isTooMany = isHoped && (hoped.get(endpointId) ?? 0) > laneCapacity(target);
       const isBehind = isOrdered && !isFirst(`${endpointId} ${event.subject}`, subjects);
       if (isBehind && reservation.claim === claim.mine) lanes.unreserve(endpointId);
@@ -75,18 +75,18 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneOw
   return { deliveries: plan, collected };
 }
 
-/** With the longest sequence there is, where it has one and nobody knows it yet. */
+/** Uses the longest possible sequence if the event gets one that is not yet known. */
 function memberBytes(encoding: BatchEncoding, event: Event, { formatContext }: Target): number {
   const sequence = event.subject === null ? null : (event.sequence ?? Number.MAX_SAFE_INTEGER);
   return encoding.encodeMember({ ...event, sequence }, formatContext).length;
 }
 
-/** In the outbox may be events with a subject from before there were numbers. */
+/** The outbox may contain events with a subject from before sequences existed. */
 function canBeOrdered(event: Event, { fromOutbox }: FanOutBatch): boolean {
   return (fromOutbox ? event.sequence : event.subject) !== null;
 }
 
-/** Of a subject, the first of a batch is sent; those behind it wait in the database. */
+/** Only the first delivery of a subject in a batch is claimed; later ones wait in the database. */
 function isFirst(subject: string, seen: Set<string>): boolean {
   if (seen.has(subject)) return false;
   seen.add(subject);

@@ -1,5 +1,5 @@
-// Turns events that callers committed in their own transactions into deliveries. It polls, because a notification in
-// the caller's transaction would take a database-wide lock at its commit; an idle look costs a tenth of a millisecond.
+// Creates the deliveries of events that callers committed in their own transactions. It polls, because NOTIFY in the
+// caller's transaction would take a database-wide lock at commit; an idle poll takes a tenth of a millisecond.
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Queryable } from "../storage/database.ts";
@@ -52,7 +52,7 @@ export class Relay {
     const events = waiting.slice(0, await fanOut.fit(waiting));
     try {
       const { refused } = await fanOut.run({ events, keys: [], fromOutbox: true });
-      // all of them refused: another worker is at it, so do not race it
+      // if all were refused, another worker is relaying them: do not race it
       return refused.size < events.length;
     } catch (error) {
       this.#options.onLostReply();

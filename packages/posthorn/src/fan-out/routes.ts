@@ -1,17 +1,17 @@
-// Who gets what, cached per tenant. A cached entry is never trusted: the ingest statement compares its version in the
-// same snapshot it writes in, so an endpoint committed before a publish is always seen by it.
+// The targets of each tenant, cached. The ingest statement compares the cached version in the snapshot it writes in,
+// so a publish always sees an endpoint that was committed before it.
 import { BoundedMap } from "@posthorn/wire";
 import type { Target } from "../model.ts";
 import { matches } from "./matches.ts";
 
 export interface TenantRoutes {
-  /** 0 for a tenant that is not registered: its events are kept and reach nobody. */
+  /** 0 for a tenant that is not registered: its events are stored without deliveries. */
   readonly version: number;
   readonly isActive: boolean;
   readonly targets: readonly Target[];
 }
 
-/** Of the tenants in `known` only what has changed since needs to be read. */
+/** For the tenants in `known`, only changed targets need to be read. */
 export type LoadRoutes = (
   tenants: readonly string[],
   known: ReadonlyMap<string, readonly Target[]>,
@@ -31,14 +31,14 @@ export class Routes {
     string,
     { routes: TenantRoutes; byType: BoundedMap<string, readonly Target[]> }
   >();
-  /** Changed since, by tenant: most of them will be the same. */
+  /** Targets of changed tenants; most of them are still current. */
   readonly #outdated = new Map<string, readonly Target[]>();
 
   constructor(load: LoadRoutes) {
     this.#load = load;
   }
 
-  /** Reads what is missing. */
+  /** Loads the routes of tenants that are not cached. */
   async ensure(tenants: Iterable<string>): Promise<void> {
     const missing: string[] = [];
     for (const tenant of tenants) if (!this.#known.has(tenant)) missing.push(tenant);
@@ -69,7 +69,7 @@ export class Routes {
     return targets;
   }
 
-  /** They have changed. */
+  /** Drops the routes of tenants that have changed. */
   forget(tenants: Iterable<string>): void {
     for (const tenant of tenants) {
       const targets = this.#known.get(tenant)?.routes.targets ?? [];

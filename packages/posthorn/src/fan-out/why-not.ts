@@ -1,4 +1,4 @@
-// Why an endpoint does not get an event, in words that show nothing of the event's data.
+// Why an endpoint does not receive an event, without revealing the event's data.
 import type { Event } from "../model.ts";
 import { type Filter, type FilterFacts, failedCondition } from "./filter.ts";
 import { matches } from "./matches.ts";
@@ -6,11 +6,11 @@ import { matches } from "./matches.ts";
 export interface Mismatch {
   readonly reason: "type" | "filter";
   readonly detail: string;
-  /** To the condition in the filter that does not hold. */
+  /** Locates the failed condition in the filter. */
   readonly pointer: string | null;
 }
 
-/** Null when it gets it. */
+/** Returns null if the endpoint receives the event. */
 export function mismatchOf(
   endpoint: { readonly events: readonly string[]; readonly filter: Filter | null },
   { type, ...facts }: Pick<Event, "type"> & FilterFacts,

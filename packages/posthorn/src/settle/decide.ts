@@ -1,12 +1,12 @@
-// What becomes of a delivery after an attempt. Pure: all it knows comes from the row and the outcome, so any worker
-// decides alike, and nothing about retries lives in memory.
+// Decides what follows an attempt. Pure: the input is the row and the outcome, so every worker decides alike, and no retry
+// state is in memory.
 //
 //                 claim                     2xx
 //   ┌─────────┐ ──────────► ┌───────────┐ ──────────────────────► ┌─────────┐
 //   │ pending │             │ in_flight │                         │ success │
 //   └─────────┘ ◄────────── └───────────┘ ──────────────────────► └─────────┘
 //      ▲   ▲     reaped:      │   ▲    │   permanent, 410,
-//      │   │     worker died  │   │    │   no tries or time left   ┌──────┐
+//      │   │     worker died  │   │    │   no attempts or time left┌──────┐
 //      │   │                  │   │    └─────────────────────────► │ dead │
 //      │   │       transient  ▼   │ claim, at next_retry_at        └──────┘
 //      │   │                ┌────────┐                                │
@@ -14,7 +14,7 @@
 //      │                    └────────┘                                │
 //      └───────────────────── manual retry: a fresh budget ───────────┘
 //
-// success and dead are final but for the manual edge (a replay of a success takes it too).
+// success and dead are final except for a manual retry (or a replay of a success).
 import type { AttemptOutcome, ClaimedDelivery, DeadReason, Decision, Target } from "../model.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { maxAttempts, nextDelayMs } from "./retry-schedule.ts";
@@ -48,12 +48,12 @@ export function retryAfter(delayMs: number): Decision {
   return { kind: "retry", delayMs, isFailure: true };
 }
 
-/** The attempt is recorded and not counted against the retry policy. */
+/** Records the attempt without counting it against the retry policy. */
 export function later(delayMs: number): Decision {
   return { kind: "retry", delayMs, isFailure: false };
 }
 
-/** Only a receiver that says 410 asks never to be called again. */
+/** Only a 410 disables the endpoint. */
 export function dead(reason: DeadReason): Decision {
   return { kind: "dead", reason, disableEndpoint: reason === "gone" };
 }
@@ -75,7 +75,9 @@ function decideRetry(
   return dead(failures >= maxAttempts(retryPolicy) ? "attempts_exhausted" : "too_old");
 }
 
-/** "Come back later" is believed for a day; after that it counts as a failure, or it would never end. */
+/**
+ * A receiver may postpone a delivery for a day; after that every response counts as a failure, or it would never end.
+ */
 function decideLater(
   delivery: ClaimedDelivery,
   outcome: AttemptOutcome,
@@ -92,7 +94,7 @@ function decideLater(
 
 const LATER_PATIENCE_MS = 86_400_000;
 
-/** Doubled with every attempt: nothing else slows down a receiver that says "at once" for a day. */
+/** Doubles with every attempt: nothing else slows down a receiver that answers `Retry-After: 0` for a day. */
 function shortestLaterMs(attempts: number): number {
   return Math.min(1_000 * 2 ** Math.min(attempts, 30), 60_000);
 }

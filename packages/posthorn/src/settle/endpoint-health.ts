@@ -1,5 +1,5 @@
-// What attempts say about their endpoint: whether its circuit is open, until when it asked to be left alone, and
-// whether it is to be disabled. Pure; the lane's owner keeps the result in memory and writes it down when it changes.
+// An endpoint's health, derived from its attempts: the state of its circuit, its throttle, and whether it has to be disabled.
+// Pure; the lane's owner keeps the result in memory and writes it when it changes.
 //
 //               N failures in a row, or most attempts of the last minute failed
 //   ┌────────┐ ─────────────────────────────────────────────────► ┌──────┐
@@ -14,7 +14,7 @@
 //                                  │ each success                │
 //                                  └─────────────────────────────┘
 //
-// A throttle (429, 502, 503, 504) stands beside the circuit: nothing is sent until it ends, and the circuit does not change.
+// A throttle (429, 502, 503, 504) is independent of the circuit: nothing is sent until it ends.
 import type {
   AttemptOutcome,
   CircuitState,
@@ -27,19 +27,19 @@ import type { FailureWindow } from "./failure-window.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
 export interface HealthRules {
-  /** Failures in a row that open the circuit; 0 turns the breaker off. */
+  /** Consecutive failures that open the circuit; 0 turns the circuit breaker off. */
   readonly circuitFailures: number;
-  /** The share of failed attempts in the window, in percent, that opens it; 0 leaves the share out of account. */
+  /** Percentage of failed attempts in the window that opens the circuit; 0 ignores the percentage. */
   readonly circuitFailurePercent: number;
-  /** How long it stays open at first; doubled by every failed probe. */
+  /** How long the circuit stays open at first; every failed probe doubles it. */
   readonly circuitPauseMs: number;
-  /** Failures in a row after which the endpoint is disabled; 0: never. */
+  /** Consecutive failures after which the endpoint is disabled; 0 for never. */
   readonly disableAfterFailures: number;
-  /** Days without success after which it is disabled; 0: never. */
+  /** Days without success after which the endpoint is disabled; 0 for never. */
   readonly disableAfterDays: number;
 }
 
-/** No failure since the last success. One object, so that a healthy lane is recognised without looking into it. */
+/** No failure since the last success. A single object, so that a healthy lane is recognised by identity. */
 export const HEALTHY: EndpointHealth = {
   consecutiveFailures: 0,
   failingSinceMs: null,
@@ -52,7 +52,7 @@ export const HEALTHY: EndpointHealth = {
   askedUntilMs: null,
 };
 
-/** A circuit that was not closed is on trial for its new owner. */
+/** A circuit that was not closed is half-open for its new owner. */
 export function restoreHealth(recorded: RecordedHealth | null): EndpointHealth {
   if (recorded === null) return HEALTHY;
   const allowance = recorded.probeAtMs === null ? HEALTHY.allowance : 1;
@@ -64,17 +64,17 @@ export function circuitOf({ probeAtMs }: Pick<EndpointHealth, "probeAtMs">, nowM
   return nowMs < probeAtMs ? "open" : "half_open";
 }
 
-/** Nothing is sent before. Zero when nothing stands in the way. */
+/** Returns the time before which nothing is sent; 0 if the endpoint is not blocked. */
 export function blockedUntilMs({ probeAtMs, throttledUntilMs }: EndpointHealth): number {
   return Math.max(probeAtMs ?? 0, throttledUntilMs ?? 0);
 }
 
-/** What one attempt says about the endpoint, apart from what it means for its delivery. */
+/** What one attempt reveals about the endpoint, apart from what it means for its delivery. */
 export type HealthSignal =
   | { readonly kind: "success" }
-  /** Our own refusal, or "later": says nothing about the endpoint. */
+  /** Our own refusal, or a postponed delivery, reveals nothing about the endpoint. */
   | { readonly kind: "neutral" }
-  /** It lives, and wants less. Null: it did not say for how long. */
+  /** The receiver asks for fewer requests. `askedMs` is null if it did not say for how long. */
   | { readonly kind: "throttled"; readonly askedMs: number | null; readonly error: string }
   | {
       readonly kind: "failure";
@@ -91,14 +91,14 @@ export function healthSignal(
   if (outcomeClass === "delivered") return { kind: "success" };
   if (outcomeClass === "later") return { kind: "neutral" };
   if (outcome.kind === "failed") {
-    // a key that is missing in this process says nothing; what the endpoint's own settings make impossible does
+    // a key that is missing in this process reveals nothing about the endpoint
     if (outcome.error === "not_signed" || outcome.error === "lease_ended") return { kind: "neutral" };
     return { kind: "failure", askedMs: null, error: outcome.error, isBusy: false };
   }
   const askedMs = parseRetryAfter(outcome.retryAfter, nowMs) ?? null;
   const error = `HTTP ${outcome.statusCode}`;
   if (outcome.statusCode === 429) return { kind: "throttled", askedMs, error };
-  // what a balancer says of a receiver behind it that has too much to do (Standard Webhooks 1.0.0: throttle)
+  // load balancers return these for an overloaded receiver (Standard Webhooks 1.0.0: throttle)
   const isBusy = [502, 503, 504].includes(outcome.statusCode);
   return { kind: "failure", askedMs: isBusy ? askedMs : null, error, isBusy };
 }
@@ -111,7 +111,7 @@ export interface HealthContext {
   readonly random?: () => number;
 }
 
-/** Returns the same object when nothing changed. */
+/** Returns the same object if nothing changed. */
 export function afterAttempt(
   health: EndpointHealth,
   signal: HealthSignal,
@@ -139,14 +139,14 @@ function afterSuccess(health: EndpointHealth, { window, maxInFlight, nowMs }: He
   const circuit = circuitOf(health, nowMs);
   const healthy = healthyUnlessAsked(health, nowMs);
   if (circuit === "closed") return healthy;
-  // sent before the circuit opened, answered after: a sign of life, so the probe need not wait
+  // sent before the circuit opened: the receiver is reachable, so the probe need not wait
   if (circuit === "open") return { ...healthy, probeAtMs: nowMs, allowance: 1 };
   const allowance = health.allowance * 2;
   if (allowance > maxInFlight) return healthy;
   return { ...healthy, probeAtMs: health.probeAtMs, allowance };
 }
 
-/** Sent before the receiver asked for a pause, answered within it: what it asked for stands. */
+/** A success of an attempt that began before the receiver asked for a pause does not end the pause. */
 function healthyUnlessAsked({ throttles, askedUntilMs }: EndpointHealth, nowMs: number): EndpointHealth {
   if (askedUntilMs === null || askedUntilMs <= nowMs) return HEALTHY;
   return { ...HEALTHY, throttles, throttledUntilMs: askedUntilMs, askedUntilMs };
@@ -186,7 +186,7 @@ function isFailing(failures: number, window: FailureWindow, rules: HealthRules, 
 function open(health: EndpointHealth, { rules, nowMs, random = Math.random }: HealthContext): EndpointHealth {
   const longestMs = Math.max(LONGEST_PAUSE_MS, rules.circuitPauseMs);
   const pauseMs = Math.min(rules.circuitPauseMs * 2 ** Math.min(health.trips, 30), longestMs);
-  // a tenth of chance, so that the endpoints of one dead host are not all tried in the same moment
+  // ten percent of jitter, so that the endpoints of one dead host are not all probed at once
   const probeAtMs = nowMs + Math.round(pauseMs * (0.9 + 0.2 * random()));
   return { ...health, trips: health.trips + 1, probeAtMs, allowance: 1 };
 }
@@ -199,7 +199,7 @@ function throttle(
   nowMs: number,
 ): EndpointHealth {
   const { throttles, throttledUntilMs } = health;
-  // in flight when the pause began: several answers of one moment are one wish
+  // in flight when the pause began: several responses of one moment count once
   const isLate = throttledUntilMs !== null && nowMs < throttledUntilMs;
   if (isLate && askedMs === null) return health;
   const ownMs = Math.min(firstMs * 2 ** Math.min(throttles, 30), LONGEST_OWN_PAUSE_MS);
@@ -212,13 +212,13 @@ function throttle(
   };
 }
 
-/** Without Retry-After: a 429 asks for less, a 503 now and then is a restart behind a balancer. */
+/** Without Retry-After. A 429 asks for fewer requests; a single 503 may be a restart behind a load balancer. */
 const FIRST_PAUSE_MS = { tooMany: 1_000, busy: 100 };
 const LONGEST_OWN_PAUSE_MS = 60_000;
-/** One delivery may be put off for a day; an endpoint as a whole is asked again within the hour. */
+/** One delivery may be postponed for a day; the endpoint as a whole is tried again within the hour. */
 export const MAX_THROTTLE_MS = 3_600_000;
 
-/** Asked after every attempt that was no success. */
+/** Called after every attempt that was not a success. */
 export function disableCause(health: EndpointHealth, nowMs: number, rules: HealthRules): DisableCause | null {
   const { consecutiveFailures, throttles, failingSinceMs } = health;
   if (rules.disableAfterFailures > 0 && consecutiveFailures >= rules.disableAfterFailures) return "failures";
@@ -228,5 +228,5 @@ export function disableCause(health: EndpointHealth, nowMs: number, rules: Healt
 }
 
 const DAY_MS = 86_400_000;
-/** Two events a week that both fail are no week of failing. */
+/** Two failed events a week are not a week of failures. */
 const LEAST_TRIES_OVER_DAYS = 10;

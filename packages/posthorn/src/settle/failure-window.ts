@@ -1,8 +1,8 @@
-// The share of failed attempts over the last minute, in two halves: when a half is over, the older one is forgotten.
-// In memory only: after a change of owner the endpoint starts with an empty window.
+// The percentage of failed attempts over the last minute, in two halves of which the older is dropped in turn. In
+// memory only: a new owner starts with an empty window.
 
 const HALF_MS = 30_000;
-/** Fewer attempts say nothing about a share. */
+/** With fewer attempts the percentage means nothing. */
 const LEAST_ATTEMPTS = 20;
 
 export class FailureWindow {
@@ -16,7 +16,7 @@ export class FailureWindow {
     if (isFailure) this.#current.failures += 1;
   }
 
-  /** Zero while there are too few attempts to tell. */
+  /** Returns 0 while there are too few attempts. */
   failedPercent(nowMs: number): number {
     this.#turn(nowMs);
     const attempts = this.#current.attempts + this.#previous.attempts;

@@ -1,4 +1,4 @@
-// When the next attempt is due. Pure: the count of failures comes from the row, chance from the caller.
+// When the next attempt is due. Pure: the number of failures comes from the row, randomness from the caller.
 import { RETRY_PRESETS, type RetryPresetName } from "@posthorn/wire";
 import type { RetryPolicy } from "../model.ts";
 
@@ -7,10 +7,10 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** However long a receiver asks us to stay away, we come back within a day. */
+/** A longer Retry-After is shortened to a day. */
 export const MAX_RETRY_AFTER_MS = DAY;
 
-/** What is stored may have been written by another release, or by hand. */
+/** Checks a stored policy, which may have been written by another release or by hand. */
 export function isRetryPolicy(stored: RetryPolicy | null): stored is RetryPolicy {
   if (stored?.kind === "gaps") return Array.isArray(stored.gapsMs) && stored.gapsMs.every(Number.isFinite);
   if (stored?.kind !== "exponential") return false;
@@ -20,13 +20,13 @@ export function isRetryPolicy(stored: RetryPolicy | null): stored is RetryPolicy
 export interface DelayInput {
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** What the receiver asked for, if it did. Never brings an attempt forward. */
+  /** The delay the receiver asked for; it never makes an attempt earlier. */
   readonly retryAfterMs?: number | undefined;
-  /** Age of the delivery now, for a policy that limits it. */
+  /** Age of the delivery, for a policy with a maximum age. */
   readonly ageMs: number;
 }
 
-/** `failures` counts the one just seen. Null: no attempt is owed any more. */
+/** `failures` includes the current one. Returns null if no attempt is left. */
 export function nextDelayMs(policy: RetryPolicy, failures: number, input: DelayInput): number | null {
   if (failures >= maxAttempts(policy)) return null;
   const askedMs = Math.min(input.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
@@ -53,7 +53,7 @@ export class InvalidRetryPolicyError extends Error {
 const MAX_GAPS = 100;
 const MAX_GAP_MS = 30 * DAY;
 
-/** A preset's name, or gaps such as `200ms,1s,5s` or `1m 5m 1h`. */
+/** Parses a preset's name, or gaps such as `200ms,1s,5s` or `1m 5m 1h`. */
 export function parseRetryPolicy(text: string): RetryPolicy {
   const words = text.trim().split(/\s*,\s*|\s+/);
   const [first = ""] = words;

@@ -1,5 +1,5 @@
-// Collects settlements while the previous batch is being written: one statement per batch, and never a settlement
-// dropped. Sending the same batch again is harmless: a row that was settled is gone, or counts one attempt more.
+// Collects settlements while the previous batch is being written: one statement per batch. Writing a batch again is
+// harmless: a settled row has left the queue, or has one attempt more.
 import type { Settlement, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Observer } from "../observe/observer.ts";
@@ -20,7 +20,7 @@ interface Waiting {
 }
 
 const largestBatch = 500;
-/** A settlement may wait this long for others, unless there are enough: half the statements, for a few milliseconds. */
+/** How long a settlement waits for others if there are few: half the statements, for a few milliseconds. */
 const lingerMs = 3;
 const enough = 100;
 
@@ -45,7 +45,7 @@ export class Settler {
     return this.#loop.start();
   }
 
-  /** What is still waiting is given up: the worker's burial records it as unknown. */
+  /** Drops what is still waiting: it is recorded with the outcome `unknown` when the worker is reaped. */
   stop(): Promise<void> {
     clearTimeout(this.#linger);
     return this.#loop.stop();
@@ -55,7 +55,7 @@ export class Settler {
     return this.#waiting.length;
   }
 
-  /** `done` is told once it is durable, or refused because the delivery is somebody else's by now. */
+  /** Calls `done` when the settlement is durable, or refused because another worker owns the delivery. */
   add(settlement: Settlement, workerId: number, done: (accepted: boolean) => void): void {
     this.#waiting.push({ settlement, workerId, done });
     if (this.#waiting.length >= enough) this.#loop.wake();
@@ -86,7 +86,7 @@ export class Settler {
     return false;
   }
 
-  /** One worker id per statement: a settlement from before a burial is refused under its own name. */
+  /** One worker id per statement: a settlement under the id of a reaped worker is refused. */
   #nextBatch(): readonly Waiting[] {
     const workerId = this.#waiting[0]?.workerId;
     let size = 0;
@@ -99,7 +99,7 @@ export class Settler {
     return this.#waiting.slice(0, size);
   }
 
-  /** Null: the batch was refused for what it says; its settlements are written one by one from here on. */
+  /** Returns null if the database rejected the batch's content; from then on settlements are written one by one. */
   async #settle(workerId: number, settlements: readonly Settlement[]): Promise<ReadonlySet<Uuid> | null> {
     try {
       const startedAt = performance.now();
