@@ -7,9 +7,6 @@ import { isQuick } from "./tests/support/matrix.ts";
 const slow = "**/*.slow.test.ts";
 const never = ["**/node_modules/**", "**/dist/**", ...(isQuick ? [slow] : [])];
 
-/** These measure durations, so they run beside nothing else. */
-const timed = ["packages/posthorn/src/delivery/lanes.integration.test.ts"];
-
 export default defineConfig({
   // without "module": that is for bundlers, and Node, which runs the tests, cannot load what some packages have there
   ssr: { resolve: { conditions: ["posthorn-source", "node", "development|production"] } },
@@ -40,7 +37,7 @@ export default defineConfig({
             "packages/*/src/**/*.slow.test.ts",
             "tests/integration/**/*.test.ts",
           ],
-          exclude: [...timed, ...never],
+          exclude: never,
           globalSetup: "tests/support/postgres-setup.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -73,23 +70,12 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: "timed",
-          include: timed,
-          globalSetup: "tests/support/postgres-setup.ts",
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        extends: true,
-        test: {
           name: "chaos",
           include: ["tests/chaos/**/*.test.ts"],
           exclude: never,
           testTimeout: 180_000,
           // after all others: it takes both processors, and they have clocks to watch
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],

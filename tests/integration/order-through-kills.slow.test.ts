@@ -41,6 +41,7 @@ test(`${kills} kills of a worker: every subject arrives in order, an event again
 
   // every seventh arrival fails at its first attempt
   receiver.answer = async ({ attempt }) => {
+    // biome-ignore lint/plugin: paces the load
     await new Promise((resolve) => setTimeout(resolve, 2 + Math.random() * 8));
     return attempt === 1 && receiver.arrivals.length % 7 === 0 ? 503 : 200;
   };

@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+// biome-ignore lint/plugin: the latency of a simulated network
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface ChaosProxy {

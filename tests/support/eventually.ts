@@ -1,4 +1,5 @@
 // Waits for conditions that nothing signals. Prefer a signal: a response, a log line, an event of a receiver.
+// biome-ignore lint/plugin: the interval of the one polling helper
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Longer than any wait takes on a busy machine; only a condition that never holds lasts as long. */

@@ -94,4 +94,5 @@ export function publishSteadily(hooks: Posthorn, tenant: string, { idle = false 
   };
 }
 
+// biome-ignore lint/plugin: paces the load
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, gapMs));

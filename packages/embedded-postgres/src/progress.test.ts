@@ -15,6 +15,7 @@ test("long work is named after a second and again every five", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   try {
     const said: string[] = [];
+    // biome-ignore lint/plugin: under fake timers
     const work = new Promise<void>((resolve) => setTimeout(resolve, 11_500));
     const done = withProgress(
       "Working",

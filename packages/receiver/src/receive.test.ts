@@ -156,7 +156,7 @@ test("in the inbox data that does not fit is acknowledged, kept as a dead letter
   receiver.fallback(() => expect.unreachable());
   await receiver.start();
   expect(await receiver.receive(await signedDelivery({ payload }))).toMatchObject({ status: 202 });
-  await vi.waitFor(async () => expect(await receiver.deadLetters.count()).toBe(1));
+  await expect.poll(() => receiver.deadLetters.count()).toBe(1);
   await receiver.stop();
   const [letter] = await receiver.deadLetters.list();
   expect(letter).toMatchObject({

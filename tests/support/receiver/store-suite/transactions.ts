@@ -1,5 +1,6 @@
 // Claim, the handler's own writes and the done mark: all of them or none.
 
+// biome-ignore lint/plugin: a lease of another process expires in real time
 import { setTimeout } from "node:timers/promises";
 import type { Message, Store, Transactions } from "@posthorn/receiver";
 import { expect, test } from "vitest";
