@@ -1,17 +1,17 @@
-// One request in the air: undici's callbacks on one side, exactly one AttemptOutcome on the other.
+// Handles one request in flight: turns undici's callbacks into exactly one AttemptOutcome.
 import type { Dispatcher } from "undici";
 import type { AttemptOutcome, AttemptPhases, FullResponse } from "../model.ts";
 import { classifyError, type ErrorClass } from "./classify-error.ts";
 import type { OriginPool } from "./origin-pools.ts";
 
-/** Kept of a response body, for the log. */
+/** Bytes of a response body that are kept for the log. */
 const KEPT_BODY_BYTES = 1024;
-/** Read so that the connection can be used again: 64 KB cost about 45 µs, a new TLS connection 1.2 ms. */
+/** Bytes that are read so that the connection can be reused: 64 KB take about 45 µs, a new TLS connection 1.2 ms. */
 const DRAINED_BODY_BYTES = 64 * 1024;
 const MAX_INFORMATIONAL = 32;
 const NOTHING = Buffer.alloc(0);
 
-/** Settles exactly once; whatever undici says afterwards is ignored. */
+/** Settles exactly once; later callbacks are ignored. */
 export class AttemptHandler implements Dispatcher.DispatchHandler {
   readonly #startedAt = performance.now();
   readonly #pool: OriginPool;
@@ -26,7 +26,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   #statusCode = 0;
   #sentAt = 0;
   #answeredAt = 0;
-  /** Null: the connection was open already, or there is no TLS. */
+  /** Null on a reused connection, or without TLS. */
   #tlsMs: number | null = null;
   #isNewConnection = false;
   #informational = 0;
@@ -36,7 +36,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   #bytesRead = 0;
   readonly #keptBytes: number;
   readonly #drainedBytes: number;
-  /** Null: nobody wants them. */
+  /** Null if the response is not captured. */
   #headers: FullResponse["headers"] | null;
 
   constructor(
@@ -57,13 +57,14 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     if (group !== null) this.#slot = group.push(this) - 1;
     this.#onSettled = onSettled;
     this.#resolve = resolve;
-    // One timer each: Node keeps timers of equal length in one list, set and clear cost less than 1 µs together.
+    // One timer per attempt: Node keeps timers of equal length in one list, so that set and clear take less than 1 µs
+    // together.
     this.#timer = setTimeout(onDeadline, timeoutMs, this);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Given up while it waited for a connection, it must not be sent any more; nor twice, whatever undici makes of
-    // a connection that broke: the receiver may have worked on it.
+    // A request that was aborted while it waited for a connection must not be sent. Nor may undici send one again
+    // after its connection broke: the receiver may have processed it.
     if (this.#isSettled || this.#controller !== null) {
       this.#settle(SENT_ONCE);
       controller.abort(ABORTED);
@@ -101,7 +102,10 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     if (this.#bytesRead > this.#drainedBytes) this.#giveUp(BODY_TOO_LONG);
   }
 
-  /** A copy, because the chunk is a view on a 64 KB read buffer. The room doubles: a megabyte may come in chunks of a byte. */
+  /**
+   * Copies the chunk, which is a view of a 64 KB read buffer. The buffer doubles, because a megabyte may come in
+   * chunks of one byte.
+   */
   #keep(chunk: Buffer): void {
     const length = Math.min(this.#keptLength + chunk.length, this.#keptBytes);
     if (length > this.#kept.length) {
@@ -135,7 +139,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     this.#controller?.abort(ABORTED);
   }
 
-  /** The status line decides: once it is there, a body that breaks, drips or never ends changes nothing. */
+  /** The status line decides: after it, a body that breaks, drips or never ends changes nothing. */
   #settle(problem: ErrorClass | null): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
@@ -173,7 +177,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     };
   }
 
-  /** It never had a connection: how far the newest one of its origin got is the best there is to say. */
+  /** The attempt never had a connection: the newest connection of its origin shows how far it got. */
   #phasesOfConnecting(now: number): AttemptPhases {
     const { connectedAt } = this.#pool.connectTiming;
     const isThrough = connectedAt > this.#startedAt;
@@ -184,7 +188,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     };
   }
 
-  /** The last one takes the empty place. In a Set, whose old tables keep what they held alive, this cost 6 µs. */
+  /** Moves the last handler to the empty index. A Set, whose old tables keep references alive, took 6 µs. */
   #leaveGroup(): void {
     const last = this.#group?.pop();
     if (this.#group === null || last === undefined || last === this) return;
@@ -208,7 +212,7 @@ const BODY_TOO_LONG: ErrorClass = { error: "bad_response", detail: "response bod
 const NO_STATUS: ErrorClass = { error: "bad_response", detail: "no status line" };
 const ABORTED = new Error("given up");
 
-// One turn of the event loop later: an answer that is already in the socket's buffer was in time, we were late.
+// One turn of the event loop later: a response that is already in the socket's buffer was in time.
 function onDeadline(handler: AttemptHandler): void {
   setImmediate(() => handler.onDeadline());
 }

@@ -1,13 +1,13 @@
-// From an exception to an AttemptError. Everything the network or a receiver can do to us ends up here as a value.
+// Maps an exception to an AttemptError. Everything that the network or a receiver can cause becomes a value here.
 import type { AttemptError } from "../model.ts";
 
 export interface ErrorClass {
   readonly error: AttemptError;
-  /** One line for the attempt log. Never an address that a name resolved to: that would make us a DNS oracle. */
+  /** One line for the attempt log. Never contains a resolved address: that would make this a DNS oracle. */
   readonly detail: string;
 }
 
-/** The guard's refusal, for whichever of its three layers made it. The same words for every address. */
+/** The address guard blocked the connection, in any of its three layers. The message is the same for every address. */
 export class BlockedAddressError extends Error {
   constructor() {
     super(
@@ -17,7 +17,7 @@ export class BlockedAddressError extends Error {
   }
 }
 
-/** A name without an answer, with the resolver's code: ENOTFOUND, ESERVFAIL, ETIMEOUT, … */
+/** A name that was not resolved, with the resolver's code: ENOTFOUND, ESERVFAIL, ETIMEOUT, … */
 export class NameNotResolvedError extends Error {
   constructor(code: string) {
     super(`the host name could not be resolved (${code})`);
@@ -59,7 +59,7 @@ const BY_CODE: Readonly<Record<string, ErrorClass | undefined>> = {
 };
 
 function socketError(message: string): ErrorClass {
-  // "bad response": an unasked 100 Continue; "bad upgrade": a 101.
+  // "bad response" is an unexpected 100 Continue, "bad upgrade" a 101.
   if (message.startsWith("bad "))
     return { error: "bad_response", detail: `not an answer to a POST (${message})` };
   return { error: "connection_reset", detail: "connection closed before an answer" };
@@ -69,7 +69,7 @@ function isParserError(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === "HTTPParserError";
 }
 
-// OpenSSL's verify results have names of their own, without a common prefix.
+// OpenSSL's verification results have names without a common prefix.
 function isTlsCode(code: string): boolean {
   return /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|ERROR_IN_C)/.test(
     code,
@@ -82,7 +82,7 @@ function describe(thrown: unknown): { code: string; message: string } {
   return { code, message: thrown.message };
 }
 
-/** A certificate may carry a hundred names, and OpenSSL's messages several lines. */
+/** A certificate may contain a hundred names, and OpenSSL's messages have several lines. */
 function short(message: string): string {
   const line = message.split("\n", 1)[0] ?? "";
   return line.length > 160 ? `${line.slice(0, 159)}…` : line;

@@ -1,5 +1,5 @@
-// Connections kept for the next request: one pool per tenant and origin, so that no tenant ever sends, or is answered, on
-// a connection that another one's endpoint had a hand in. What is not used goes by itself, and nothing gets old.
+// Connections kept for the next request: one pool per tenant and origin, so that no tenant sends or receives on a
+// connection that another tenant's endpoint could have influenced. Unused and old pools are closed.
 import { Pool } from "undici";
 import type { CheckedNames } from "./guard/checked-names.ts";
 import type { AddressPolicy } from "./guard/guard-address.ts";
@@ -22,23 +22,23 @@ export interface OriginPool {
   readonly openedAt: number;
   /** Requests that have no connection yet. */
   waiting: number;
-  /** Requests whose outcome is not known yet, those that wait included. */
+  /** Requests whose outcome is not known yet, including those waiting for a connection. */
   inFlight: number;
   connections: number;
   /** When the last request ended. */
   usedAt: number;
-  /** What its newest connection took. */
+  /** Timing of the newest connection. */
   readonly connectTiming: ConnectTiming;
 }
 
-/** An address is asked for and checked when a connection is opened, so none is used for longer than this. */
+/** Addresses are resolved and checked when a connection is opened, so no pool is used for longer than this. */
 const MAX_POOL_AGE_MS = 300_000;
 
 export class OriginPools {
   readonly #options: OriginPoolsOptions;
   readonly #maxPools: number;
   readonly #pools = new Map<string, OriginPool>();
-  /** Out of use, and not yet closed: a request is still in flight there. */
+  /** Pools that are no longer used and have a request in flight. */
   readonly #retired = new Set<OriginPool>();
 
   constructor(options: OriginPoolsOptions) {
@@ -50,9 +50,9 @@ export class OriginPools {
     return this.#pools.size + this.#retired.size;
   }
 
-  /** For one request, until it is released. `tenant` null is the operator. */
+  /** Returns the pool for one request, until it is released. A null `tenant` is the operator. */
   take(tenant: string | null, origin: string): OriginPool {
-    // An origin has no space in it.
+    // An origin contains no space.
     const key = tenant === null ? origin : `${origin} ${tenant}`;
     const entry = this.#poolFor(key, tenant, origin);
     entry.inFlight += 1;
@@ -120,11 +120,11 @@ export class OriginPools {
     else if (entry.connections === 0 && this.#pools.get(entry.key) === entry) this.#retire(entry);
   }
 
-  /** When everything is in use there is nothing to close: then the number of attempts in flight is the limit. */
+  /** If every pool is in use, none is closed: then the number of attempts in flight is the limit. */
   #closeLongestIdle(): void {
     const idle = [...this.#pools.values()].filter(({ inFlight }) => inFlight === 0);
     idle.sort((a, b) => a.usedAt - b.usedAt);
-    // A tenth at once, so that the sorting is paid for once in a hundred new origins.
+    // A tenth at once, so that sorting happens once per hundred new origins.
     for (const entry of idle.slice(0, Math.ceil(this.#maxPools / 10))) this.#retire(entry);
   }
 
@@ -135,21 +135,21 @@ export class OriginPools {
   }
 }
 
-/** Not at once: undici may be in the middle of telling us why. */
+/** Not at once: undici may be calling back. */
 function destroySoon({ pool }: OriginPool): void {
   queueMicrotask(() => void pool.destroy());
 }
 
 const SETTINGS: Pool.Options = {
   pipelining: 1,
-  // Node's servers close an idle connection after 5 s. A request that crosses the closing is lost and, being a
-  // POST, is not sent again behind the schedule's back, so leave first: 4 s, or 1 s less than the server's hint.
+  // Node's servers close an idle connection after 5 s. A request that crosses the closing is lost, and a POST is not
+  // repeated outside the schedule. So this side closes first: after 4 s, or 1 s before the server's hint.
   keepAliveTimeout: 4_000,
   keepAliveTimeoutThreshold: 1_000,
   keepAliveMaxTimeout: 30_000,
-  // As nginx takes them. A header of one letter costs 200 bytes here, so 8 KB of them held back cost 1.8 MB.
+  // The limit of nginx. A header of one letter takes 200 bytes here, so 8 KB of them take 1.8 MB.
   maxHeaderSize: 8 * 1024,
-  // The attempt's own deadline covers all phases; undici's per-phase timers stop neither a drip nor a 1xx flood.
+  // The attempt's own deadline covers all phases; undici's timers per phase stop neither a drip nor a flood of 1xx.
   headersTimeout: 0,
   bodyTimeout: 0,
   allowH2: false,

@@ -1,6 +1,9 @@
-// The headers of a request as they go over the wire; undici adds Host, Connection and Content-Length.
+// The headers of a request as they are sent; undici adds Host, Connection and Content-Length.
 
-/** As undici wants them. Null when a header would change the connection or the name the certificate is checked for. */
+/**
+ * Returns the list that undici expects; null if a header would change the connection or the name that the certificate
+ * is checked for.
+ */
 export function wireHeaders(headers: Readonly<Record<string, string>>): string[] | null {
   const list = ["accept-encoding", "identity"];
   for (const name in headers) {

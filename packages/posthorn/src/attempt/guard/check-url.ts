@@ -1,5 +1,5 @@
-// Is this a URL we are willing to deliver to? Asked when an endpoint is registered and again before every connection;
-// what a name resolves to is the connector's question.
+// Checks a URL when an endpoint is registered, and again before every connection. The connector checks what a name
+// resolves to.
 import { isIP } from "node:net";
 import { type AddressPolicy, isAllowedAddress, isNeverAllowed, isOperatorAllowed } from "./guard-address.ts";
 
@@ -14,7 +14,7 @@ export type UrlProblemCode =
 
 export interface UrlProblem {
   readonly code: UrlProblemCode;
-  /** What is wrong and what to do about it; safe to show to a tenant. */
+  /** What is wrong and how to fix it; safe to show to a tenant. */
   readonly message: string;
 }
 
@@ -24,9 +24,9 @@ export type UrlCheck =
 
 const MAX_URL_BYTES = 2048;
 
-/** Gives back the normalised URL: store and dial that one, never the text. */
+/** Returns the normalised URL: store and connect to that one, never to the input. */
 export function checkUrl(text: string, policy: AddressPolicy): UrlCheck {
-  // Before parsing, because the parser silently drops tab, CR and LF.
+  // Before parsing, because the parser silently removes tab, CR and LF.
   if (hasControlCharacter(text)) {
     return refuse("invalid_url", "The URL contains a control character. Remove line breaks and tabs.");
   }
@@ -88,7 +88,7 @@ const BLOCKED: UrlProblem = {
     'An operator can allow private ranges with POSTHORN_ALLOW_CIDRS, or the library\'s option "allowCidrs".',
 };
 
-/** No setting opens them: they hand out credentials to whoever asks. */
+/** No setting allows them: they return credentials to any caller. */
 const NEVER_ALLOWED: UrlProblem = {
   code: "blocked_address",
   message: "This address is never allowed. Use a host that is reachable on the public internet.",
@@ -109,7 +109,7 @@ function checkHostName(name: string, policy: AddressPolicy): UrlProblem | null {
       message: "The host name is not valid. Use letters, digits and hyphens, with dots between the parts.",
     };
   }
-  // An operator who opened a private range reaches it by private names; the connector still checks each address.
+  // An operator who allowed a private range reaches it by private names; the connector still checks each address.
   if (policy.allowedCidrs.length > 0) return null;
   if (!name.includes(".") || PRIVATE_SUFFIXES.some((suffix) => name.endsWith(suffix))) {
     return {
@@ -148,7 +148,7 @@ function isLoopbackAllowed(policy: AddressPolicy): boolean {
   return isOperatorAllowed("127.0.0.1", policy) || isOperatorAllowed("::1", policy);
 }
 
-// The Fetch standard's bad ports from 1024 up, and the data stores and control planes a request could do harm to.
+// The Fetch standard's bad ports from 1024 up, and ports of data stores and control planes that a request could harm.
 const REFUSED_PORTS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
   10080, 1433, 1521, 2375, 2379, 2380, 3306, 3389, 5432, 5672, 6379, 9042, 9092, 9200, 9300, 10250, 11211,

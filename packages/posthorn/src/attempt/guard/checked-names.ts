@@ -1,6 +1,6 @@
-// Names and the addresses they may be dialled at. Every answer is checked before anything else sees it: what is handed
-// out, and what is remembered, is what was checked, so a name that is rebound meanwhile leads nowhere new. Like
-// connections, answers and questions belong to one tenant: nobody waits for, or loses, what is another one's.
+// Names and the checked addresses they resolve to. Only checked answers are returned and cached, so a name that is
+// rebound meanwhile leads nowhere new. Answers and lookups belong to one tenant, like connections: no tenant waits
+// for another.
 import { BoundedMap } from "@posthorn/wire";
 import { TenantSemaphore } from "../../service/tenant-semaphore.ts";
 import { BlockedAddressError, NameNotResolvedError } from "../classify-error.ts";
@@ -17,10 +17,10 @@ export interface CheckedNamesOptions {
   readonly lookupTimeoutMs?: number;
 }
 
-/** A name may have hundreds of addresses; one attempt will not knock on each. */
+/** A name may have hundreds of addresses; an attempt tries only a few. */
 const MAX_ADDRESSES_TRIED = 8;
 const REMEMBERED_MS = 30_000;
-/** Twice the attempts in flight of a worker. One tenant alone gets 800 of them. */
+/** Twice the attempts in flight of a worker. A single tenant gets 800 of them. */
 const MAX_LOOKUPS = 1_000;
 
 interface Remembered {
@@ -36,7 +36,7 @@ export class CheckedNames {
   readonly #semaphore: TenantSemaphore;
   /** By name and tenant. */
   readonly #remembered: BoundedMap<string, Remembered>;
-  /** One question per name and tenant at a time: a name that is slow to resolve takes one turn, however many wait for it. */
+  /** One lookup per name and tenant at a time: a slow name takes one slot, however many requests wait for it. */
   readonly #asked = new Map<string, Promise<readonly ResolvedAddress[]>>();
 
   constructor({
@@ -56,8 +56,8 @@ export class CheckedNames {
   }
 
   /**
-   * For a tenant, or (null) the operator: at least one address, all of them allowed. Rejects with a BlockedAddressError
-   * or a NameNotResolvedError.
+   * Returns at least one address, all of them allowed, for a tenant or (null) the operator. Rejects with a
+   * BlockedAddressError or a NameNotResolvedError.
    */
   addressesOf(tenant: string | null, hostname: string): Promise<readonly ResolvedAddress[]> {
     const key = keyOf(tenant, hostname);
@@ -71,7 +71,7 @@ export class CheckedNames {
     return asked;
   }
 
-  /** Nobody answers there: the name may have moved. Other tenants find out for themselves. */
+  /** No address of the name is reachable: it may have moved. Other tenants keep their own answer. */
   forget(tenant: string | null, hostname: string): void {
     this.#remembered.delete(keyOf(tenant, hostname));
   }
@@ -79,7 +79,7 @@ export class CheckedNames {
   async #ask(tenant: string | null, hostname: string): Promise<readonly ResolvedAddress[]> {
     const answer = await this.#resolveInTime(tenant, hostname);
     if (answer.length === 0) throw new NameNotResolvedError("ENODATA");
-    // One bad address rejects the whole answer: a mixed answer is an attack, or will be one at the next lookup.
+    // One blocked address rejects the whole answer: a mixed answer is an attack, or will be at the next lookup.
     if (!answer.every(({ address, family }) => isAllowedAddress(address, family, this.#policy))) {
       throw new BlockedAddressError();
     }
@@ -88,7 +88,7 @@ export class CheckedNames {
     return tried;
   }
 
-  /** The time it waits for its turn is part of its time. */
+  /** Waiting for a slot is part of the time limit. */
   async #resolveInTime(tenant: string | null, hostname: string): Promise<readonly ResolvedAddress[]> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), this.#lookupTimeoutMs);
@@ -108,7 +108,7 @@ export class CheckedNames {
   }
 }
 
-/** A host name has no space in it. */
+/** A host name contains no space. */
 function keyOf(tenant: string | null, hostname: string): string {
   return tenant === null ? hostname : `${hostname} ${tenant}`;
 }

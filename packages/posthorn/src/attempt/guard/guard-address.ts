@@ -1,16 +1,17 @@
-// Which addresses a delivery may connect to. IPv4 by the whole IANA special-purpose table; IPv6 by an allow-list,
-// 2000::/3 minus specials: every deny-list surveyed for IPv6 was incomplete at some time (NAT64, 6to4, site-local, …).
+// Which addresses a delivery may connect to. IPv4 uses the whole IANA special-purpose table. IPv6 uses an allow-list,
+// 2000::/3 minus specials, because every surveyed deny-list for IPv6 was incomplete at some time (NAT64, 6to4,
+// site-local, …).
 import { type IpBytes, type IpRange, isInRange, parseCidr, parseIp } from "./ip-address.ts";
 import { ownAddresses } from "./own-addresses.ts";
 
-/** The operator's word, never a tenant's. */
+/** Set by the operator, never by a tenant. */
 export interface AddressPolicy {
   readonly allowHttp: boolean;
-  /** Special ranges that may be reached all the same, such as `127.0.0.0/8` in development. */
+  /** Special ranges that are allowed, such as `127.0.0.0/8` in development. */
   readonly allowedCidrs: readonly IpRange[];
-  /** Reach public IPv4 addresses through a NAT64 translator, `64:ff9b::/96`. */
+  /** Allows public IPv4 addresses behind a NAT64 translator, `64:ff9b::/96`. */
   readonly allowNat64: boolean;
-  /** Is this an address of one of this machine's interfaces? */
+  /** Returns true for an address of this machine's interfaces. */
   readonly isOwn: (address: IpBytes) => boolean;
 }
 
@@ -41,7 +42,7 @@ export function parseAddressPolicy(input: AddressPolicyInput = {}): AddressPolic
 
 export const PUBLIC_ONLY: AddressPolicy = parseAddressPolicy();
 
-/** Anything that is not plainly an address of that family is refused. */
+/** Blocks anything that is not clearly an address of that family. */
 export function isAllowedAddress(ip: string, family: 4 | 6, policy: AddressPolicy): boolean {
   if (ip.includes(":") !== (family === 6)) return false;
   const address = parseIp(ip);
@@ -56,7 +57,7 @@ function isAllowed(address: IpBytes, policy: AddressPolicy): boolean {
   return isPublic(address);
 }
 
-/** Did the operator, and not the public address space, let this one in? */
+/** Returns true if the address is allowed by the operator rather than public. */
 export function isOperatorAllowed(ip: string, policy: AddressPolicy): boolean {
   const address = parseIp(ip);
   return address !== null && !isMetadata(address) && isInAny(address, policy.allowedCidrs);
@@ -67,13 +68,13 @@ function isPublic(address: IpBytes): boolean {
   return isInRange(address, GLOBAL_UNICAST) && !isInAny(address, SPECIAL_IPV6);
 }
 
-/** Refused whatever the operator opens. */
+/** Returns true for an address that no setting can allow. */
 export function isNeverAllowed(ip: string): boolean {
   const address = parseIp(ip);
   return address !== null && isMetadata(address);
 }
 
-/** What of the operator's ranges stays refused all the same, as it is written in the table. */
+/** Returns the ranges within the operator's that stay blocked, as written in the table. */
 export function metadataIn({ allowedCidrs }: AddressPolicy): string[] {
   return METADATA_RANGES.filter((text) => {
     const metadata = range(text);
@@ -81,17 +82,20 @@ export function metadataIn({ allowedCidrs }: AddressPolicy): string[] {
   });
 }
 
-/** Hands out credentials to whoever asks: refused even inside an allowed range, also when wrapped in IPv6. */
+/**
+ * Metadata services return credentials to any caller: blocked even inside an allowed range, also when embedded in
+ * IPv6.
+ */
 function isMetadata(address: IpBytes): boolean {
   return [address, ...embeddedIpv4(address)].some((candidate) => isInAny(candidate, METADATA));
 }
 
-/** The IPv4 addresses that a translator or tunnel may dial for this one: NAT64, 6to4, IPv4-compatible. */
+/** Returns the IPv4 addresses that a translator or tunnel may connect to for this one: NAT64, 6to4, IPv4-compatible. */
 function embeddedIpv4(address: IpBytes): IpBytes[] {
   if (address.length === 4) return [];
   if (isInRange(address, SIX_TO_FOUR)) return [address.slice(2, 6)];
   if (isInRange(address, LOCAL_NAT64)) {
-    // RFC 6052 §2.2: where in it the IPv4 address lies depends on the translator's prefix; byte 8 is always left out.
+    // RFC 6052 §2.2: the position of the IPv4 address depends on the translator's prefix; byte 8 is always skipped.
     const withoutByte8 = [...address.slice(0, 8), ...address.slice(9)];
     return [6, 7, 8].map((at) => withoutByte8.slice(at, at + 4)).concat([address.slice(12)]);
   }

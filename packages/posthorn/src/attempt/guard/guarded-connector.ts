@@ -1,5 +1,6 @@
-// Opens sockets to one origin, to allowed addresses only. Three layers: literals here (Node never looks them up), every
-// DNS answer in `names` (the checked answer is the dialled one, so rebinding has no gap), and the peer at the end.
+// Opens sockets to one origin, to allowed addresses only. Three layers: literals here (Node does not look them up),
+// every DNS answer in `names` (the checked answer is the one connected to, so rebinding has no gap), and the peer
+// address at the end.
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
 import { buildConnector } from "undici";
@@ -11,21 +12,21 @@ import type { ResolvedAddress } from "./resolve-name.ts";
 export interface GuardedConnectorOptions {
   readonly policy: AddressPolicy;
   readonly names: CheckedNames;
-  /** Whose connections these are; null is the operator. */
+  /** The owner of the connections; null for the operator. */
   readonly tenant: string | null;
-  /** Does a request wait for a connection? undici also reconnects for requests that were given up. */
+  /** True if a request waits for a connection. undici also reconnects for aborted requests. */
   readonly isWanted: () => boolean;
-  /** Told how long it took. */
+  /** Receives the timing of each connection. */
   readonly connectTiming: ConnectTiming;
   /** Certificate authorities (PEM) the operator trusts besides the public ones. */
   readonly extraCa?: readonly string[] | undefined;
 }
 
-/** What is known of an origin's newest connection; several at a time are told apart only when they are ready. */
+/** Timing of an origin's newest connection; simultaneous ones are told apart only when they are ready. */
 export interface ConnectTiming {
-  /** When TCP was through and TLS began, in monotonic milliseconds. */
+  /** When TCP was connected and TLS began, in monotonic milliseconds. */
   connectedAt: number;
-  /** The connection that is being handed over right now: whatever request begins meanwhile is the one it was opened for. */
+  /** The connection being handed over now: the request that begins meanwhile is the one it was opened for. */
   handedOver: { readonly tlsMs: number | null } | null;
 }
 
@@ -35,14 +36,14 @@ export function newConnectTiming(): ConnectTiming {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** For one tenant and origin: connections and TLS sessions of different tenants have nothing to do with each other. */
+/** For one tenant and origin: tenants share neither connections nor TLS sessions. */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
   const { policy, names, tenant, connectTiming, extraCa = [] } = options;
   let dialled: readonly ResolvedAddress[] = [];
   const connect = buildConnector({
     lookup: handOver(() => dialled),
     timeout: CONNECT_TIMEOUT_MS,
-    // Said out loud, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment changes nothing.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
     rejectUnauthorized: true,
     minVersion: "TLSv1.2",
     allowH2: false,
@@ -53,7 +54,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     refuseUnwanted(options.isWanted());
     if (isIP(hostname) === 0) dialled = await names.addressesOf(tenant, hostname);
     else if (!isAllowed(hostname, policy)) throw new BlockedAddressError();
-    // It may have been given up while its name was looked up.
+    // The request may have been aborted during the lookup.
     refuseUnwanted(options.isWanted());
   };
 
@@ -69,7 +70,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
         if (problem === null) {
           const tlsMs = target.protocol === "https:" ? performance.now() - connectedAt : null;
           connectTiming.handedOver = { tlsMs };
-          // undici begins the request that waits for it before this returns
+          // undici starts the waiting request before this returns
           callback(null, inSmallReads(socket));
           connectTiming.handedOver = null;
           return;
@@ -90,8 +91,8 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
 }
 
 /**
- * A receiver that resets the connection in the moment it is opened leaves no peer to look at. That is its trouble and
- * passes; taken for a forbidden address it would be permanent, and the delivery dead.
+ * A receiver that resets the connection while it is opened leaves no peer address. That is transient; classified as a
+ * blocked address it would be permanent, and the delivery dead.
  */
 export function peerProblem(peer: string | undefined, policy: AddressPolicy): Error | null {
   if (peer === undefined) return new ConnectionGoneError();
@@ -109,8 +110,8 @@ function refuseUnwanted(isWanted: boolean): void {
 const READ_BYTES = 2_048;
 
 /**
- * undici makes an error with a stack for every header behind the limit, up to the end of what it has read, also from a
- * socket that it has destroyed: 64 KB of headers cost 100 ms in which nobody else was served. In reads of 2 KB, 5 ms.
+ * undici creates an error with a stack for every header beyond the limit, up to the end of what it has read, even
+ * from a socket it has destroyed: 64 KB of headers blocked the event loop for 100 ms. With reads of 2 KB it is 5 ms.
  */
 function inSmallReads(socket: Socket): Socket {
   const read = socket.read.bind(socket);
@@ -125,7 +126,7 @@ function isAllowed(ip: string, policy: AddressPolicy): boolean {
   return isAllowedAddress(ip, isIP(ip) === 6 ? 6 : 4, policy);
 }
 
-/** In place of a lookup: there is nothing left to ask. */
+/** Replaces the lookup: the addresses are known. */
 function handOver(checked: () => readonly ResolvedAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = checked();

@@ -1,8 +1,8 @@
-// IP addresses as bytes, so that every spelling of one address compares equal. Zero dependencies on purpose: the npm
-// packages for this have a history of wrong answers (CVE-2023-42282, CVE-2024-29415, CVE-2020-28360).
+// IP addresses as bytes, so that every spelling of an address compares equal. Without dependencies, because npm
+// packages for this had several vulnerabilities (CVE-2023-42282, CVE-2024-29415, CVE-2020-28360).
 import { isIP } from "node:net";
 
-/** 4 bytes for IPv4, 16 for IPv6, network order. */
+/** 4 bytes for IPv4, 16 for IPv6, in network order. */
 export type IpBytes = readonly number[];
 
 export interface IpRange {
@@ -10,7 +10,7 @@ export interface IpRange {
   readonly prefixBits: number;
 }
 
-/** Null for anything that is not an address as the operating system or the URL parser writes it. */
+/** Returns null for anything but an address as the operating system or the URL parser writes it. */
 export function parseIp(text: string): IpBytes | null {
   const zoneAt = text.indexOf("%");
   const address = zoneAt === -1 ? text : text.slice(0, zoneAt);
@@ -20,7 +20,7 @@ export function parseIp(text: string): IpBytes | null {
   return null;
 }
 
-/** `10.0.0.0/8`, `fd00::/8`, or a single address. Null when it is neither. */
+/** Parses `10.0.0.0/8`, `fd00::/8` or a single address; null for anything else. */
 export function parseCidr(text: string): IpRange | null {
   const [address = "", prefix, ...rest] = text.trim().split("/");
   if (rest.length > 0 || address.includes("%")) return null;
@@ -41,7 +41,7 @@ export function isInRange(address: IpBytes, range: IpRange): boolean {
   return true;
 }
 
-/** `::ffff:10.0.0.1` reaches 10.0.0.1, so it is 10.0.0.1. */
+/** `::ffff:10.0.0.1` reaches 10.0.0.1, so it is treated as such. */
 function unwrapMapped(bytes: IpBytes): IpBytes {
   const isMapped = bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
   return isMapped ? bytes.slice(12) : bytes;

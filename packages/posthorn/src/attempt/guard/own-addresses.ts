@@ -1,9 +1,9 @@
-// The addresses of this machine's own interfaces. A public one among them is refused too: Linux routes it over loopback,
-// past the host's firewall, to services that were only ever meant for the machine itself.
+// The addresses of this machine's own interfaces. Public ones are blocked too: Linux routes them over loopback, past
+// the host's firewall, to services that are meant for the machine itself.
 import { networkInterfaces } from "node:os";
 import { type IpBytes, parseIp } from "./ip-address.ts";
 
-/** Interfaces come and go; reading them takes about 50 µs. */
+/** Interfaces change; reading them takes about 50 µs. */
 const REFRESH_MS = 30_000;
 
 export interface OwnAddressesOptions {
@@ -12,7 +12,7 @@ export interface OwnAddressesOptions {
   readonly now?: () => number;
 }
 
-/** Tells whether an address is one of this machine's, as of at most 30 s ago. */
+/** Returns a function that checks whether an address is this machine's, as of at most 30 s ago. */
 export function ownAddresses({
   read = networkInterfaces,
   now = () => performance.now(),
@@ -28,7 +28,7 @@ export function ownAddresses({
   };
 }
 
-/** Null where the system does not say, as in some sandboxes: the table of special ranges holds all the same. */
+/** Returns null if the system does not list them, as in some sandboxes: the table of special ranges still applies. */
 function readAddresses(read: typeof networkInterfaces): Set<string> | null {
   try {
     const found = new Set<string>();

@@ -12,8 +12,8 @@ export interface ResolvedAddress {
 }
 
 /**
- * All addresses of a name, for a tenant or (null) the operator. Rejects with an error code, as `dns.resolve4` does; gives
- * up when `signal` is aborted.
+ * Returns all addresses of a name, for a tenant or (null) the operator. Rejects with an error code, as `dns.resolve4`
+ * does; stops when `signal` is aborted.
  */
 export type Resolve = (
   hostname: string,
@@ -21,23 +21,25 @@ export type Resolve = (
   tenant: string | null,
 ) => Promise<readonly ResolvedAddress[]>;
 
-/** Public names only, unless the operator opened private ranges: then also those that only the system knows. */
+/**
+ * Resolves public names only, unless the operator allowed private ranges: then also names that only the system knows.
+ */
 export function resolverFor(policy: AddressPolicy): Resolve {
   return policy.allowedCidrs.length === 0
     ? resolveByDns()
     : privateNamesToo(resolveByDns(), resolveBySystem());
 }
 
-/** Of each server: 1.5 s, then 3 s. */
+/** Per server: 1.5 s, then 3 s. */
 const TRY_MS = 1_500;
 const TRIES = 2;
-/** Some name servers answer for IPv4 and drop what is asked about IPv6: the other answer does not wait longer. */
+/** Some name servers respond for IPv4 and drop queries for IPv6: one answer waits no longer for the other. */
 const OTHER_FAMILY_MS = 1_000;
 
-/** `servers` as in `dns.setServers`; those of resolv.conf unless given. */
+/** `servers` as in `dns.setServers`. Default: those of resolv.conf. */
 export function resolveByDns(servers?: readonly string[]): Resolve {
   return async (hostname, signal) => {
-    // One for each name (23 µs): it can be cancelled alone, and reads resolv.conf as it is now.
+    // One resolver per name (23 µs): it can be cancelled alone, and reads the current resolv.conf.
     const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
     if (servers !== undefined) resolver.setServers(servers);
     const cancel = (): void => resolver.cancel();
@@ -49,7 +51,7 @@ export function resolveByDns(servers?: readonly string[]): Resolve {
     clearTimeout(hurry);
     signal.removeEventListener("abort", cancel);
     if (ipv4.status === "rejected" && ipv6.status === "rejected") throw ipv4.reason;
-    // IPv4 first, because IPv6 is often configured and not connected; the socket tries them in turn.
+    // IPv4 first, because IPv6 is often configured without being connected; the socket tries them in order.
     return [...addresses(ipv4, 4), ...addresses(ipv6, 6)];
   };
 }
@@ -58,7 +60,7 @@ function addresses(answer: PromiseSettledResult<string[]>, family: 4 | 6): Resol
   return answer.status === "fulfilled" ? answer.value.map((address) => ({ address, family })) : [];
 }
 
-/** Names of one word, and those that DNS does not know, may be in /etc/hosts or in a search domain. */
+/** Single-label names, and those unknown to DNS, may be in /etc/hosts or a search domain. */
 export function privateNamesToo(byDns: Resolve, bySystem: Resolve): Resolve {
   return async (hostname, signal, tenant) => {
     if (!hostname.includes(".") || hostname.endsWith(".localhost")) {
@@ -73,10 +75,10 @@ export function privateNamesToo(byDns: Resolve, bySystem: Resolve): Resolve {
   };
 }
 
-/** No such name, no address, no name server at all. A server that is slow or broken says nothing about the name. */
+/** No such name, no address, or no name server. A slow or broken server says nothing about the name. */
 const UNKNOWN_TO_DNS = new Set(["ENOTFOUND", "ENODATA", "ECONNREFUSED"]);
 
-/** Of the four threads that the disk needs too; nobody can take one back, so a tenant gets one of the two. */
+/** Of the four threads that file access needs too. A lookup cannot be cancelled, so a tenant gets one of the two. */
 const MAX_SYSTEM_LOOKUPS = 2;
 
 export function resolveBySystem(lookup: typeof systemLookup = systemLookup): Resolve {

@@ -1,4 +1,4 @@
-// What grants and what does not: headers, whatever the status.
+// Which responses grant permission: headers decide, regardless of the status.
 import { expect, test } from "vitest";
 import { RateBucket, rateOf } from "../../delivery/rate-bucket.ts";
 import { type AttemptOutcome, NO_PHASES } from "../../model.ts";

@@ -1,5 +1,5 @@
-// What an answer to OPTIONS means ("HTTP 1.1 Web Hooks for Event Delivery" §4.2). Pure. Only headers grant: a status says
-// nothing, since any server answers 200 or 405 to a method that it never thought of.
+// Interprets the response to an OPTIONS request ("HTTP 1.1 Web Hooks for Event Delivery" §4.2). Pure. Only headers
+// grant permission: many servers return 200 or 405 to any OPTIONS.
 import type { AttemptOutcome, HandshakeDecision, HandshakeSettings } from "../../model.ts";
 import { nextDelayMs } from "../../settle/retry-schedule.ts";
 
@@ -7,15 +7,15 @@ export const ALLOWED_ORIGIN = "webhook-allowed-origin";
 export const ALLOWED_RATE = "webhook-allowed-rate";
 
 export interface Asked extends HandshakeSettings {
-  /** This time included. */
+  /** Includes the current attempt. */
   readonly attempts: number;
-  /** The endpoint was told a URL by which it can agree later. */
+  /** True if the endpoint was given a URL to agree later. */
   readonly hasCallback: boolean;
 }
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** An endpoint that is being set up is there within the day. */
+/** An endpoint that is being set up is reachable within a day. */
 const schedule = {
   kind: "gaps",
   gapsMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, 24 * HOUR],
@@ -38,7 +38,9 @@ export function decideHandshake(
   return granted(allowed);
 }
 
-/** Attempts per minute, null for as many as one likes; undefined when it is neither. Without a header: what was asked for. */
+/**
+ * Returns attempts per minute, null without a limit, undefined if invalid. Without a header it is the requested rate.
+ */
 export function readRate(header: string | undefined, requested: number | null): number | null | undefined {
   if (header === undefined) return requested;
   const text = header.trim();
@@ -47,7 +49,7 @@ export function readRate(header: string | undefined, requested: number | null): 
   return Math.min(Number(text), MOST_PER_MINUTE);
 }
 
-/** What is beyond is no limit to anybody. */
+/** A higher rate is no limit in practice. */
 const MOST_PER_MINUTE = 999_999_999;
 
 export function granted(allowedRate: number | null): HandshakeDecision {

@@ -1,4 +1,4 @@
-// Endpoints that are asked before anything is sent, on real HTTP: who agrees, who does not, and who agrees later.
+// Endpoints that are asked before anything is sent, over real HTTP: those that agree, refuse, or agree later.
 import { afterAll, expect, test } from "vitest";
 import { createDatabase, createPool } from "../../../../../tests/support/postgres.ts";
 import { generateEncryptionKey } from "../../storage/key-ring.ts";

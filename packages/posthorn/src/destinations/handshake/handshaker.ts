@@ -1,5 +1,5 @@
-// Asks endpoints whether they want webhooks, one OPTIONS each. What is to be asked stands in the database, so any process
-// may ask and a crash loses nothing; at worst an endpoint is asked twice.
+// Asks endpoints whether they accept webhooks, with one OPTIONS request each. The database holds what is due, so any
+// process may ask and a crash loses nothing; at worst an endpoint is asked twice.
 import type { AttemptOutcome, HandshakeDecision, PreparedRequest } from "../../model.ts";
 import type { Logger } from "../../observe/log.ts";
 import { InFlight } from "../../service/in-flight.ts";
@@ -13,7 +13,7 @@ export interface HandshakerOptions {
   readonly db: Queryable;
   readonly logger: Logger;
   readonly userAgent: string;
-  /** Where endpoints can call back; null: they are not told to. */
+  /** Base URL of the callback; null if endpoints get none. */
   readonly publicUrl: string | null;
   readonly timeoutMs: number;
   readonly send: (request: PreparedRequest, signal: AbortSignal) => Promise<AttemptOutcome>;
@@ -69,16 +69,20 @@ export class Handshaker implements DestinationService {
     await this.#inFlight.drain();
   }
 
-  /** It is due again when its time has come. */
+  /** The handshake is due again when its lease expires. */
   #complain({ tenant, endpointId }: DueHandshake, error: Error): void {
     const { message } = error;
-    this.#options.logger.warn("an endpoint could not be asked for permission", { tenant, endpointId, error: message });
+    this.#options.logger.warn("an endpoint could not be asked for permission", {
+      tenant,
+      endpointId,
+      error: message,
+    });
   }
 
   async #ask(asked: DueHandshake): Promise<void> {
     const { send, settle, publicUrl, logger } = this.#options;
     const outcome = await send(this.#requestFor(asked), this.#abort.signal);
-    // this process is stopping: another one asks when the lease is over
+    // this process is stopping: another one asks when the lease expires
     if (outcome.kind === "failed" && outcome.error === "unknown") return;
     const decision = decideHandshake(outcome, { ...asked, hasCallback: publicUrl !== null });
     await settle(asked, decision);

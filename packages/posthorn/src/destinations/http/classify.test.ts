@@ -23,7 +23,7 @@ function failed(error: AttemptError): AttemptOutcome {
   return { kind: "failed", error, detail: "", durationMs: 1, phases: NO_PHASES };
 }
 
-// [first status, last status, transient, every]; together they are all of 100–999.
+// [first status, last status, transient, every]; together they cover 100–999.
 const STATUSES: readonly (readonly [number, number, OutcomeClass, OutcomeClass])[] = [
   [100, 199, "transient", "transient"],
   [200, 299, "delivered", "delivered"],

@@ -12,12 +12,12 @@ function classifyStatus(status: number, retryOn: RetryOn): OutcomeClass {
   if (status === 410) return "gone";
   if (retryOn === "every") return "transient";
   if (status === 408 || status === 429) return "transient";
-  // Outside 100–599 a status counts as a 5xx (RFC 9110 §15); a final 1xx is as broken as that.
+  // A status outside 100–599 counts as a 5xx (RFC 9110 §15), and so does a final 1xx.
   return status >= 300 && status <= 499 ? "permanent" : "transient";
 }
 
-// Our own refusals are permanent whatever `retryOn` says: the receiver never saw the request, and a fast retry of a
-// blocked address is what an attacker wants.
+// Our own refusals are permanent regardless of `retryOn`: the receiver never got the request, and an attacker would
+// want fast retries of a blocked address.
 const BY_ERROR: Readonly<Record<AttemptError, OutcomeClass>> = {
   timeout: "transient",
   dns_error: "transient",
@@ -27,11 +27,11 @@ const BY_ERROR: Readonly<Record<AttemptError, OutcomeClass>> = {
   tls_error: "transient",
   bad_response: "transient",
   headers_too_large: "transient",
-  // a key is missing in this process: the operator's to mend, not the customer's to lose
+  // a key is missing in this process: the operator can fix it, and the customer must not lose the delivery
   not_signed: "transient",
   unknown: "transient",
   blocked_address: "permanent",
   invalid_request: "permanent",
-  // nothing was sent: the subscriber asked for no more than that
+  // nothing was sent: the subscriber's lease has ended
   lease_ended: "permanent",
 };

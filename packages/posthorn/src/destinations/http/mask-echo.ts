@@ -1,8 +1,8 @@
-// Receivers say back what they got, in pages about errors above all. What they answer is kept and shown, so tokens are taken
-// out of it before.
+// Masks tokens that a receiver repeats in its response, for instance in an error page, because responses are stored
+// and shown.
 import type { AttemptOutcome, PreparedRequest } from "../../model.ts";
 
-/** Of a shorter one nothing could be told from words that happen to hold it. */
+/** A shorter token could be part of ordinary words. */
 const SHORTEST = 6;
 
 export function maskEcho(
@@ -11,7 +11,7 @@ export function maskEcho(
   mask: string,
 ): AttemptOutcome {
   if (confidential === undefined || outcome.kind !== "answered") return outcome;
-  // byte for byte, whatever the charset: tokens are ASCII
+  // bytewise, regardless of the charset: tokens are ASCII
   const body = Buffer.from(outcome.responseBody).toString("latin1");
   const hidden = confidential
     .filter(({ length }) => length >= SHORTEST)
@@ -21,14 +21,14 @@ export function maskEcho(
   return { ...outcome, responseBody: Buffer.from(hidden, "latin1").subarray(0, body.length) };
 }
 
-/** As it is, in a URL, and in JSON: as most write it, as PHP does, and as Gson does. */
+/** Returns the token as it is, in a URL, and in JSON as most libraries, PHP and Gson write it. */
 function spellingsOf(token: string): string[] {
   const json = JSON.stringify(token).slice(1, -1);
   const inGson = json.replace(/[=<>&']/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
   return [...new Set([token, encodeURIComponent(token), json, json.replaceAll("/", "\\/"), inGson])];
 }
 
-/** Only the beginning of an answer is kept, and a token may be cut there. */
+/** Only the beginning of a response is kept, which may cut a token. */
 function without(text: string, token: string, mask: string): string {
   const whole = text.replaceAll(token, mask);
   for (let length = token.length - 1; length >= SHORTEST; length -= 1) {

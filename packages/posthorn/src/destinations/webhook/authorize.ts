@@ -1,24 +1,24 @@
-// The token by which a receiver knows its sender (RFC 6750), as "HTTP 1.1 Web Hooks for Event Delivery" §3 has it: in the
-// Authorization header or in the query, and never in both.
+// The token that authenticates the sender (RFC 6750), according to "HTTP 1.1 Web Hooks for Event Delivery" §3: in the
+// Authorization header or in the query, never in both.
 import type { TargetAuthorization } from "../../model.ts";
 
-/** Added as text: `searchParams` would spell the rest of the query anew. */
+/** Appended as text: `searchParams` would re-encode the rest of the query. */
 export function authorizedUrl(url: string, { type, token }: TargetAuthorization): string {
   if (type === "bearer") return url;
   return `${url}${url.includes("?") ? "&" : "?"}access_token=${encodeURIComponent(token)}`;
 }
 
-/** RFC 6750 §2.3: what is asked for with a token in its query is for no cache. */
+/** RFC 6750 §2.3: a request with a token in its query must not be cached. */
 export function authorizationHeader({ type, token }: TargetAuthorization): readonly [string, string] {
   return type === "bearer" ? ["Authorization", `Bearer ${token}`] : ["Cache-Control", "no-store"];
 }
 
-/** In lower case. */
+/** Lower-case names. */
 export const AUTHORIZATION_HEADER = { bearer: "authorization", query: "cache-control" } as const;
 
 const QUERY_TOKEN = /([?&]access_token=)[^&#]*/g;
 
-/** What may be shown of such a URL. */
+/** Masks the token in a URL. */
 export function withoutToken(url: string, mask: string): string {
   return url.replace(QUERY_TOKEN, `$1${mask}`);
 }

@@ -1,4 +1,4 @@
-// The request of a delivery: which headers it has, which secrets sign it, and that its bytes are those signed.
+// The request of a delivery: its headers, the secrets that sign it, and that the signed bytes are sent.
 import { createHmac } from "node:crypto";
 import { generateSecret, verify } from "@posthorn/wire";
 import { Webhook } from "standardwebhooks";

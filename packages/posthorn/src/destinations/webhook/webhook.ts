@@ -46,7 +46,7 @@ export class Webhook implements HttpDestination {
   }
 }
 
-/** All webhooks without settings of their own kind share it. */
+/** Shared by all webhooks without a handshake. */
 export const WEBHOOK = new Webhook();
 
 export const webhookKind = (): Webhook => WEBHOOK;

@@ -1,5 +1,4 @@
-// Events of a topic as an Atom feed (RFC 4287), so that whatever reads feeds can follow them: an entry for each, whose text is
-// the event's envelope.
+// The events of a topic as an Atom feed (RFC 4287), for feed readers: one entry per event, with its envelope as text.
 import { envelope } from "@posthorn/wire";
 import type { Event } from "../../model.ts";
 
@@ -7,14 +6,14 @@ export const FEED_CONTENT_TYPE = "application/atom+xml; charset=utf-8";
 
 export interface FeedFacts {
   readonly hubUrl: string;
-  /** Where the feed is. */
+  /** The URL of the feed. */
   readonly topicUrl: string;
   readonly tenant: string;
   readonly type: string;
   readonly updatedAt: Date;
 }
 
-/** The same events give the same bytes. */
+/** Deterministic: the same events give the same bytes. */
 export function atomFeed(entries: readonly string[], facts: FeedFacts): Uint8Array {
   const { hubUrl, topicUrl, tenant, type, updatedAt } = facts;
   return Buffer.from(
@@ -36,16 +35,16 @@ export function atomEntry(event: Event): string {
   );
 }
 
-/** What XML 1.0 cannot hold at all, not even as a reference. */
+/** Characters that XML 1.0 cannot contain, not even as a reference. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that it is about
 const NEVER_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
-/** In a string of JSON it means the same, and outside of strings there is none. */
+/** Equivalent inside a JSON string; outside of strings JSON has no such character. */
 function inJson(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** One character after the other: a million of them take a quarter of the time that one pattern for all takes. */
+/** One pass per character: with a million of them this takes a quarter of the time of a single pattern. */
 function xml(text: string): string {
   return text
     .replaceAll(NEVER_IN_XML, "\ufffd")

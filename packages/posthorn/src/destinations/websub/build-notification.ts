@@ -1,4 +1,4 @@
-// A delivery to a WebSub subscriber: the topic's content as it is, and the headers that the recommendation has (REC 7).
+// Builds a notification to a WebSub subscriber: the topic's content and the headers of the recommendation (REC 7).
 import { createHmac } from "node:crypto";
 import { formatId, headerNames } from "@posthorn/wire";
 import type { Content } from "../../formats/format.ts";
@@ -9,7 +9,7 @@ import { validSecrets } from "../http/valid-secrets.ts";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** Whoever holds the lane knows of a renewal in the last moment within this time; the fan-out knows at once. */
+/** How late a lane's owner may learn of a renewal; the fan-out knows at once. */
 export const RENEWAL_GRACE_MS = 5_000;
 
 /** Signed only if the subscriber gave a secret. */
@@ -44,7 +44,7 @@ export function buildNotification(
   return { tenant, url, headers, body, timeoutMs, isUntrusted: true };
 }
 
-/** What is sent of an event, once for all who follow its topic: a megabyte to hundreds at a time is a megabyte. */
+/** Content by event and format, shared by all subscribers: a megabyte for hundreds of them is in memory once. */
 const made = new WeakMap<Event, Map<PayloadFormat | "feed", Content>>();
 
 function topicContent(event: Event, target: Target, { feed }: Subscription): Content {
@@ -56,7 +56,7 @@ function topicContent(event: Event, target: Target, { feed }: Subscription): Con
   return content;
 }
 
-/** Only what is new: subscribers know the entries before it (REC 7). */
+/** Contains only the new entry: subscribers have the earlier ones (REC 7). */
 function feedOf(event: Event, feed: NonNullable<Subscription["feed"]>): Content {
   const { tenant, type, createdAt } = event;
   return {

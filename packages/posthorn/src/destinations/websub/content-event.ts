@@ -1,4 +1,4 @@
-// The content of somebody else's topic as an event: its bytes and its content type are kept, however they look.
+// The content of an external topic as an event, which keeps its bytes and content type.
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type EventAttributes, uuidv7 } from "@posthorn/wire";
@@ -6,12 +6,12 @@ import type { ValidEvent } from "../../event/validate.ts";
 import type { ExternalTopic } from "./topics.ts";
 
 export interface TopicContent {
-  /** As the publisher wrote it. */
+  /** As the publisher sent it. */
   readonly contentType: string;
   readonly body: Buffer;
 }
 
-/** `revision` makes it known: published twice, because a process died in between, it is one event. */
+/** `revision` is the idempotency key: published twice after a crash, it is one event. */
 export function contentEvent(
   topic: ExternalTopic,
   content: TopicContent,
@@ -45,13 +45,13 @@ export function digestOf({ contentType, body }: TopicContent): Buffer {
 
 const MAX_HEADER_BYTES = 1_024;
 
-/** What is sent back, or on, must be a header. */
+/** Returns the value if it can be sent in a header, otherwise null. */
 export function headerText(value: string | undefined): string | null {
   if (value === undefined || value === "" || value.length > MAX_HEADER_BYTES) return null;
   return /^[\x20-\x7e]+$/.test(value) ? value : null;
 }
 
-/** Never parsed: strangers say what it is, and a megabyte of brackets takes the parser half a second. */
+/** Not parsed: the content is untrusted, and a megabyte of brackets takes the parser half a second. */
 function encoded(body: Buffer): { readonly encoding: "text" | "base64"; readonly payload: Buffer } {
   const encoding = isUtf8(body) ? "text" : "base64";
   const text = encoding === "text" ? body.toString() : body.toString("base64");

@@ -1,4 +1,4 @@
-// The hub's parts, tied together.
+// Creates the hub from its parts.
 import type { PublishResult } from "../../event/publisher.ts";
 import type { ValidEvent } from "../../event/validate.ts";
 import type { AttemptOutcome, PreparedRequest } from "../../model.ts";
@@ -20,9 +20,9 @@ export interface HubParts {
   readonly keyRing: KeyRing;
   readonly hub: HubConfig;
   readonly userAgent: string;
-  /** The database's time. */
+  /** Returns the database's time. */
   readonly nowMs: () => number;
-  /** After the commit, so that the lane's owner can be told. */
+  /** Called after the commit, to notify the lane's owner. */
   readonly onChanged: (change: EndpointChange) => void;
   readonly publish: (event: ValidEvent) => Promise<PublishResult>;
   /** Through the guarded dispatcher, like every request. */

@@ -1,5 +1,5 @@
-// The hub's own work, beside the deliveries: verifying what was asked for, and fetching what was pinged. Each has a loop of
-// its own, so that a publisher that hangs keeps no subscriber waiting.
+// The hub's background work: verifying subscription requests and fetching pinged topics. Each has its own loop, so
+// that a publisher that hangs delays no subscriber.
 import type { Logger } from "../../observe/log.ts";
 import type { InFlight } from "../../service/in-flight.ts";
 import { Loop } from "../../service/loop.ts";
@@ -12,11 +12,11 @@ export interface HubOptions {
   readonly verifications: Places;
   readonly fetches: Places;
   readonly tidyUp: () => Promise<void>;
-  /** Cuts off the requests in flight. */
+  /** Aborts the requests in flight. */
   readonly abort: () => void;
 }
 
-/** Requests come to any process; one that takes none looks for them. */
+/** Requests may arrive at another process, so this one polls. */
 const pollMs = 1_000;
 
 export class Hub implements DestinationService {
@@ -38,7 +38,7 @@ export class Hub implements DestinationService {
     for (const { loop } of this.#parts) await loop.start();
   }
 
-  /** Waits for no receiver: what is cut off is due again at once, for other processes. */
+  /** Does not wait for receivers: aborted requests are due again at once, for other processes. */
   async stop(): Promise<void> {
     this.#abort();
     await Promise.all(this.#parts.map(({ loop }) => loop.stop()));
@@ -49,7 +49,7 @@ export class Hub implements DestinationService {
     for (const { loop } of this.#parts) loop.wake();
   }
 
-  /** Everything the loops would do by and by, done now: what is asked for first may make room for what comes after it. */
+  /** Does now what the loops do periodically; twice, because the first round may free capacity for the second. */
   async turn(): Promise<void> {
     for (let round = 0; round < 2; round += 1) {
       await Promise.all(this.#parts.map(({ loop }) => loop.turn()));

@@ -1,31 +1,32 @@
-// What a WebSub hub is told: whose topics it serves, how it signs, how long leases are, and how much it does for strangers.
+// Options of a WebSub hub: the topics it serves, how it signs, the lease times, and the limits for anonymous
+// subscribers.
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { HUB_SIGNATURE_METHODS, type HubSignatureMethod } from "../../model.ts";
 import { invalid, oneOf, readRanges, within } from "../../option-checks.ts";
 
 export interface WebSubOptions {
-  /** Topics of others that it serves, by how their URLs begin; `*` for all. Default: only topics of its own. */
+  /** URL prefixes of external topics that it serves; `*` for all. Default: only its own topics. */
   readonly externalTopics?: readonly string[] | undefined;
-  /** How notifications are signed where the subscriber gave a secret. Default `sha256`. */
+  /** Signature method for subscribers that gave a secret. Default `sha256`. */
   readonly signature?: HubSignatureMethod | undefined;
-  /** The lease of a subscriber that asks for none. Default 864 000, ten days. */
+  /** Lease if the subscriber requests none. Default 864 000, ten days. */
   readonly leaseSeconds?: number | undefined;
-  /** The longest lease there is. Default 1 296 000, fifteen days. */
+  /** Longest lease. Default 1 296 000, fifteen days. */
   readonly maxLeaseSeconds?: number | undefined;
-  /** Subscriptions in all. Default 10 000. */
+  /** Subscriptions in total. Default 10 000. */
   readonly maxSubscriptions?: number | undefined;
-  /** Subscriptions whose callbacks are on one host. Default 500. */
+  /** Subscriptions with callbacks on one host. Default 500. */
   readonly maxSubscriptionsPerHost?: number | undefined;
-  /** Verifications and denials that are sent to one host within a minute, by all processes. Default 30. */
+  /** Verifications and denials sent to one host per minute, by all processes. Default 30. */
   readonly verificationsPerHost?: number | undefined;
-  /** The same, to all hosts together. Default 600. */
+  /** Verifications and denials sent to all hosts per minute. Default 600. */
   readonly verificationsPerMinute?: number | undefined;
-  /** Content of others' topics beyond this is not distributed. Default 1 048 576. */
+  /** Larger content of external topics is not distributed. Default 1 048 576. */
   readonly maxTopicBytes?: number | undefined;
   /**
-   * Ranges that callbacks and topics may lead to although they are private. What `allowCidrs` opens to endpoints is closed to
-   * subscribers all the same: anybody may be one. Default: none.
+   * Private address ranges that callbacks and topics may use. `allowCidrs` of endpoints does not apply to
+   * subscribers, who are anonymous. Default: none.
    */
   readonly allowCidrs?: readonly string[] | undefined;
 }
@@ -43,11 +44,11 @@ export interface HubConfig {
   readonly verificationsPerHost: number;
   readonly verificationsPerMinute: number;
   readonly maxTopicBytes: number;
-  /** Where strangers may have requests sent. */
+  /** Applies to URLs from anonymous subscribers and publishers. */
   readonly addressPolicy: AddressPolicy;
 }
 
-/** Shorter ones would be spent on renewals. */
+/** Shorter leases would cost too many renewals. */
 export const MIN_LEASE_SECONDS = 300;
 const DAY_SECONDS = 86_400;
 

@@ -1,4 +1,4 @@
-// Feeds that everybody may ask for, as often as they like: what asking costs.
+// Feeds that anyone may request at any rate: the cost of requests.
 import { expect, test } from "vitest";
 import { databasePerTest } from "../../../../../tests/support/database-per-test.ts";
 import type { Queryable } from "../../storage/database.ts";
@@ -18,7 +18,7 @@ const factsOf = (type: string) => ({
 const publish = ({ hooks }: TestInstance, type: string, length = 1) =>
   hooks.publish({ tenant: "acme", type, data: "x".repeat(length) });
 
-/** Of types that hide nothing. */
+/** Without redaction. */
 const topicsIn = (db: Queryable, maxKeptBytes?: number) =>
   new OwnTopics({
     db,

@@ -1,5 +1,5 @@
-// What topics of our own show, to whoever asks and as often as they ask: few are read at a time, so that publishes do not
-// stand in line behind them, and a feed that many ask for is made once.
+// The content of our own topics, which anyone may request at any rate. Few are read at a time, so that publishes do
+// not wait behind them, and a popular feed is built once.
 import { createHash } from "node:crypto";
 import { setImmediate as othersHadTheirTurn } from "node:timers/promises";
 import { contentOf } from "../../formats/formats.ts";
@@ -15,21 +15,21 @@ export interface TopicPage {
   /** The same for the same events, redacted the same way. */
   readonly tag: string;
   readonly contentType: string;
-  /** Not made before it is asked for: who has it already needs none. */
+  /** Built on demand: a client that has the current version needs none. */
   readonly body: () => Promise<Uint8Array>;
 }
 
 export type TopicFacts = Omit<FeedFacts, "updatedAt"> & {
-  /** Of a feed without an entry. */
+  /** Used by a feed without entries. */
   readonly createdAt: Date;
 };
 
-/** A megabyte is what readers of feeds take without complaint. */
+/** Feed readers accept a megabyte. */
 const SHOWN: Readonly<Record<TopicShape, { readonly limit: number; readonly maxBytes: number }>> = {
   envelope: { limit: 1, maxBytes: 0 },
   atom: { limit: 50, maxBytes: 1024 * 1024 },
 };
-/** Of the ten connections that a process has. */
+/** Of the ten connections of a process. */
 const readAtOnce = 2;
 const KEPT_BYTES = 16 * 1024 * 1024;
 
@@ -50,7 +50,7 @@ export class OwnTopics {
   readonly #db: Queryable;
   readonly #redactedView: (type: string) => Promise<RedactedView>;
   readonly #semaphore = new Semaphore(readAtOnce);
-  /** By topic, the one asked for last at the end. */
+  /** By topic, the least recently requested first. */
   readonly #feeds = new Map<string, KeptFeed>();
   readonly #maxKeptBytes: number;
   #keptBytes = 0;
@@ -61,7 +61,7 @@ export class OwnTopics {
     this.#maxKeptBytes = maxKeptBytes;
   }
 
-  /** Null: there is nothing to show, for want of an event among the tenant's last 2 000. */
+  /** Returns null if there is no event of the type among the tenant's last 2 000. */
   async show(shape: TopicShape, facts: TopicFacts): Promise<TopicPage | null> {
     const { tenant, type } = facts;
     const { ids, view } = await this.#semaphore.run(async () => ({
@@ -73,7 +73,7 @@ export class OwnTopics {
     return { tag, contentType: FEED_CONTENT_TYPE, body: () => this.#feed({ tag, ids, view, facts }) };
   }
 
-  /** What its subscribers are sent, byte for byte. */
+  /** Byte for byte what subscribers are sent. */
   async #envelope(tag: string, ids: readonly Uuid[], view: RedactedView): Promise<TopicPage | null> {
     const [event] = await this.#semaphore.run(() => readEvents(this.#db, ids));
     if (event === undefined) return null;
@@ -86,7 +86,7 @@ export class OwnTopics {
     const { topicUrl } = wanted.facts;
     const known = this.#feeds.get(topicUrl);
     const feed = known?.tag === wanted.tag ? known : this.#begin(wanted);
-    // to the end of the line
+    // marks it as most recently used
     this.#feeds.delete(topicUrl);
     this.#feeds.set(topicUrl, feed);
     return feed.body;
@@ -114,7 +114,7 @@ export class OwnTopics {
   }
 
   #keep(topicUrl: string, feed: KeptFeed, bytes: number): void {
-    // another has taken its place meanwhile
+    // another feed has replaced it meanwhile
     if (this.#feeds.get(topicUrl) !== feed) return;
     feed.bytes = bytes;
     this.#keptBytes += bytes;
@@ -140,7 +140,7 @@ interface WantedFeed {
 interface KeptFeed {
   readonly tag: string;
   readonly body: Promise<Uint8Array>;
-  /** Zero while it is made. */
+  /** 0 while it is being built. */
   bytes: number;
 }
 

@@ -1,5 +1,5 @@
-// What a form that was posted to the hub asks for, or why it cannot be taken. Pure, and without regard to what would come
-// of it: whether a topic is offered or a callback agrees is found out after the answer (REC 5.1).
+// Parses a form that was posted to the hub, or rejects it. Pure: whether the topic is offered and the callback agrees
+// is found out after the response (REC 5.1).
 import { checkUrl } from "../../attempt/guard/check-url.ts";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { PosthornError } from "../../errors.ts";
@@ -11,10 +11,12 @@ export type HubRequest =
       readonly mode: "subscribe" | "unsubscribe";
       readonly topic: string;
       readonly callback: string;
-      /** Null: as the hub likes. */
+      /** Null if the hub chooses. */
       readonly leaseSeconds: number | null;
       readonly secret: string | null;
-      /** Of PubSubHubbub 0.3, from which WebSub came: NewsBlur confirms nothing where it is not told this again. */
+      /**
+       * From PubSubHubbub 0.3, the predecessor of WebSub: NewsBlur confirms a subscription only if this is repeated.
+       */
       readonly verifyToken: string | null;
     }
   | { readonly kind: "publish"; readonly topics: readonly string[] };
@@ -24,7 +26,7 @@ const MAX_SECRET_BYTES = 199;
 const MAX_PINGED_TOPICS = 100;
 const MAX_URL_BYTES = 2_048;
 
-/** Parameters it does not know are ignored. */
+/** Unknown parameters are ignored. */
 export function parseForm(form: URLSearchParams, policy: AddressPolicy): HubRequest {
   const mode = only(form, "hub.mode");
   if (mode === "publish") return { kind: "publish", topics: readPinged(form) };
@@ -58,7 +60,7 @@ function required(form: URLSearchParams, name: string): string {
   return value;
 }
 
-/** Where it leads is asked when it is fetched; here it must be a URL. */
+/** Checks only that it is a URL; its address is checked when it is fetched. */
 function checkTopic(topic: string): void {
   if (!isWebUrl(topic))
     throw refusal("hub.topic must be a URL with http or https, without user name and password.");
@@ -80,7 +82,7 @@ function checkCallback(
   if (/\s/.test(callback)) throw refusal("hub.callback must be a URL without spaces.");
   const check = checkUrl(callback, policy);
   if (!check.ok) throw refusal(`hub.callback cannot be used. ${check.problem.message}`);
-  // the longest that is sent to it
+  // the longest request that is sent to it
   const longest = withParameters(callback, {
     "hub.mode": "unsubscribe",
     "hub.topic": topic,
@@ -98,7 +100,7 @@ function checkCallback(
 
 function readLease(text: string | null): number | null {
   if (text === null || text === "") return null;
-  // however long: the longest lease is what the hub gives at most
+  // the value may be of any length: the hub limits the lease
   if (!/^[0-9]+$/.test(text) || Number(text) === 0) {
     throw refusal("hub.lease_seconds must be a positive whole number, in decimal digits.");
   }
@@ -115,7 +117,7 @@ function readSecret(form: URLSearchParams): string | null {
   return secret;
 }
 
-/** WordPress sends many `hub.url` at once; others say `hub.topic`. */
+/** WordPress sends several `hub.url` at once; others use `hub.topic`. */
 function readPinged(form: URLSearchParams): readonly string[] {
   const names = ["hub.url", "hub.topic", "hub.url[]", "hub.topic[]"];
   const topics = [...new Set(names.flatMap((name) => form.getAll(name)))];

@@ -1,4 +1,4 @@
-// Who the WebSub hub is to those it sends to: its URL, and how it signs.
+// A subscription as its notifications need it: the hub's URL, the topic and the signature method.
 import type { HubSignatureMethod } from "../../model.ts";
 import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
 
@@ -9,7 +9,7 @@ export interface HubIdentity {
 
 /** The parts of a subscription that its notifications need. */
 export interface Subscription {
-  /** `Link` to the hub and to the topic, in one header. */
+  /** `Link` to the hub and the topic, in one header. */
   readonly link: string;
   readonly signatureMethod: HubSignatureMethod;
   /** By the database's clock; nothing is distributed from then on. */
@@ -18,13 +18,13 @@ export interface Subscription {
   readonly feed: { readonly hubUrl: string; readonly topicUrl: string } | null;
 }
 
-/** Topics of our own are made of envelopes; those of others are passed on as they are. */
+/** Our own topics contain envelopes; external content is passed on unchanged. */
 export const OWN_TOPIC_FORMAT = "envelope";
 
-/** Behind the URL of a topic of our own: the same events as a feed. */
+/** Query of a topic's URL for the same events as a feed. */
 export const FEED_QUERY = "?format=atom";
 
-/** While there is no hub its subscriptions are over: nothing is distributed. */
+/** Without a hub, subscriptions have ended: nothing is distributed. */
 export function subscriptionOf(
   { websubTopic, leaseEndsMs, format }: Pick<EndpointRow, "websubTopic" | "leaseEndsMs" | "format">,
   hub: HubIdentity | null,
@@ -40,12 +40,12 @@ export function subscriptionOf(
   };
 }
 
-/** Both in one header: there are subscribers that read only the first (REC 4.1, 7). */
+/** Both links in one header, because some subscribers read only the first header (REC 4.1, 7). */
 export function discoveryLink(hubUrl: string, topic: string): string {
   return `<${hubUrl}>; rel="hub", <${linkTarget(topic)}>; rel="self"`;
 }
 
-/** A topic is repeated as it was written, but for what would end the reference or break the header. */
+/** The topic is repeated as written, except for characters that would end the reference or break the header. */
 function linkTarget(topic: string): string {
   return topic.replaceAll(/[<>"\s]|[^\x20-\x7e]/gu, (character) => encodeURIComponent(character));
 }

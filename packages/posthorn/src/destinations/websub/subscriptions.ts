@@ -1,5 +1,5 @@
-// What is true of subscriptions: made, renewed and ended here and nowhere else, each in one transaction with the end of the
-// request that asked for it. A request that another has replaced meanwhile changes nothing.
+// Creates, renews and ends subscriptions, each in one transaction with the end of its request. A request that was
+// replaced by a newer one has no effect.
 import { uuidv7 } from "@posthorn/wire";
 import { hubTenant } from "../../event/limits.ts";
 import { createEndpointChanges, type EndpointChange } from "../../resources/endpoints/endpoint-changes.ts";
@@ -17,8 +17,8 @@ import {
   countSubscriptions,
   endedSubscriptions,
   findSubscription,
-  lockCounts,
   insertSubscription,
+  lockCounts,
   renewSubscription,
   type SubscriptionRow,
 } from "../../storage/queries/websub/subscriptions.ts";
@@ -33,19 +33,19 @@ export interface SubscriptionsOptions {
   readonly db: Database;
   readonly keyRing: KeyRing;
   readonly hub: HubConfig;
-  /** The database's time. */
+  /** Returns the database's time. */
   readonly nowMs: () => number;
   readonly onChanged: (change: EndpointChange) => void;
 }
 
 export interface Subscriptions {
-  /** Why the hub will not serve this subscription; null when it will. */
+  /** Returns the reason if the hub refuses this subscription, otherwise null. */
   objection(topic: Topic | null, request: ClaimedRequest): Promise<string | null>;
   exists(request: ClaimedRequest): Promise<boolean>;
-  /** The callback has confirmed it. False: it does not count any more. */
+  /** The callback has confirmed. Returns false if the request is no longer valid. */
   confirm(topic: Topic, request: ClaimedRequest, leaseSeconds: number): Promise<boolean>;
   end(request: ClaimedRequest): Promise<void>;
-  /** Nothing is distributed to them since their leases ended; now they go. */
+  /** Deletes subscriptions whose leases have ended. */
   endLapsed(): Promise<void>;
 }
 
@@ -95,13 +95,13 @@ export function createSubscriptions({
     request: ClaimedRequest,
     leaseSeconds: number,
   ): Promise<string | null> {
-    // closed, or full, since it was asked for
+    // the topic was closed, or the quota used up, since the request
     if (!(await isOffered(tx, topic))) return null;
     const pair = Buffer.from(request.pairHex, "hex");
     const known = await findSubscription(tx, pair);
     const id = known?.id ?? uuidv7(nowMs());
     const { callback, host } = request;
-    // counted from the request that verified it (REC 5.3)
+    // the lease starts with the verification request (REC 5.3)
     const leaseEndsAt = new Date(request.claimedMs + leaseSeconds * 1_000);
     if (known === null) {
       await lockCounts(tx);
@@ -128,7 +128,7 @@ export function createSubscriptions({
     return id;
   }
 
-  /** Under a binding of its own from now on. */
+  /** Re-encrypts the secret, bound to its endpoint. */
   async function keepSecret(tx: Queryable, endpointId: string, request: ClaimedRequest): Promise<void> {
     const { keyId, ciphertextHex, pairHex } = request;
     if (keyId === null || ciphertextHex === null) return;
@@ -151,7 +151,7 @@ export function createSubscriptions({
       if (current !== null) await endSubscriptions(tx, [current.id]);
       return { result: current !== null, endpointIds: current === null ? [] : [current.id] };
     });
-    // after the commit, as with every endpoint that is deleted
+    // after the commit, as for every deleted endpoint
     if (isEnded) await cancelQueued(db, [found.id]);
   }
 
@@ -170,7 +170,7 @@ export function createSubscriptions({
     await prunePermits(db);
   }
 
-  /** Unless it was renewed in this moment. */
+  /** Skips those that were renewed meanwhile. */
   async function endThose(tenant: string, rows: readonly SubscriptionRow[]): Promise<void> {
     const ids = await change(tenant, async (tx) => {
       const still = new Set((await endedSubscriptions(tx, RENEWAL_GRACE_MS, STEP)).map(({ id }) => id));
@@ -184,7 +184,7 @@ export function createSubscriptions({
 
 const STEP = 500;
 
-/** What the secret of a request is bound to while it waits. */
+/** The encryption context of a request's secret. */
 export function requestBinding(pairHex: string): string {
   return `websub_requests|${pairHex}`;
 }

@@ -1,5 +1,5 @@
-// Fetches topics of others that were pinged, and publishes what has changed as one event, which goes the way of every
-// event. What is due stands in the database: a ping that was answered is not lost, and many pings are one fetch.
+// Fetches external topics that were pinged, and publishes changed content as an event. The database holds what is
+// due: an accepted ping is not lost, and many pings are one fetch.
 import { PosthornError } from "../../errors.ts";
 import type { PublishResult } from "../../event/publisher.ts";
 import type { ValidEvent } from "../../event/validate.ts";
@@ -34,9 +34,9 @@ export interface TopicFetcherOptions {
 
 const timeoutMs = 20_000;
 const leaseMs = 60_000;
-/** Each may hold as much as a topic may have. */
+/** Each may hold as many bytes as a topic may have. */
 const limits = { maxInFlight: 16, batchSize: 4 };
-/** Whoever pings more often than this is fetched as often as this. */
+/** Topics are fetched at most this often, however often they are pinged. */
 export const MIN_FETCH_INTERVAL_MS = 10_000;
 const retryAfterMs = [10_000, 60_000, 300_000, 1_800_000];
 const fetchesPerHost = 60;
@@ -78,7 +78,7 @@ export class TopicFetcher {
     const { statusCode } = outcome;
     if (statusCode === 304) return await this.#settle(due, null, "unchanged");
     if (statusCode === 429 || statusCode >= 500) return await this.#tryLater(due, `http_${statusCode}`);
-    // a redirect too: where a topic moves to is for its subscribers to find out (REC 6)
+    // redirects too: subscribers discover where a topic has moved (REC 6)
     if (statusCode !== 200) return await this.#giveUp(due, `http_${statusCode}`);
     const content = readContent(outcome);
     if (content === null) return await this.#giveUp(due, "not_readable");
@@ -118,7 +118,7 @@ export class TopicFetcher {
     await this.#settle(due, { ...validators, digest, revision }, "changed");
   }
 
-  /** Returns the revision it became: one that was published before its process died has taken its own. */
+  /** Returns the revision that was stored: one published before a crash has taken its own. */
   async #publish(topic: ExternalTopic, content: TopicContent, revision: number): Promise<number> {
     const { publish, nowMs, logger } = this.#options;
     try {
@@ -140,7 +140,7 @@ export class TopicFetcher {
   }
 
   async #afterNoAnswer(due: DueTopic, error: string): Promise<void> {
-    // cut off because this process stops
+    // aborted because this process stops
     if (error === "unknown")
       return await postponeTopic(this.#options.db, due, { delayMs: 0, isCounted: false });
     if (error === "blocked_address" || error === "invalid_request") return await this.#giveUp(due, error);
@@ -153,7 +153,7 @@ export class TopicFetcher {
     await postponeTopic(this.#options.db, due, { delayMs, isCounted: true });
   }
 
-  /** Until the next ping. */
+  /** Ends until the next ping. */
   async #giveUp(due: DueTopic, reason: string): Promise<void> {
     const { db, logger } = this.#options;
     await settleTopic(db, due, null, MIN_FETCH_INTERVAL_MS);
@@ -169,7 +169,7 @@ export class TopicFetcher {
 
 const NOTHING = new Uint8Array(0);
 
-/** Null: it is longer than may be, broke off, or is compressed although that was not asked for. */
+/** Returns null if the content is too long, incomplete or compressed without being asked. */
 function readContent(outcome: Extract<AttemptOutcome, { kind: "answered" }>): TopicContent | null {
   const { answer, responseBody } = outcome;
   if (answer === undefined || !answer.isWhole) return null;

@@ -1,4 +1,4 @@
-// Whose a topic is, by its URL: of one of our tenants, or of somebody else whom the hub serves.
+// Finds out from its URL whether a topic belongs to one of our tenants or is external.
 import { hubTenant, maxTypeLength, tenantSyntax, typeSyntax } from "../../event/limits.ts";
 import type { HubConfig } from "./options.ts";
 import { FEED_QUERY, OWN_TOPIC_FORMAT } from "./subscription.ts";
@@ -8,7 +8,7 @@ interface TopicFields {
   readonly url: string;
   readonly tenant: string;
   readonly type: string;
-  /** What the topic holds: the event and what is known of it, or the publisher's own bytes. */
+  /** The topic's content: the event's envelope, or the publisher's own bytes. */
   readonly format: "envelope" | "data";
 }
 
@@ -23,7 +23,9 @@ export interface ExternalTopic extends TopicFields {
 
 export type Topic = OwnTopic | ExternalTopic;
 
-/** Null: the hub does not serve it. Whether a tenant has opened its own is for the database to say. */
+/**
+ * Returns null if the hub does not serve the topic. Whether a tenant offers its own topic is stored in the database.
+ */
 export function topicOf(
   url: string,
   { topicsUrl, externalTopics }: Pick<HubConfig, "topicsUrl" | "externalTopics">,
@@ -37,7 +39,7 @@ export function topicOf(
   return { kind: "external", url, tenant: hubTenant, type: `websub.${hash}`, format: "data", hash };
 }
 
-/** As what the events of a topic of ours are shown, by the URL: the newest one as it is, or a feed of the newest ones. */
+/** The form of our own topics, according to the URL: the newest event, or a feed of the newest ones. */
 export type TopicShape = "envelope" | "atom";
 
 function ownTopic(pathAndQuery: string, topicsUrl: string): Topic | null {

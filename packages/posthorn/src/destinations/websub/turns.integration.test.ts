@@ -1,4 +1,4 @@
-// Whose request the hub works on next, when there are more than it may send, and how many there are of whom.
+// The order in which the hub processes requests, if there are more than it may send.
 import { uuidv7 } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { openResources } from "../../../../../tests/support/resources.ts";

@@ -1,10 +1,10 @@
-// How topics and callbacks are compared, and how parameters are put behind a callback. Text is put together here, never
-// by URLSearchParams: that writes `?foo=a%20b&x` as `?foo=a+b&x=`, and the subscriber's own parameters must stay.
+// Comparison of topic and callback URLs, and adding parameters to a callback. URLs are joined as text, because
+// URLSearchParams writes `?foo=a%20b&x` as `?foo=a+b&x=`, and the subscriber's own parameters must not change.
 import { createHash } from "node:crypto";
 
 /**
- * The same for URLs that mean the same: percent-encoded unreserved characters are decoded (RFC 3986 §6.2.2.2), the host
- * is in lower case, a usual port is left out.
+ * Normalises a URL for comparison: percent-encoded unreserved characters are decoded (RFC 3986 §6.2.2.2), the host is
+ * in lower case, a default port is omitted.
  */
 export function comparable(url: string): string {
   const { href } = new URL(withoutFragment(url));
@@ -14,7 +14,7 @@ export function comparable(url: string): string {
   });
 }
 
-/** What a subscription is known by (REC 5.1). */
+/** The identity of a subscription (REC 5.1). */
 export function pairOf(topic: string, callback: string): Buffer {
   return createHash("sha256")
     .update(`${comparable(topic)}\n${comparable(callback)}`)
@@ -29,7 +29,10 @@ export function hostOf(url: string): string {
   return new URL(url).hostname;
 }
 
-/** What one owner may have any number of hosts under: the last two labels of a name. An address stands for itself. */
+/**
+ * Returns the last two labels of a name, under which one owner may have any number of hosts. An address is its own
+ * family.
+ */
 export function familyOf(host: string): string {
   const name = host.replace(/\.$/, "");
   return /^[\d.]+$/.test(name) ? name : name.split(".").slice(-2).join(".");

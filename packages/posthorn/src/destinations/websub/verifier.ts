@@ -41,12 +41,12 @@ export interface VerifierOptions {
 }
 
 const timeoutMs = 10_000;
-/** Longer than one attempt, with the statements around it. */
+/** Longer than one attempt with its statements. */
 const leaseMs = 30_000;
 const limits = { maxInFlight: 50, batchSize: 10 };
-/** No answer may be a restart; an answer is one. */
+/** A missing response may be a restart; any response is final. */
 const retryAfterMs = [10_000, 60_000, 300_000];
-/** More than one that is asked for again and again needs: whoever worked on it died each time. */
+/** A request that reaches this number crashed its worker each time. */
 const MOST_ATTEMPTS = 10;
 /** A challenge is much shorter. */
 const maxAnswerBytes = 1_024;
@@ -70,7 +70,7 @@ export class Verifier {
       if (request.attempts > MOST_ATTEMPTS) await this.#forget(request, "unreachable");
       else await this.#carryOut(request);
     } catch (error) {
-      // one that cannot be worked on holds up no other; it is due again when its time has come
+      // an error affects this request only; it is due again when its lease expires
       logger.warn("a request to the hub could not be processed", {
         mode: request.mode,
         host: request.host,
@@ -86,7 +86,7 @@ export class Verifier {
     const { hub, subscriptions } = this.#options;
     const topic = topicOf(request.topic, hub);
     if (request.mode === "unsubscribe") {
-      // nothing to end: whoever asked is not told, and nobody is bothered
+      // nothing to end, and the callback is not contacted
       const isKnown = await subscriptions.exists(request);
       return isKnown ? await this.#verifyEnd(request) : await this.#forget(request, "unknown");
     }
@@ -111,9 +111,9 @@ export class Verifier {
     this.#count("unsubscribe", "verified");
   }
 
-  /** True: the callback wants it. Otherwise the request has been put off or forgotten. */
+  /** Returns true if the callback confirms. Otherwise the request has been postponed or dropped. */
   async #isConfirmed(request: ClaimedRequest, extra: Readonly<Record<string, string>>): Promise<boolean> {
-    // of this try alone: an answer to another one is none
+    // valid for this attempt only
     const challenge = randomBytes(32).toString("base64url");
     const outcome = await this.#get(request, {
       "hub.mode": request.mode,
@@ -143,7 +143,7 @@ export class Verifier {
     else await this.#forget(request, "denied");
   }
 
-  /** Null: it was not sent, because there were too many, and is put off. */
+  /** Returns null if the request was postponed because of the rate limit. */
   async #get(
     request: ClaimedRequest,
     parameters: Readonly<Record<string, string>>,
@@ -161,7 +161,10 @@ export class Verifier {
     });
   }
 
-  /** The host's own room first: a flood at one host takes nothing from the others. False: put off, with its like. */
+  /**
+   * The host's own limit first, so that a flood at one host takes nothing from others. Returns false if the request
+   * was postponed.
+   */
   async #hasQuotaLeft(request: ClaimedRequest): Promise<boolean> {
     const { db, hub } = this.#options;
     const { host, share } = request;
@@ -173,7 +176,7 @@ export class Verifier {
 
   async #putOff(request: ClaimedRequest, host: string | null, untilMs: number): Promise<false> {
     const { db } = this.#options;
-    // due again, and so one of them
+    // due again at once, limited with the others of its share
     await postponeRequest(db, request, { delayMs: 0, isCounted: false });
     await postponeShare(db, { share: request.share, host, untilMs });
     return false;
@@ -181,7 +184,7 @@ export class Verifier {
 
   async #tryLater(request: ClaimedRequest, error: string): Promise<void> {
     const { db } = this.#options;
-    // cut off because this process stops
+    // aborted because this process stops
     if (error === "unknown") return await postponeRequest(db, request, { delayMs: 0, isCounted: false });
     const delayMs = retryAfterMs[request.attempts - 1];
     const isFinal = delayMs === undefined || error === "blocked_address" || error === "invalid_request";
@@ -199,14 +202,14 @@ export class Verifier {
   }
 }
 
-/** What became of a request to the hub. */
+/** The result of a request to the hub. */
 export type HubRequestResult = "verified" | "refused" | "denied" | "unreachable" | "unknown" | "overtaken";
 
 const NOTHING = new Uint8Array(0);
 
 function isChallenge(outcome: Extract<AttemptOutcome, { kind: "answered" }>, challenge: string): boolean {
   const isSuccess = outcome.statusCode >= 200 && outcome.statusCode <= 299;
-  // one that broke off, or goes on behind it, may be anything
+  // an incomplete or longer response is not the challenge
   return (
     isSuccess &&
     outcome.answer?.isWhole === true &&

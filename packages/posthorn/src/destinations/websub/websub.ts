@@ -1,4 +1,4 @@
-// The hub as whoever speaks HTTP sees it: what a posted form leads to, and what a topic of our own shows.
+// The hub as HTTP servers use it: processes posted forms, and returns the content of our own topics.
 
 import { PosthornError } from "../../errors.ts";
 import { maxTypeLength, typeSyntax } from "../../event/limits.ts";
@@ -9,7 +9,7 @@ import type { Database } from "../../storage/database.ts";
 import type { KeyRing } from "../../storage/key-ring.ts";
 import { findTenant } from "../../storage/queries/tenants/read.ts";
 import { storeRequest } from "../../storage/queries/websub/requests.ts";
-import { nextRevision, recordContent, pingTopics } from "../../storage/queries/websub/topics.ts";
+import { nextRevision, pingTopics, recordContent } from "../../storage/queries/websub/topics.ts";
 import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
 import type { HubConfig } from "./options.ts";
 import { OwnTopics, type RedactedView, type TopicPage } from "./own-topics.ts";
@@ -21,18 +21,18 @@ import { type ExternalTopic, ownTopicUrl, type TopicShape, topicOf } from "./top
 import { hostOf, pairOf } from "./urls.ts";
 
 export interface TopicAnswer {
-  /** The hub and the topic, as `Link` has them. */
+  /** `Link` header of the hub and the topic. */
   readonly link: string;
-  /** Null: there is nothing to show. */
+  /** Null if there is no content. */
   readonly content: TopicPage | null;
 }
 
 export interface WebSub {
   hubUrl(): Promise<string>;
-  /** `accepted`: durable, and verified by and by, whatever comes of it. `published`: the topics are fetched by and by. */
+  /** `accepted`: stored, and verified later. `published`: the topics are fetched later. */
   take(form: URLSearchParams): Promise<"accepted" | "published">;
   topic(tenant: string, type: string, shape: TopicShape): Promise<TopicAnswer>;
-  /** Content of somebody else's topic, from one who may say what it is; distributed as if it had been fetched. */
+  /** Distributes content of an external topic that an authorised caller provides, as if it had been fetched. */
   push(topicUrl: string, content: TopicContent): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface WebSubResourceOptions {
   readonly nowMs: () => number;
   readonly publish: (event: ValidEvent) => Promise<PublishResult>;
   readonly redactedView: (type: string) => Promise<RedactedView>;
-  /** There is something for the hub to do. */
+  /** There is work for the hub. */
   readonly onTaken: () => void;
 }
 
@@ -64,7 +64,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     return "accepted";
   }
 
-  /** Topics of our own need none, and of those that nobody follows nobody wants the content. */
+  /** Our own topics need no ping, and topics without subscribers are not fetched. */
   async function ping(urls: readonly string[], hub: HubConfig): Promise<void> {
     const topics = urls.map((url) => topicOf(url, hub)).filter((topic) => topic?.kind === "external");
     if (topics.length === 0) return;
@@ -92,7 +92,10 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     if (await publishPushed(topic, content)) await recordContent(db, topic.hash, digestOf(content));
   }
 
-  /** False: nobody follows it. A fetch that runs beside it may have taken the revision: then it is the next one. */
+  /**
+   * Returns false if the topic has no subscribers. A concurrent fetch may have taken the revision: then the next one
+   * is used.
+   */
   async function publishPushed(topic: ExternalTopic, content: TopicContent): Promise<boolean> {
     const revision = await nextRevision(db, topic.hash);
     if (revision === null) return false;
@@ -155,10 +158,10 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
   }
 }
 
-/** What waits longer than this is not worth waiting for. */
+/** Requests are not queued for longer. */
 const MAX_WAIT_MINUTES = 10;
 
-/** To whoever has a key of the whole installation, and can have the setting changed. */
+/** The caller has an admin key, so the message may name the setting. */
 function notServed(): PosthornError {
   return new PosthornError(
     "websub_topic_not_found",
@@ -166,7 +169,7 @@ function notServed(): PosthornError {
   );
 }
 
-/** The same words whether the tenant is unknown, inactive, or keeps its events to itself. */
+/** The same message whether the tenant is unknown, inactive, or does not offer the topic. */
 function noSuchTopic(): PosthornError {
   return new PosthornError("websub_topic_not_found", "There is no such topic here.");
 }

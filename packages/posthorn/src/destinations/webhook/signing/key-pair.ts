@@ -1,14 +1,14 @@
-// Ed25519 keys as node:crypto wants them, made of the 32 bytes that secrets hold.
+// Ed25519 keys for node:crypto, from the 32 bytes in a secret.
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 
-// RFC 8410 §7: an ed25519 private key in PKCS #8 is this and the 32 bytes of the seed.
+// RFC 8410 §7: an Ed25519 private key in PKCS #8 is this prefix and the 32 bytes of the seed.
 const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 
 export function privateKeyOf(seed: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: "der", type: "pkcs8" });
 }
 
-/** Does the public key belong to the seed? Whoever writes a `whsk_` by hand may have put together two that do not. */
+/** Returns true if the public key belongs to the seed, which a hand-written `whsk_` may get wrong. */
 export function isKeyPair({
   seed,
   publicKey,

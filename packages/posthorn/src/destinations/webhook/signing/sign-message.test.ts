@@ -1,4 +1,4 @@
-// HTTP Message Signatures: the RFCs' own examples, and the library that others verify with.
+// HTTP Message Signatures: the RFCs' own examples, and the library that receivers verify with.
 import { createHmac, createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import { generateSecret, generateSigningKey } from "@posthorn/wire";
 import { httpbis } from "http-message-signatures";
@@ -64,7 +64,7 @@ async function signed(
   return headers;
 }
 
-/** As a stranger verifies: every signature must hold, under a key found by its name. */
+/** Verifies as a receiver does: every signature must be valid under a key found by its id. */
 async function accepts(
   headers: Record<string, string>,
   keys: Record<string, (data: Buffer, signature: Buffer) => boolean>,

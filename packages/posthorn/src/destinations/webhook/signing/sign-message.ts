@@ -1,15 +1,16 @@
-// Signs a request as an HTTP message (RFC 9421): method, URL, type, digest of the body, id and time, once for each key.
+// Signs a request as an HTTP message (RFC 9421): method, URL, content type, digest of the body, id and time, once per
+// key.
 import { createHash } from "node:crypto";
 import { messageComponents, type Scheme, type SignedMessage, signingKeyBytes } from "@posthorn/wire";
 import { keyIdOf, sharedKeyIdOf } from "./key-id.ts";
 
-/** A key that signs, and the name under which the receiver finds its other half. */
+/** A signing key, and the id under which the receiver finds its counterpart. */
 export interface MessageKey {
   readonly id: string;
   readonly sign: (base: string) => string;
 }
 
-/** Writes the digest, what is covered, and the signatures. */
+/** Writes the digest, the covered components and the signatures. */
 export function writeMessageSignatures(
   headers: Record<string, string>,
   { algorithm }: Scheme,
@@ -20,7 +21,7 @@ export function writeMessageSignatures(
   headers["webhook-timestamp"] = timestamp;
   headers["Content-Digest"] = contentDigest(body);
   const values = [method, url, headers["content-type"] ?? "", headers["Content-Digest"], id, timestamp];
-  // a field that is not there cannot be covered (§2.1), and bytes of an unknown type are sent without one
+  // a missing field cannot be covered (§2.1), and bytes of unknown type have no content type
   const components = messageComponents
     .map((name, at) => [name, values[at] as string] as const)
     .filter(([name]) => name !== "content-type" || headers[name] !== undefined);
@@ -37,7 +38,7 @@ export function writeMessageSignatures(
 
 export type Component = readonly [name: string, value: string];
 
-/** RFC 9421 §2.3. Ids of keys and algorithms have no character that would have to be escaped. */
+/** RFC 9421 §2.3. Key ids and algorithms contain no character that needs escaping. */
 export function signatureParams(
   components: readonly Component[],
   { created, keyid, alg }: { readonly created: string; readonly keyid: string; readonly alg?: string },
@@ -57,11 +58,11 @@ export function contentDigest(body: Uint8Array): string {
   return `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
 }
 
-/** Under what name a receiver finds the key that this secret is, or null when the scheme cannot sign with it. */
+/** Returns the id under which a receiver finds the key of this secret; null if the scheme cannot sign with it. */
 export function messageKeyId({ key }: Scheme, secret: string): string | null {
   const bytes = signingKeyBytes(key, secret);
   if (bytes === null) return null;
   if (key !== "ed25519") return sharedKeyIdOf(bytes);
-  // whsk_ is the seed and then the public key
+  // a whsk_ contains the seed and then the public key
   return keyIdOf(Buffer.from(secret.slice("whsk_".length), "base64").subarray(32));
 }

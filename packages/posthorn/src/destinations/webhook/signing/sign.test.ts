@@ -1,4 +1,4 @@
-// The engine's signatures, made with node:crypto, against published vectors and the WebCrypto ones.
+// The engine's signatures, made with node:crypto, compared with published vectors and WebCrypto.
 import { generateSecret, generateSigningKey, schemes, sign, signatureVectors } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import type { SigningSecrets } from "../../http/valid-secrets.ts";

@@ -1,4 +1,4 @@
-// Signs with node:crypto: WebCrypto would be asynchronous and about ten times dearer for a body of 1 KB.
+// Signs with node:crypto: WebCrypto is asynchronous and takes about ten times as long for a body of 1 KB.
 import { createHmac, createSecretKey, type KeyObject, sign as signEd25519 } from "node:crypto";
 import {
   BoundedMap,
@@ -18,8 +18,8 @@ import { privateKeyOf } from "./key-pair.ts";
 import { type MessageKey, messageKeyId, writeMessageSignatures } from "./sign-message.ts";
 
 /**
- * Writes the headers of every chosen scheme, each signed with all secrets of its kind, the one that retires soonest
- * first. A scheme with no such secret writes nothing; when that leaves none, it throws: nothing is sent unsigned.
+ * Writes the headers of every configured scheme, each signed with all its secrets, the one that expires first at the
+ * beginning. A scheme without a matching secret writes nothing. Throws if no scheme signs: nothing is sent unsigned.
  */
 export function signRequest(
   headers: Record<string, string>,
@@ -60,7 +60,7 @@ function messageKey(scheme: Scheme, secret: string): MessageKey | null {
   return key === null || id === null ? null : { id, sign: (base) => signatureOf(scheme, key, [base]) };
 }
 
-/** Some write the time, or the URL that they sign, in a way of their own. */
+/** Some schemes have their own format of the time or of the signed URL. */
 function spelledFor(scheme: Scheme, message: SignedMessage, now: Date): SignedMessage {
   if (scheme.timeFormat === undefined && scheme.signedUrls === undefined) return message;
   return {
@@ -85,7 +85,7 @@ const HMAC_HASHES = { "hmac-sha256": "sha256", "hmac-sha1": "sha1" } as const;
 function signatureOf(scheme: Scheme, key: KeyObject, parts: readonly SignedPart[]): string {
   if (scheme.algorithm === "token" || scheme.encoding === "text") return key.export().toString();
   if (scheme.algorithm === "ed25519") {
-    // Ed25519 reads its message twice (RFC 8032 §5.1.6), so here the parts are joined.
+    // Ed25519 reads its message twice (RFC 8032 §5.1.6), so the parts are joined.
     const content = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
     return signEd25519(null, content, key).toString(scheme.encoding);
   }
