@@ -38,7 +38,7 @@ export const endpointSettings = {
       about: "separated by commas: order.paid,invoice.* (a new endpoint's default: all)",
     },
     group: "address",
-    see: "An exact type must be registered when [the catalogue](catalogue.md#strict-or-open) is strict.",
+    see: "An exact type must be registered when [the catalogue](catalogue.md#strict-and-open) is strict.",
   },
   filter: {
     kind: "filter",
@@ -54,7 +54,7 @@ export const endpointSettings = {
     inputNote: "Setting it to true delivers what was kept. A new endpoint is active by default.",
     default: true,
     isNeverNull: true,
-    see: "See [disabled endpoints](disabled-endpoints.md).",
+    see: "See [disabled endpoints](endpoint-health.md#disabled-endpoints).",
   },
   format: {
     kind: "choice",
@@ -73,7 +73,7 @@ export const endpointSettings = {
     hasDeploymentDefault: true,
     flag: { option: "--format <format>", about: "the body of a request" },
     group: "sending",
-    see: "See [what is sent](deliveries.md) and [CloudEvents](cloudevents.md).",
+    see: "See [the request](deliveries.md#the-request) and [CloudEvents](cloudevents.md).",
   },
   batch: {
     kind: "object",
@@ -133,7 +133,7 @@ export const endpointSettings = {
     defaultText: `${DEFAULT_SCHEMES.join(" and ")} with the prefix ${DEFAULT_HEADER_PREFIX}`,
     hasDeploymentDefault: true,
     group: "signature",
-    see: "See [signatures](deliveries.md#signatures) and [signing as others do](deliveries.md#signing-as-others-do).",
+    see: "See [signatures](deliveries.md#signatures) and [vendor schemes](deliveries.md#vendor-schemes).",
   },
   authorization: {
     kind: "object",
@@ -194,7 +194,7 @@ export const endpointSettings = {
     // In a table of its own, together with the endpoint's consent.
     column: null,
     group: "consent",
-    see: "See [asking first](deliveries.md#asking-first).",
+    see: "Shown with the read-only fields `state`, `allowed_rate`, `detail`, `asked_at` and `decided_at`. See [handshake](deliveries.md#handshake).",
   },
   timeoutMs: {
     kind: "integer",
@@ -231,7 +231,7 @@ export const endpointSettings = {
     defaultText: "`courier`",
     hasDeploymentDefault: true,
     group: "retries",
-    see: "See [what an answer means](deliveries.md#what-an-answer-means).",
+    see: "See [responses](deliveries.md#responses).",
   },
   retryOn: {
     kind: "choice",
@@ -248,7 +248,7 @@ export const endpointSettings = {
     description: "`fifo`: the events of a subject are sent one by one, in the order of their sequence.",
     default: "none",
     group: "order",
-    see: "See [order](ordering.md).",
+    see: "See [ordering](ordering.md).",
   },
   fifoOnDead: {
     kind: "choice",

@@ -1,21 +1,25 @@
 // The settings of an endpoint as options of `endpoints create` and `endpoints update`.
 import type { Endpoint } from "@posthorn/client";
+import {
+  definitionOf,
+  ENDPOINT_PRESET_NAMES,
+  endpointSettings,
+  SETTING_NAMES,
+  type Setting,
+  type Shape,
+  snakeCase,
+} from "@posthorn/wire";
 import { type Command, Option } from "commander";
-import { PAYLOAD_FORMATS } from "posthorn/internal";
 import { usage } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { schemeOption, schemesOf } from "../views/secrets.ts";
 import { readObject } from "./data.ts";
 import { splitList, wholeNumber } from "./remote.ts";
 
+/** The options that settings define have further names. */
 export interface SettingFlags {
-  readonly events?: string;
-  readonly description?: string;
+  readonly [option: string]: unknown;
   readonly to?: string;
-  readonly format?: string;
-  readonly batchEvents?: string;
-  readonly batchBytes?: string;
-  readonly batchDelayMs?: string;
   readonly scheme?: string;
   readonly headerPrefix?: string;
   readonly preset?: string;
@@ -30,42 +34,69 @@ export interface SettingFlags {
   readonly data?: string;
 }
 
+/** An option that sets a setting, or a field of one. */
+interface SettingOption {
+  readonly option: Option;
+  readonly shape: Shape;
+  /** The name of the setting in the API. */
+  readonly setting: string;
+  /** The name of the field; null: the option sets the whole setting. */
+  readonly field: string | null;
+}
+
+const SETTING_OPTIONS: readonly SettingOption[] = SETTING_NAMES.flatMap((name) => {
+  const definition = definitionOf(name);
+  const setting = snakeCase(name);
+  const fields = definition.kind === "object" ? Object.entries(definition.fields) : [];
+  return [
+    ...optionOf(definition, setting, null),
+    ...fields.flatMap(([field, shape]) => optionOf(shape, setting, snakeCase(field))),
+  ];
+});
+
+function optionOf(
+  shape: Shape & Pick<Setting, "flag">,
+  setting: string,
+  field: string | null,
+): SettingOption[] {
+  if (shape.flag === undefined) return [];
+  const bounds = shape.kind === "integer" ? `, ${shape.min} to ${shape.max}` : "";
+  const option = new Option(shape.flag.option, `${shape.flag.about}${bounds}`);
+  if (shape.kind === "choice") option.choices(shape.values);
+  return [{ option, shape, setting, field }];
+}
+
 export function settingOptions(command: Command): Command {
+  for (const { option } of SETTING_OPTIONS) command.addOption(option);
   return command
-    .option("--events <types>", "comma between: order.paid,invoice.* (default of a new one: all)")
-    .option("--description <text>", "what it is")
-    .addOption(new Option("--format <format>", "what is sent").choices(PAYLOAD_FORMATS))
-    .option("--batch-events <number>", "of cloudevents-batch: events in a batch, 1 to 1000")
-    .option("--batch-bytes <number>", "bytes of its body, 1024 to 4194304")
-    .option("--batch-delay-ms <number>", "how long its first event waits, 10 to 3600000")
-    .addOption(schemeOption("--scheme <schemes>", "how it is signed, comma between, of these"))
-    .option("--header-prefix <prefix>", "of the headers")
-    .addOption(new Option("--preset <name>", "settings that go together").choices(["standard-webhooks"]))
-    .option("--token <token>", "a token that the receiver knows its sender by; nobody is shown it")
+    .addOption(schemeOption("--scheme <schemes>", "signature schemes, separated by commas, of these"))
+    .addOption(new Option("--preset <name>", "settings that belong together").choices(ENDPOINT_PRESET_NAMES))
+    .option("--token <token>", "a token by which the receiver recognizes the sender; it is never shown")
     .addOption(
-      new Option("--token-in <place>", "where it goes (default bearer)").choices(["bearer", "query"]),
+      new Option("--token-in <place>", "where the token is sent (default bearer)").choices(
+        endpointSettings.authorization.fields.type.values,
+      ),
     )
-    .option("--handshake <origin>", "ask it first whether it wants webhooks, in the name of this DNS name")
-    .option("--handshake-rate <number>", "requests per minute to ask for, 1 to 600000")
+    .option("--handshake <origin>", "ask first whether the endpoint accepts webhooks from this DNS name")
     .option("--data <json>", "any other setting as a JSON object, @file, or -");
 }
 
-/** Of a new one: later a secret is given by a rotation. */
+/** Options of a new endpoint. Later, a secret is set by a rotation. */
 export function secretOptions(command: Command): Command {
   return command
-    .option("--secret <secret>", "one of your own to sign with (default: one is made)")
-    .option("--scheme-secret <scheme=secret...>", "of a single scheme: github=what-its-receivers-have");
+    .option("--secret <secret>", "your own signing secret (default: one is generated)")
+    .option("--scheme-secret <scheme=secret...>", "the secret of one scheme: github=what-its-receivers-have");
 }
 
-/** What of a change takes something away. */
+/** Options that only apply to an existing endpoint. */
 export function removalOptions(command: Command): Command {
   return command
-    .option("--to <url>", "where it is from now on")
-    .option("--no-token", "send no token any more")
-    .option("--no-handshake", "do not ask it any more");
+    .option("--to <url>", "the new URL")
+    .option("--no-token", "remove the token")
+    .option("--no-handshake", "remove the handshake");
 }
 
-/** What of it is replaced as a whole, so that a part of it has to be put beside what is there. */
+/** Settings that a request replaces as a whole: options that set one field keep the other fields of the current value. */
 export type Settable = Pick<Endpoint, "batch" | "signature" | "authorization" | "handshake">;
 
 export async function settingsOf(
@@ -73,20 +104,22 @@ export async function settingsOf(
   terminal: Terminal,
   current: () => Promise<Settable | null>,
 ): Promise<Record<string, unknown>> {
-  const batch = batchOf(flags);
-  const signature = signatureOf(flags);
-  const isPart = batch !== null || signature !== null || flags.handshakeRate || flags.tokenIn;
+  const { to, scheme, headerPrefix, preset, secret, schemeSecret } = flags;
+  const { settings, fields } = readOptions(flags);
+  if (scheme !== undefined)
+    fields.signature = { schemes: schemesOf(scheme, headerPrefix), ...fields.signature };
+  const isPart = Object.keys(fields).length > 0 || flags.handshakeRate || flags.tokenIn;
   const before = isPart ? await current() : null;
-  const { to, events, description, format, preset, secret, schemeSecret } = flags;
+  const merged = Object.entries(fields).map(([name, given]) => [
+    name,
+    { ...before?.[name as keyof Settable], ...given },
+  ]);
   return {
     ...(flags.data !== undefined && (await readObject(flags.data, terminal))),
     ...(to !== undefined && { url: to }),
-    ...(events !== undefined && { events: splitList(events) }),
-    ...(description !== undefined && { description }),
-    ...(format !== undefined && { format }),
+    ...settings,
     ...(preset !== undefined && { preset }),
-    ...(batch !== null && { batch: { ...before?.batch, ...batch } }),
-    ...(signature !== null && { signature: { ...before?.signature, ...signature } }),
+    ...Object.fromEntries(merged),
     ...authorizationOf(flags, before),
     ...handshakeOf(flags, before),
     ...(secret !== undefined && { secret }),
@@ -94,24 +127,23 @@ export async function settingsOf(
   };
 }
 
-function batchOf({ batchEvents, batchBytes, batchDelayMs }: SettingFlags): object | null {
-  const bounds = [
-    ["max_events", batchEvents, "--batch-events", 1, 1_000],
-    ["max_bytes", batchBytes, "--batch-bytes", 1_024, 4_194_304],
-    ["max_delay_ms", batchDelayMs, "--batch-delay-ms", 10, 3_600_000],
-  ] as const;
-  const given = bounds.flatMap(([name, text, option, min, max]) =>
-    text === undefined ? [] : [[name, wholeNumber(option, text, min, max)]],
-  );
-  return given.length === 0 ? null : Object.fromEntries(given);
+/** The settings and fields that the generic options give. The handshake is read by `handshakeOf`. */
+function readOptions(flags: SettingFlags) {
+  const settings: Record<string, unknown> = {};
+  const fields: Record<string, Record<string, unknown>> = {};
+  for (const { option, shape, setting, field } of SETTING_OPTIONS) {
+    const text = flags[option.attributeName()];
+    if (typeof text !== "string" || setting === "handshake") continue;
+    const value = optionValue(shape, option.long as string, text);
+    if (field === null) settings[setting] = value;
+    else fields[setting] = { ...fields[setting], [field]: value };
+  }
+  return { settings, fields };
 }
 
-function signatureOf({ scheme, headerPrefix }: SettingFlags): object | null {
-  if (scheme === undefined && headerPrefix === undefined) return null;
-  return {
-    ...(scheme !== undefined && { schemes: schemesOf(scheme, headerPrefix) }),
-    ...(headerPrefix !== undefined && { header_prefix: headerPrefix }),
-  };
+function optionValue(shape: Shape, option: string, text: string): unknown {
+  if (shape.kind === "integer") return wholeNumber(option, text, shape.min, shape.max);
+  return shape.kind === "list" ? splitList(text) : text;
 }
 
 function authorizationOf({ token, tokenIn: place }: SettingFlags, before: Settable | null): object {
@@ -125,7 +157,8 @@ function authorizationOf({ token, tokenIn: place }: SettingFlags, before: Settab
 
 function handshakeOf({ handshake, handshakeRate }: SettingFlags, before: Settable | null): object {
   if (handshake === false) return { handshake: null };
-  const rate = handshakeRate && wholeNumber("--handshake-rate", handshakeRate, 1, 600_000);
+  const { min, max } = endpointSettings.handshake.fields.rate;
+  const rate = handshakeRate && wholeNumber("--handshake-rate", handshakeRate, min, max);
   const origin = handshake ?? (rate === undefined ? undefined : before?.handshake?.origin);
   if (origin !== undefined) return { handshake: { origin, ...(rate !== undefined && { rate }) } };
   if (rate === undefined) return {};

@@ -1,6 +1,6 @@
-// An endpoint as a terminal shows it: all that is set, and what can be given to set it again.
+// An endpoint as the terminal shows it.
 import type { Endpoint } from "@posthorn/client";
-import { findScheme, headersAddedBy } from "@posthorn/wire";
+import { findScheme, headersAddedBy, SETTING_NAMES, type SettingName, snakeCase } from "@posthorn/wire";
 import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { timeText } from "../terminal/text.ts";
@@ -18,35 +18,15 @@ export const endpointColumns: readonly Column<Endpoint>[] = [
 ];
 
 export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
-  const { signature, health } = endpoint;
+  const { health } = endpoint;
   return facts(terminal, [
     ["id", endpoint.id],
     ["tenant", endpoint.tenant],
-    ["url", endpoint.url],
     ["state", stateOf(endpoint)],
     ...ifSet("disabled", endpoint.disabled_at, timeText),
     ...ifSet("topic", endpoint.websub?.topic ?? null, String),
     ...ifSet("subscribed until", endpoint.websub?.lease_ends_at ?? null, timeText),
-    ["description", endpoint.description],
-    ["events", endpoint.events.join(" ")],
-    ["filter", endpoint.filter],
-    ["headers", Object.keys(endpoint.headers).join(" ")],
-    ...ifSet("authorization", endpoint.authorization?.type ?? null, (type) => `${type} token`),
-    ...ifSet("handshake", endpoint.handshake?.state ?? null, (state) => handshakeText(endpoint, state)),
-    ["format", endpoint.format],
-    ...batchFacts(endpoint),
-    ...signature.schemes.map((scheme, at): [string, unknown] => [
-      at === 0 ? "signature" : "",
-      signatureText(scheme, signature.header_prefix),
-    ]),
-    ...(signature.schemes.some(isByKeyPair)
-      ? [["public keys", publicKeysPath(endpoint.id)] as [string, unknown]]
-      : []),
-    ["timeout", durationText(endpoint.timeout_ms)],
-    ["in flight", `at most ${endpoint.max_in_flight}`],
-    ["rate limit", endpoint.rate_limit === null ? "none" : `${endpoint.rate_limit} per second`],
-    ["ordering", orderingText(endpoint)],
-    ["retries", retryText(endpoint)],
+    ...SETTING_NAMES.flatMap((name) => SETTING_FACTS[name]?.(endpoint) ?? [factOf(name, endpoint)]),
     ["failures", health.consecutive_failures === 0 ? "none" : `${health.consecutive_failures} in a row`],
     ...ifSet("failing since", health.failing_since, timeText),
     ["last error", health.last_error],
@@ -57,7 +37,35 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
   ]);
 }
 
-/** On the server; anybody may read them. */
+type Fact = [label: string, value: unknown];
+
+/** Settings that are shown otherwise than by their name and value. */
+const SETTING_FACTS: Partial<Record<SettingName, (endpoint: Endpoint) => Fact[]>> = {
+  events: ({ events }) => [["events", events.join(" ")]],
+  // part of the state
+  isActive: () => [],
+  batch: batchFacts,
+  signature: signatureFacts,
+  authorization: ({ authorization }) =>
+    ifSet("authorization", authorization?.type ?? null, (type) => `${type} token`),
+  headers: ({ headers }) => [["headers", Object.keys(headers).join(" ")]],
+  handshake: (endpoint) =>
+    ifSet("handshake", endpoint.handshake?.state ?? null, (state) => handshakeText(endpoint, state)),
+  timeoutMs: ({ timeout_ms }) => [["timeout", durationText(timeout_ms)]],
+  maxInFlight: ({ max_in_flight }) => [["in flight", `at most ${max_in_flight}`]],
+  rateLimit: ({ rate_limit }) => [["rate limit", rate_limit === null ? "none" : `${rate_limit} per second`]],
+  retryPolicy: (endpoint) => [["retries", retryText(endpoint)]],
+  retryOn: () => [],
+  ordering: (endpoint) => [["ordering", orderingText(endpoint)]],
+  fifoOnDead: () => [],
+};
+
+function factOf(name: SettingName, endpoint: Endpoint): Fact {
+  const field = snakeCase(name);
+  return [field.replaceAll("_", " "), endpoint[field]];
+}
+
+/** The path on the server at which everyone may read the public keys. */
 export function publicKeysPath(endpoint: string): string {
   return `/.well-known/webhook-keys/${endpoint}`;
 }
@@ -70,14 +78,21 @@ function isWell({ circuit, handshake }: Endpoint): boolean {
   return circuit === "closed" && (handshake === null || handshake.state === "granted");
 }
 
-function batchFacts({ format, batch }: Endpoint): [string, unknown][] {
+function batchFacts({ format, batch }: Endpoint): Fact[] {
   if (format !== "cloudevents-batch") return [];
   const { max_events, max_bytes, max_delay_ms } = batch;
   return [["batch", `${max_events} events, ${max_bytes} bytes or ${durationText(max_delay_ms)}`]];
 }
 
-function ifSet(name: string, value: string | null, text: (value: string) => string): [string, unknown][] {
+function ifSet(name: string, value: string | null, text: (value: string) => string): Fact[] {
   return value === null ? [] : [[name, text(value)]];
+}
+
+function signatureFacts({ id, signature: { schemes, header_prefix } }: Endpoint): Fact[] {
+  return [
+    ...schemes.map((scheme, at): Fact => [at === 0 ? "signature" : "", signatureText(scheme, header_prefix)]),
+    ...(schemes.some(isByKeyPair) ? [["public keys", publicKeysPath(id)] as Fact] : []),
+  ];
 }
 
 function signatureText(scheme: string, prefix: string): string {
