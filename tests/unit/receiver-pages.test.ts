@@ -184,21 +184,6 @@ describe("the pages", () => {
       if (snippetsOf(text).some(leavesItOut)) expect(prose, page).toContain("store.migrate()`");
     }
   });
-
-  test("lead to pages and headings that are there", () => {
-    for (const page of [...pages, "packages/receiver/README.md"]) {
-      for (const [, path = "", heading] of read(page).matchAll(/\]\(([^)#\s]*)(?:#([^)]+))?\)/g)) {
-        if (path.startsWith("http")) continue;
-        const target = new URL(
-          path === "" ? page.slice(page.lastIndexOf("/") + 1) : path,
-          new URL(page, root),
-        );
-        const text = readFileSync(target, "utf8");
-        if (heading !== undefined)
-          expect([...text.matchAll(/^#+ (.+)$/gm)].map(anchorOf), page).toContain(heading);
-      }
-    }
-  });
 });
 
 /** A first line that says where the file belongs is the page's own. */
@@ -211,11 +196,4 @@ function membersOfInterface(name: string, path: string): string[] {
   const [, body = ""] =
     new RegExp(`export interface ${name}\\b[^{]*{\\n([\\s\\S]*?)^}`, "m").exec(read(path)) ?? [];
   return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[?(:]/gm)].map((match) => match[1] as string);
-}
-
-function anchorOf([, heading = ""]: RegExpMatchArray): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\w\- ]/g, "")
-    .replaceAll(" ", "-");
 }

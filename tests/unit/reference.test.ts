@@ -1,5 +1,7 @@
 // A public option, error, setting or route is not done until its reference page lists it, and no page lists what is gone.
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path/posix";
+import { fileURLToPath } from "node:url";
 import { operationsOf } from "@posthorn/client";
 import { headerNames, RETRY_PRESETS, vendors } from "@posthorn/wire";
 import { errorRegistry } from "posthorn";
@@ -229,5 +231,40 @@ describe("the README", () => {
     const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
     const example = readFileSync(new URL("../../examples/order-paid.ts", import.meta.url), "utf8");
     expect(readme).toContain(example.slice(example.indexOf("import")).trim());
+  });
+});
+
+describe("the documentation", () => {
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  const folders = ["", "docs", "docs/decisions", "docs/guides", "docs/reference", "examples", "deploy"];
+  const packageFolders = readdirSync(join(root, "packages")).map((name) => `packages/${name}`);
+  const pages = [...folders, ...packageFolders].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => join(folder, name)),
+  );
+  const withoutCode = (path: string): string =>
+    readFileSync(join(root, path), "utf8").replaceAll(/^```[\s\S]*?^```$/gm, "");
+  const anchorsOf = (path: string): string[] =>
+    [...withoutCode(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    );
+
+  test.each(pages)("%s links to existing files and headings", (page) => {
+    for (const [, link = ""] of withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(link)) continue;
+      const [path = "", heading] = link.split("#");
+      const target = path === "" ? page : normalize(join(dirname(page), path));
+      expect(existsSync(join(root, target)), link).toBe(true);
+      if (heading !== undefined) expect(anchorsOf(target), link).toContain(heading);
+    }
+  });
+
+  test.each(readdirSync(join(root, "docs/decisions")))("%s has at most 300 words", (name) => {
+    const text = readFileSync(join(root, "docs/decisions", name), "utf8");
+    expect(text.trim().split(/\s+/).length).toBeLessThanOrEqual(300);
   });
 });
