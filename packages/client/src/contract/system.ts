@@ -86,7 +86,7 @@ const system = z
           .describe("What is due and waits for its own endpoint, counted up to 10000."),
       })
       .describe("What is still to be delivered."),
-    open_circuits: troubledList("Endpoints whose circuit is open or half open."),
+    open_circuits: troubledList("Endpoints whose circuit is open or half-open."),
     failing_endpoints: troubledList("Active endpoints that have failed since their last success."),
     disabled_endpoints: troubledList("Endpoints that were disabled for their failures."),
     retention: z

@@ -1,6 +1,6 @@
-// What this process knows of the catalogue, and what follows for an event. A change is seen within a second: a loop, or
-// the publishes of a process that was not started, ask for the version twice a second. Nobody is refused by what may be
-// old: before that it is read again.
+// This process's copy of the catalogue, and the checks of events against it. A change is seen within a second: a loop,
+// or the publishes of a process that was not started, read the version twice a second. Before an event is rejected, the
+// catalogue is read again.
 
 import { setImmediate } from "node:timers/promises";
 import { closest, didYouMean } from "@posthorn/wire";
@@ -15,7 +15,7 @@ import { catalogueStatement, type StoredCatalogue } from "../storage/queries/eve
 import type { DeclaredTypes } from "./declared-types.ts";
 import { withoutHidden } from "./hidden-paths.ts";
 
-/** `auto`: strict as soon as there is a type. `open`: whatever comes is published. */
+/** `auto`: strict once a type is registered. `open`: publishes every event. */
 export type CatalogueMode = "auto" | "strict" | "open";
 
 export interface CatalogueOptions {
@@ -24,7 +24,7 @@ export interface CatalogueOptions {
   readonly declared: DeclaredTypes;
 }
 
-/** Reads what is newer than the version; in a transaction of the caller's, through that. */
+/** Reads the catalogue if it is newer than the version; in the caller's transaction if there is one. */
 export type ReadCatalogue = (knownVersion: number) => Promise<StoredCatalogue>;
 
 export interface EventProblem extends InputProblem {
@@ -33,13 +33,13 @@ export interface EventProblem extends InputProblem {
 
 export type Problems = readonly (EventProblem | null)[];
 
-/** Events on their way through the catalogue as it was when the first of them came. */
+/** Events that are checked against the same copy of the catalogue. */
 interface Batch {
   readonly events: readonly Event[];
   readonly values: readonly unknown[];
   readonly version: number;
   readonly budget: CheckBudget;
-  /** Of the events that were looked at. */
+  /** Results for the events checked so far. */
   readonly problems: (EventProblem | null)[];
 }
 
@@ -51,7 +51,7 @@ interface KnownType {
 
 export const REFRESH_MS = 500;
 
-/** Comparing a name letter by letter with all that there may be takes a second; an array has 500 events. */
+/** Suggestions compare a name with all registered ones, which takes time; a call may have 500 events. */
 const MOST_NAMES_COMPARED = 20;
 const MOST_SUGGESTIONS = 10;
 
@@ -62,7 +62,7 @@ export class Catalogue {
   #version = 0;
   #readAt = Number.NEGATIVE_INFINITY;
   #isKeptFresh = false;
-  /** By name and version. */
+  /** Types by name and version. */
   #types: ReadonlyMap<string, ReadonlyMap<string, KnownType>> = new Map();
   #isStrict = false;
   #reading: Promise<void> | undefined;
@@ -78,12 +78,12 @@ export class Catalogue {
     this.#decideStrictness();
   }
 
-  /** Nothing is to be checked, and nothing to be read to know that: publishing goes on as if there were no catalogue. */
+  /** True if nothing has to be checked or read. */
   get isIdle(): boolean {
     return this.#mode === "open" || (!this.#isStrict && this.#isFresh);
   }
 
-  /** From now on somebody calls `refresh` twice a second, and publishing never waits for it. */
+  /** Whether a loop calls `refresh` twice a second, so that publishing never waits for it. */
   keepFresh(isKept: boolean): void {
     this.#isKeptFresh = isKept;
   }
@@ -91,15 +91,14 @@ export class Catalogue {
   async refresh(read: ReadCatalogue = this.#fromDatabase): Promise<void> {
     const begunAt = performance.now();
     const { version, types } = await read(this.#version);
-    // another read may have been faster
+    // another read may have finished first
     if (types !== null && version > this.#version) this.#take(version, types);
     this.#readAt = Math.max(this.#readAt, begunAt);
   }
 
   /**
-   * For each event what is wrong with it, or null; pointers are into the event. A promise only where something has to be
-   * read: for an event that is right, and that is nearly every one, nothing is waited for. `values` are the payloads of
-   * the events as far as somebody has parsed them.
+   * Returns the problem of each event, or null. Pointers are into the event. Returns a promise only if something has to
+   * be read, which valid events do not need. `values` are the payloads that are already parsed.
    */
   problemsOf(
     events: readonly Event[],
@@ -128,7 +127,7 @@ export class Catalogue {
     return { events, values, version: this.#version, budget: new CheckBudget(), problems: [] };
   }
 
-  /** False: others have waited long enough, and it is to be called again. What no budget is left for is not looked at. */
+  /** Returns false to yield to other work; call it again then. Events beyond the budget are not checked. */
   #checkSome({ events, values, budget, problems }: Batch): boolean {
     const pauseAt = budget.stepsLeft - MAX_STEPS;
     while (problems.length < events.length) {
@@ -151,7 +150,7 @@ export class Catalogue {
     return isRight ? batch.problems : this.#problemsReadAnew(batch, read);
   }
 
-  /** Nothing is checked a second time unless the catalogue has changed. */
+  /** Checks again only if the catalogue has changed. */
   async #problemsReadAnew(known: Batch, read: ReadCatalogue): Promise<Problems> {
     await this.refresh(read);
     const { events, values } = known;
@@ -165,18 +164,18 @@ export class Catalogue {
     });
   }
 
-  /** Of which types anything is hidden: by what the catalogue says now, and not what it said half a second ago. */
+  /** Returns which types have redacted paths in the current catalogue. */
   async hiding(): Promise<(type: string) => boolean> {
     await this.refresh();
     const hides = (type: string) => this.redactedPaths(type, null).length > 0;
-    // a batch may have members of any
+    // a batch may contain any type
     return (type) =>
       type === BATCH_TYPE ? [...this.#types.keys(), ...this.#names()].some(hides) : hides(type);
   }
 
   /**
-   * What to say of a type that an endpoint asks for by name and that no event can have, by what the catalogue says now;
-   * null of one that is registered, of Posthorn's own, and of all where everything is published.
+   * Returns the message for an exact type in a subscription that no event can have, according to the current catalogue;
+   * null for registered types, Posthorn's own, and every type in open mode.
    */
   async typeProblems(): Promise<(type: string) => string | null> {
     if (this.#mode === "open") return () => null;
@@ -191,7 +190,7 @@ export class Catalogue {
     };
   }
 
-  /** What of a type is hidden from people. Of a version that nobody registered, all that is hidden in any. */
+  /** Returns the redacted paths of a type. For an unregistered version, those of all versions. */
   redactedPaths(type: string, apiVersion: string | null): readonly string[] {
     const versions = this.#types.get(type);
     const paths = apiVersion === null ? undefined : versions?.get(apiVersion)?.redact;
@@ -218,7 +217,7 @@ export class Catalogue {
     return this.#isKeptFresh || performance.now() - this.#readAt < REFRESH_MS;
   }
 
-  /** A database that is away is for the publishing itself to tell; until then the catalogue is as it was. */
+  /** Keeps the old copy if the database is unreachable; publishing reports that error. */
   async #refreshOnce(): Promise<void> {
     this.#reading ??= this.refresh()
       .catch((error: unknown) => {
@@ -264,7 +263,7 @@ export class Catalogue {
     };
   }
 
-  /** Compiled when the first event of its type comes, once for each text. */
+  /** Compiles the schema at the first event of its type, once per text. */
   #checkOf({ schema }: KnownType): CheckValue | null {
     if (schema === null) return null;
     let check = this.#checks.get(schema);
@@ -307,7 +306,7 @@ export class Catalogue {
   }
 }
 
-/** All but a few letters in one place are the same. */
+/** Whether two names differ only by a few characters in one place. */
 function isNear(a: string, b: string): boolean {
   const longest = Math.max(a.length, b.length);
   const shortest = Math.min(a.length, b.length);

@@ -1,4 +1,4 @@
-// Event types written in code. TypeScript then checks every publish, and what is stored is what the schema gave back.
+// Event types declared in code. TypeScript checks every publish, and the stored data is the output of the schema.
 import { escapePointer } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { type ErrorCode, PosthornError } from "../errors.ts";
@@ -8,14 +8,14 @@ import { CheckBudget } from "../json-schema/check-run.ts";
 import { type CheckValue, compileSchema, type JsonSchema } from "../json-schema/compile-schema.ts";
 import { redactPathProblem } from "./redact.ts";
 
-/** Any validator that speaks Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
+/** A validator that implements Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** Standard JSON Schema, where the validator has it. */
+    /** Standard JSON Schema, if the validator supports it. */
     readonly jsonSchema?:
       | { readonly output: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown> }
       | undefined;
@@ -33,18 +33,18 @@ interface StandardIssue {
 
 export interface EventDeclaration<Schema extends StandardSchema | JsonSchema = StandardSchema | JsonSchema> {
   readonly schema: Schema;
-  /** The `apiVersion` that its events get. Default `1`. */
+  /** The `apiVersion` of its events. Default `1`. */
   readonly version?: string | undefined;
   readonly description?: string | undefined;
   readonly example?: unknown;
-  /** What people without `payloads:read` do not see: JSON Pointers into data, `*` for every item or member. */
+  /** Redacted paths for people without `payloads:read`: JSON Pointers into data, `*` matches every item or member. */
   readonly redact?: readonly string[] | undefined;
   readonly deprecated?: boolean | undefined;
 }
 
 export type EventDeclarations = Readonly<Record<string, EventDeclaration>>;
 
-/** What `publish` takes as the data of a declared type. */
+/** The data that `publish` accepts for a declared type. */
 export type DataOf<Declared> =
   Declared extends EventDeclaration<infer Schema>
     ? Schema extends StandardSchema<infer Input, unknown>
@@ -61,7 +61,7 @@ export function event<const Schema extends StandardSchema | JsonSchema>(
 
 interface Declared extends EventDeclaration {
   readonly version: string;
-  /** Of a JSON Schema. */
+  /** The compiled JSON Schema. */
   readonly check: CheckValue | null;
 }
 
@@ -92,7 +92,7 @@ export class DeclaredTypes {
     return this.#types.get(type)?.redact ?? [];
   }
 
-  /** An event of a declared type with what its schema made of the data; any other as it is, and at once. */
+  /** Returns the event with the output of its schema as data; an undeclared one unchanged and synchronously. */
   resolve<Input extends DeclarableInput>(input: Input, budget = new CheckBudget()): Input | Promise<Input> {
     const declared = this.#types.get(input?.type);
     const apiVersion = input?.apiVersion ?? declared?.version;
@@ -133,7 +133,7 @@ async function outputOf(schema: StandardSchema, data: unknown): Promise<unknown>
   throw new PosthornError("invalid_event", `"${first?.pointer}": ${first?.message}`, { problems });
 }
 
-/** What JSON makes of it: a Date is a string by the time it is checked. */
+/** The value after JSON serialization: a Date is a string. */
 function plain(data: unknown): unknown {
   const json = JSON.stringify(data);
   return json === undefined ? undefined : JSON.parse(json);
@@ -186,13 +186,13 @@ export function isStandard(schema: unknown): schema is StandardSchema {
   );
 }
 
-/** The schema to be shown and checked elsewhere, as far as there is one. */
+/** The JSON Schema, if there is one. */
 export function jsonSchemaOf({ schema }: EventDeclaration): JsonSchema | null {
   if (!isStandard(schema)) return schema;
   try {
     return schema["~standard"].jsonSchema?.output({ target: "draft-2020-12" }) ?? null;
   } catch {
-    // it holds what JSON Schema cannot say
+    // the schema has no JSON Schema equivalent
     return null;
   }
 }

@@ -1,5 +1,5 @@
-// The catalogue for other tools: as the webhooks of an OpenAPI 3.1 document, and as AsyncAPI 3.0. Both speak of the
-// body that an endpoint of the format `envelope` gets.
+// Exports the catalogue as webhooks of an OpenAPI 3.1 document and as AsyncAPI 3.0. Both describe the body of the
+// format `envelope`.
 
 import { mapReferences } from "../json-schema/map-references.ts";
 import { type CatalogueEntry, keyOf } from "./entry.ts";
@@ -29,7 +29,7 @@ function openApi(entries: readonly CatalogueEntry[]): Json {
   };
 }
 
-/** What OpenAPI has no place for is under `x-posthorn`, where an import finds it. */
+/** Fields without an OpenAPI equivalent are under `x-posthorn`, where the import reads them. */
 function operationOf(entry: CatalogueEntry): Json {
   const { name, apiVersion, description, example, redact, deprecated } = entry;
   return {
@@ -120,7 +120,7 @@ function exampleOf({ name, apiVersion, example }: CatalogueEntry): Json {
   };
 }
 
-/** References within a schema are from its own top, in a document from the document's. */
+/** References in a schema are relative to the schema; in a document they are relative to the document. */
 function schemasOf(entries: readonly CatalogueEntry[]): Json {
   return Object.fromEntries(
     entries.flatMap((entry) => {

@@ -1,10 +1,9 @@
-// What of an event's payload is hidden from people, by what the catalogue hides of types: of a batch what it hides of every
-// member, and all of data that is no JSON, into which no path leads.
+// Redacted paths of an event: for a batch those of every member, and all of data that is not JSON.
 import { ownTypeOf } from "@posthorn/wire";
 import { BATCH_TYPE, type Event } from "../model.ts";
 import { redactEvent } from "./redact.ts";
 
-/** Paths into the data of a type; of a version that is null, all that is hidden in any. */
+/** Redacted paths of a type; for a null version those of all versions. */
 export type RedactedPaths = (type: string, apiVersion: string | null) => readonly string[];
 
 export function hiddenPathsOf(event: Event, redactedPaths: RedactedPaths): readonly string[] {

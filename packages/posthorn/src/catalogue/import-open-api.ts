@@ -1,5 +1,5 @@
-// Event types from the `webhooks` of an OpenAPI 3.1 document. A body that has `type` and `data` is taken for an
-// envelope, and the schema is that of its data; any other body is the data itself.
+// Reads event types from the `webhooks` of an OpenAPI 3.1 document. A body with `type` and `data` is an envelope, and
+// the schema is that of its data; any other body is the data itself.
 import { escapePointer, isObject } from "@posthorn/wire";
 import type { InputProblem } from "../errors.ts";
 import type { JsonSchema } from "../json-schema/compile-schema.ts";
@@ -10,11 +10,11 @@ import type { CatalogueEntry } from "./entry.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 export interface ImportedEntry extends CatalogueEntry {
-  /** Where in the document it stands. */
+  /** Position in the document. */
   readonly pointer: string;
 }
 
-/** One after another, so that whoever asks for them may pause: each may bring a large component along. */
+/** A generator, so that the caller can yield between types: each may include a large component. */
 export function* readOpenApi(document: unknown, problems: InputProblem[]): Generator<ImportedEntry> {
   if (!isObject(document) || typeof document.openapi !== "string" || !document.openapi.startsWith("3.1.")) {
     problems.push({ pointer: "/openapi", message: "The document must be OpenAPI 3.1, which has webhooks." });
@@ -36,7 +36,7 @@ export function* readOpenApi(document: unknown, problems: InputProblem[]): Gener
   }
 }
 
-/** The entry, or why there is none. */
+/** Returns the entry, or why it is invalid. */
 function readWebhook(document: Json, key: string, item: unknown, pointer: string): ImportedEntry | string {
   const operations = referred(document, item);
   const post = isObject(operations) ? (operations.post ?? operations.put) : undefined;
@@ -65,7 +65,7 @@ function readWebhook(document: Json, key: string, item: unknown, pointer: string
   };
 }
 
-/** The data's schema and example. */
+/** Returns the schema and example of the data. */
 function mediaOf(document: Json, body: unknown): { schema?: unknown; example?: unknown } {
   const content = isObject(body) && isObject(body.content) ? body.content : {};
   const name = Object.keys(content).find((type) => /^application\/([\w.+-]+\+)?json\b/.test(type)) ?? "";
@@ -97,7 +97,7 @@ function firstExample(document: Json, examples: unknown): unknown {
   return isObject(example) ? example.value : undefined;
 }
 
-/** What is no schema may have a summary and a description beside its `$ref`, which say nothing here. */
+/** Resolves references of objects other than schemas, ignoring `summary` and `description` beside `$ref`. */
 function referred(document: Json, value: unknown): unknown {
   const isReference = isObject(value) && typeof value.$ref === "string";
   const target = isReference ? resolved(document, { $ref: value.$ref }).value : value;
@@ -108,7 +108,7 @@ function shownReference(value: unknown): string {
   return `"${String(isObject(value) ? value.$ref : value).slice(0, 200)}"`;
 }
 
-/** Follows references, a few of them at most: some go in a circle. */
+/** Follows a limited number of references, because some are circular. */
 function resolved(document: Json, value: unknown): { readonly value: unknown; readonly at: string | null } {
   let at: string | null = null;
   let current = value;
@@ -122,7 +122,7 @@ function resolved(document: Json, value: unknown): { readonly value: unknown; re
 
 const COMPONENT = /^#\/components\/schemas\/([^/]+)(\/.*)?$/;
 
-/** The schema with all that it refers to under its own `$defs`; or why that cannot be. */
+/** Returns the schema with all referenced schemas under its own `$defs`, or why that is impossible. */
 function closed(document: Json, schema: unknown): JsonSchema | string {
   const { value: root, at: home } = resolved(document, schema);
   if (!isObject(root)) return `The schema ${home ?? ""} is not there, or is no object.`;
@@ -142,7 +142,7 @@ function closed(document: Json, schema: unknown): JsonSchema | string {
     return `#/$defs/${name}${rest}`;
   };
   const moved = mapReferences(root, rewrite) as JsonSchema;
-  // one after another, not one within another: the list grows by what each refers to, and may be a chain of thousands
+  // a growing list instead of recursion: references may be a chain of thousands
   const definitions: [string, unknown][] = [];
   for (const [name, component] of components) definitions.push([name, mapReferences(component, rewrite)]);
   if (missing.length > 0) return `Its schema refers to ${missing[0]}, which is not in components/schemas.`;

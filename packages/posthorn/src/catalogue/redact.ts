@@ -1,5 +1,5 @@
-// Masks what people without the scope may not see, nor anybody who follows a topic. The bytes that an endpoint gets never pass
-// here.
+// Masks redacted paths for people without the scope and for public topics. Endpoints always receive the unredacted
+// bytes.
 import { unescapePointer } from "@posthorn/wire";
 import type { Event } from "../model.ts";
 
@@ -7,7 +7,7 @@ export const REDACTED = "[redacted]";
 export const MAX_REDACT_PATHS = 50;
 export const MAX_REDACT_PATH_LENGTH = 256;
 
-/** A JSON Pointer whose parts may be `*`: every item of an array, every member of an object. */
+/** Checks a JSON Pointer whose parts may be `*`: every item of an array or member of an object. */
 export function redactPathProblem(path: unknown): string | null {
   const isPath = typeof path === "string" && path.startsWith("/") && !/\p{Cc}|\p{Cs}/u.test(path);
   if (!isPath || path.length > MAX_REDACT_PATH_LENGTH)
@@ -18,8 +18,8 @@ export function redactPathProblem(path: unknown): string | null {
 }
 
 /**
- * The JSON of `data` with everything at the paths masked, and what stands in the way of a path as well. Without paths the
- * bytes stay as they are.
+ * Returns the JSON with everything at the paths masked, including values that a path cannot be followed through. Without
+ * paths, returns the same bytes.
  */
 export function redactPayload(payload: Uint8Array, paths: readonly string[]): Buffer {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
@@ -27,28 +27,28 @@ export function redactPayload(payload: Uint8Array, paths: readonly string[]): Bu
   return Buffer.from(JSON.stringify(redactData(JSON.parse(bytes.toString("utf8")), paths, REDACTED)));
 }
 
-/** What stands for bytes is a text, and no base64. */
+/** Redacts an event. The mask for binary data is text, not base64. */
 export function redactEvent({ attributes, ...event }: Event, paths: readonly string[]): Event {
   const payload = redactPayload(event.payload, paths);
   const isBytes = paths.length > 0 && attributes?.encoding === "base64";
   return { ...event, payload, attributes: isBytes ? { ...attributes, encoding: "text" } : attributes };
 }
 
-/** `data` itself, with the mask in place of everything at the paths. */
+/** Replaces everything at the paths by the mask, in place. */
 export function redactData(data: unknown, paths: readonly string[], mask: unknown): unknown {
   return paths.length === 0 ? data : masked(data, [placeOf(paths.map(partsOf))], mask);
 }
 
-/** What the paths, as far as they have been followed, ask of a value. One walk through the data serves all of them. */
+/** The state of all paths at a value, so that one walk through the data serves all of them. */
 interface Place {
   /** A path ends here. */
   readonly isEnd: boolean;
-  /** For every item or member. */
+  /** Continues for every item or member. */
   readonly every: Place | null;
   readonly names: ReadonlyMap<string, Place>;
-  /** Names that may be positions in a list. */
+  /** Names that may be array indexes. */
   readonly indexes: ReadonlyMap<string, Place>;
-  /** For the items of a list where an object was expected: there may be several where one was. */
+  /** Continues in the items of an array where an object was expected. */
   readonly ofItems: Place | null;
 }
 
@@ -70,14 +70,14 @@ function placeOf(paths: readonly (readonly string[])[]): Place {
   };
 }
 
-/** Lists within lists are passed through by names, not by positions. */
+/** Nested arrays are traversed by names, not by indexes. */
 function ofItemsWith(names: Place["names"]): Place {
   const place = { isEnd: false, every: null, names, indexes: new Map(), ofItems: null as Place | null };
   place.ofItems = place;
   return place;
 }
 
-/** What a path cannot be followed into may be the secret in another shape, so it is masked where the path ends. */
+/** A value that a path cannot be followed through may be the secret in another shape, so it is masked. */
 function masked(value: unknown, places: readonly Place[], mask: unknown): unknown {
   if (places.some(({ isEnd }) => isEnd)) return mask;
   if (value === null || places.length === 0) return value;
@@ -86,7 +86,7 @@ function masked(value: unknown, places: readonly Place[], mask: unknown): unknow
   const names = Object.keys(value);
   if (places.some((place) => isNoList(names, place))) return mask;
   const members = value as Record<string, unknown>;
-  // each is a member of its own, so __proto__ is a name like any other
+  // own members, so __proto__ is an ordinary name
   for (const name of names) members[name] = masked(members[name], placesOfMember(name, places), mask);
   return value;
 }
@@ -101,7 +101,7 @@ function placesOfMember(name: string, places: readonly Place[]): Place[] {
   return found;
 }
 
-/** An object where a path has the position of an item, and neither that name nor only positions. */
+/** Whether an object appears where a path has an index, with other keys than indexes. */
 function isNoList(names: readonly string[], { indexes }: Place): boolean {
   return (
     indexes.size > 0 && !names.some((name) => indexes.has(name)) && !names.every((name) => INDEX.test(name))

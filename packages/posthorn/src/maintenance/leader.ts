@@ -1,11 +1,9 @@
-// Of all started processes one tends the tables. Any may, whatever its role: they all write to them.
-//
-//   watching ──the place is free, expired, or its worker was buried──► leading ──renewed every second──► leading
-//      ▲                                                                  │
-//      └──── not renewed for 5 s · somebody else has it · stopped ────────┘
-//
-// A killed leader is buried by the others in about two seconds, or its time ends after five; behind a connection pooler
-// always the latter. For a moment two may lead, one of which has not noticed: nothing they do harms when done twice.
+// Elects one process to run maintenance. Any process may lead, whatever its role.
+//   watching ──free, expired, or its worker was reaped──► leading ──renewed every second──► leading
+//      ▲                                                    │
+//      └── not renewed for 5 s · another leads · stopped ───┘
+// A killed leader is reaped in about two seconds, or its lease expires after five; behind a connection pooler always
+// the latter. Two processes may lead for a moment: nothing they do is harmful when done twice.
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
@@ -16,7 +14,7 @@ import { holdLeadership } from "../storage/queries/leadership/hold.ts";
 export interface LeaderOptions {
   readonly db: Queryable;
   readonly logger: Logger;
-  /** Changes when this process was taken for dead. */
+  /** Changes if this process was declared dead. */
   readonly workerId: () => number;
   readonly onElected: () => void;
 }
@@ -47,13 +45,13 @@ export class Leader implements Service {
     return this.#loop.start();
   }
 
-  /** The place is free when this worker signs off, or a few seconds from now. */
+  /** Leadership becomes free when this worker deregisters, or a few seconds from now. */
   async stop(): Promise<void> {
     await this.#loop.stop();
     this.#leadsUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** Resolves after a look that began later than this call. */
+  /** Resolves after a renewal that started later than this call. */
   turn(): Promise<void> {
     return this.#loop.turn();
   }
@@ -65,7 +63,7 @@ export class Leader implements Service {
     const holds = await holdLeadership(db, workerId(), leaseMs);
     this.#leadsUntil = holds ? asked + leaseMs : Number.NEGATIVE_INFINITY;
     if (holds && !led) {
-      logger.info("this process tends the tables from now on", { workerId: workerId() });
+      logger.info("this process leads maintenance", { workerId: workerId() });
       onElected();
     }
     return false;

@@ -44,7 +44,7 @@ async function pruneNow(retention: Partial<Retention> = {}): Promise<void> {
   await prune({
     db: instance.hooks.db,
     logger: silentLogger,
-    mayGoOn: () => true,
+    mayContinue: () => true,
     retentionDays: 3_650,
     deadRetentionDays: null,
     idempotencyDays: 3_650,
@@ -214,7 +214,7 @@ test("pruning ends between two steps when it is told to", async () => {
     deadRetentionDays: 30,
     idempotencyDays: 7,
     auditDays: 7,
-    mayGoOn: () => {
+    mayContinue: () => {
       asked += 1;
       return asked === 1;
     },

@@ -1,5 +1,5 @@
-// What only grows unless somebody takes it away, other than by dropping a day: idempotency keys, dead letters past a
-// retention of their own, what outlived its day and is needed no more. In steps, each its own transaction.
+// Deletes what is not dropped with a day: idempotency keys, dead letters with a retention period of their own, and kept
+// rows that are no longer needed. Each step is a transaction.
 import { lowestUuidAt } from "@posthorn/wire";
 import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
@@ -17,7 +17,7 @@ import { dayMs, firstWholeDay } from "./plan-replacements.ts";
 
 export interface Retention {
   readonly retentionDays: number;
-  /** Null: dead letters stay until a person deletes or revives them. */
+  /** Null: dead letters stay until someone deletes or retries them. */
   readonly deadRetentionDays: number | null;
   readonly idempotencyDays: number;
   readonly auditDays: number;
@@ -26,8 +26,8 @@ export interface Retention {
 export interface PruneOptions extends Retention {
   readonly db: Database;
   readonly logger: Logger;
-  /** False when this process stops or no longer leads: asked between steps. */
-  readonly mayGoOn: () => boolean;
+  /** False if this process stops or no longer leads; checked between steps. */
+  readonly mayContinue: () => boolean;
 }
 
 const step = 5_000;
@@ -47,9 +47,9 @@ export async function prune(options: PruneOptions): Promise<void> {
   if (Object.values(pruned).some((count) => count > 0)) options.logger.info("pruned", pruned);
 }
 
-async function untilFewer({ mayGoOn }: PruneOptions, pruneStep: () => Promise<number>): Promise<number> {
+async function untilFewer({ mayContinue }: PruneOptions, pruneStep: () => Promise<number>): Promise<number> {
   let total = 0;
-  while (mayGoOn()) {
+  while (mayContinue()) {
     const count = await pruneStep();
     total += count;
     if (count < step) break;
@@ -57,13 +57,13 @@ async function untilFewer({ mayGoOn }: PruneOptions, pruneStep: () => Promise<nu
   return total;
 }
 
-/** Walks over all that outlived its day: 20 ms for each 5,000 events. */
-async function pruneOutlived({ db, retentionDays, mayGoOn }: PruneOptions): Promise<number> {
+/** Walks all kept rows: 20 ms per 5,000 events. */
+async function pruneOutlived({ db, retentionDays, mayContinue }: PruneOptions): Promise<number> {
   const { nowMs, partitions } = await historyPartitions(db);
   const before = firstWholeDay(partitions, nowMs - retentionDays * dayMs);
   let rows = 0;
   let from: Uuid | null = lowestUuidAt(0);
-  while (from !== null && mayGoOn()) {
+  while (from !== null && mayContinue()) {
     const stretch: PrunedRange = await pruneRange(db, { from, before, retentionDays, most: step });
     rows += stretch.rows;
     from = stretch.next;

@@ -1,4 +1,4 @@
-// Charts: five-minute stretches become hours, and all go when their time is over. In steps, each its own transaction.
+// Rolls five-minute intervals of the charts up into hours, and deletes expired ones. Each step is a transaction.
 import type { Uuid } from "../model.ts";
 import type { Database } from "../storage/database.ts";
 import { WIDTHS } from "../storage/queries/activity/add.ts";
@@ -8,18 +8,18 @@ export interface RollUpOptions {
   readonly db: Database;
   /** The database's time. */
   readonly nowMs: () => number;
-  /** False when this process stops or no longer leads: asked between steps. */
-  readonly mayGoOn: () => boolean;
+  /** False if this process stops or no longer leads; checked between steps. */
+  readonly mayContinue: () => boolean;
 }
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const hourSeconds = 3_600;
-/** Endpoints: 12,000 stretches at most, 30 ms. */
+/** Number of endpoints per step: at most 12,000 intervals, 30 ms. */
 const rollUpStep = 1_000;
 const pruneStep = 5_000;
 
-/** With an hour more than is shown: who asks may be a moment late. */
+/** One hour more than the charts show. */
 const kept = [
   { width: WIDTHS.minute, seconds: 2 * hourSeconds },
   { width: WIDTHS.five, seconds: 25 * hourSeconds },
@@ -28,7 +28,7 @@ const kept = [
 
 export class ActivityRollUp {
   readonly #options: RollUpOptions;
-  /** Before this hour all are rolled up, as far as this process knows. */
+  /** All hours before this one are rolled up, as far as this process knows. */
   #doneBeforeMs = 0;
 
   constructor(options: RollUpOptions) {
@@ -36,23 +36,23 @@ export class ActivityRollUp {
   }
 
   /**
-   * The last two hours that are over, again and again: workers may be late. And those since it was done last, up to a
-   * day: whoever led before may have stopped at any hour.
+   * Rolls up the last two complete hours every time, because workers may be late, and the hours since the last run, up
+   * to a day, because the previous leader may have stopped at any time.
    */
-  async tend(): Promise<void> {
-    const { db, nowMs, mayGoOn } = this.#options;
+  async run(): Promise<void> {
+    const { db, nowMs, mayContinue } = this.#options;
     const thisHourMs = Math.floor(nowMs() / hourMs) * hourMs;
     const fromMs = Math.max(thisHourMs - dayMs, Math.min(this.#doneBeforeMs, thisHourMs - 2 * hourMs));
     for (let atMs = fromMs; atMs < thisHourMs; atMs += hourMs) await this.#rollUp(new Date(atMs));
-    if (mayGoOn()) this.#doneBeforeMs = thisHourMs;
+    if (mayContinue()) this.#doneBeforeMs = thisHourMs;
     for (const { width, seconds } of kept)
-      while (mayGoOn() && (await pruneActivity(db, width, seconds, pruneStep)) === pruneStep);
+      while (mayContinue() && (await pruneActivity(db, width, seconds, pruneStep)) === pruneStep);
   }
 
   async #rollUp(hour: Date): Promise<void> {
-    const { db, mayGoOn } = this.#options;
+    const { db, mayContinue } = this.#options;
     let last: Uuid | null = null;
-    while (mayGoOn()) {
+    while (mayContinue()) {
       last = await rollUpHour(db, hour, last, rollUpStep);
       if (last === null) return;
     }

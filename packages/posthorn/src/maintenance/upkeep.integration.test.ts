@@ -114,11 +114,11 @@ test("a queue that grew gets statistics, one that was drained gives its space ba
   onTestFinished(() => db.close());
   const tables = new TableVacuum({ db, logger: silentLogger });
   await fillQueue();
-  await tables.tend();
+  await tables.run();
   expect(await queueState()).toMatchObject({ vacuums: 0, analyses: 1 });
   await pool.query("delete from posthorn.queue");
   await eventually("the deletion is known", async () => (await queueState()).dead >= 20_000);
-  await tables.tend();
+  await tables.run();
   expect(await queueState()).toMatchObject({ vacuums: 1, dead: 0, size: 0 });
 });
 
@@ -142,8 +142,8 @@ test("a role that does not own the tables says so once and goes on", async () =>
   });
   await fillQueue();
   await pool.query("delete from posthorn.queue");
-  await tables.tend();
-  await tables.tend();
-  expect(told).toEqual([expect.stringContaining("may not vacuum")]);
+  await tables.run();
+  await tables.run();
+  expect(told).toEqual([expect.stringContaining("cannot vacuum")]);
   expect(await queueState()).toMatchObject({ vacuums: 0 });
 });

@@ -1,6 +1,5 @@
-// What keeps the tables in shape, done by one process at a time: partitions of the coming days, an end to old history,
-// vacuum where rows come and go, and a net under everything that should never happen. Each has its own loop, so that one
-// that fails keeps no other from its turn.
+// Runs maintenance in the leading process: partitions, retention, vacuum, and repair of inconsistencies. Each task has
+// its own loop, so that a failure delays no other.
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Service } from "../service/service.ts";
@@ -20,7 +19,7 @@ export interface UpkeepOptions {
   /** The database's time. */
   readonly nowMs: () => number;
   readonly retention: Retention;
-  /** What else there is to tidy up, by name. */
+  /** Further tasks by name. */
   readonly others: Readonly<Record<string, () => Promise<void>>>;
 }
 
@@ -34,17 +33,17 @@ export class Upkeep implements Service {
     const { db, logger, workerId, nowMs, retention, others } = options;
     this.#options = options;
     this.#leader = new Leader({ db, logger, workerId, onElected: () => this.#wakeAll() });
-    const mayGoOn = (): boolean => this.#leader.leads && !this.#isStopping;
+    const mayContinue = (): boolean => this.#leader.leads && !this.#isStopping;
     const tables = new TableVacuum({ db, logger });
-    const activity = new ActivityRollUp({ db, nowMs, mayGoOn });
+    const activity = new ActivityRollUp({ db, nowMs, mayContinue });
     this.#loops = [
-      this.#loop("tending tables", 1_000, () => tables.tend()),
-      this.#loop("tending partitions", 60_000, () =>
-        maintainPartitions({ db, logger, mayGoOn, retentionDays: retention.retentionDays }),
+      this.#loop("vacuum", 1_000, () => tables.run()),
+      this.#loop("partition maintenance", 60_000, () =>
+        maintainPartitions({ db, logger, mayContinue, retentionDays: retention.retentionDays }),
       ),
-      this.#loop("pruning", 600_000, () => prune({ db, logger, mayGoOn, ...retention })),
-      this.#loop("rolling activity up", 600_000, () => activity.tend()),
-      this.#loop("sweeping", 60_000, () => this.#sweep()),
+      this.#loop("pruning", 600_000, () => prune({ db, logger, mayContinue, ...retention })),
+      this.#loop("activity roll-up", 600_000, () => activity.run()),
+      this.#loop("consistency check", 60_000, () => this.#repair()),
       ...Object.entries(others).map(([name, work]) => this.#loop(name, 60_000, work)),
     ];
   }
@@ -64,7 +63,7 @@ export class Upkeep implements Service {
     await this.#leader.stop();
   }
 
-  /** Everything it would do by and by, done now if this process leads. */
+  /** Runs every task now, if this process leads. */
   async turn(): Promise<void> {
     await this.#leader.turn();
     for (const loop of this.#loops) await loop.turn();
@@ -82,12 +81,12 @@ export class Upkeep implements Service {
     for (const loop of this.#loops) loop.wake();
   }
 
-  async #sweep(): Promise<void> {
+  async #repair(): Promise<void> {
     const { db, logger } = this.#options;
     await cancelForDeletedEndpoints(db);
     for (const workerId of await missingWorkers(db)) {
       const burial = await reapMissing(db, workerId);
-      logger.error("rows were held by a worker that does not exist; they are owed again", { ...burial });
+      logger.error("released deliveries of a worker that does not exist", { ...burial });
     }
   }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { TableState } from "../storage/queries/tables/vacuum.ts";
-import { careFor, type Tended, untended } from "./vacuum.ts";
+import { chooseAction, type LastVacuum, neverVacuumed } from "./vacuum.ts";
 
-function care(state: Partial<TableState>, last: Partial<Tended> = {}, nowMs = 0) {
+function care(state: Partial<TableState>, last: Partial<LastVacuum> = {}, nowMs = 0) {
   const table: TableState = { table: "queue", pages: 0, deadRows: 0, liveRows: 0, mayVacuum: true, ...state };
-  return careFor(table, { ...untended, ...last }, nowMs);
+  return chooseAction(table, { ...neverVacuumed, ...last }, nowMs);
 }
 
 test("a table is vacuumed from 5,000 dead rows on, and a large one when a fifth of it is dead", () => {

@@ -1,5 +1,5 @@
-// Keeps the busy tables small and their statistics true. The queue goes from nothing to a million rows and back within
-// minutes; autovacuum looks once a minute, and until then every claim walks over what is dead.
+// Vacuums the busy tables and keeps their statistics current. The queue grows to a million rows and shrinks again
+// within minutes; autovacuum runs once a minute, and until then every claim reads dead rows.
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../observe/log.ts";
 import type { Queryable } from "../storage/database.ts";
@@ -11,51 +11,51 @@ import {
   vacuum,
 } from "../storage/queries/tables/vacuum.ts";
 
-export interface Tended {
-  /** Of the last vacuum or analyze. */
+export interface LastVacuum {
+  /** State after the last vacuum or analyze. */
   readonly pages: number;
-  /** What a vacuum had to leave, because an old transaction could still see it. */
+  /** Dead rows that the vacuum could not remove because an old transaction could still see them. */
   readonly deadRows: number;
   readonly vacuumedAtMs: number;
 }
 
-export type Care = "vacuum" | "analyze" | "none";
+export type VacuumAction = "vacuum" | "analyze" | "none";
 
-export const untended: Tended = { pages: 0, deadRows: 0, vacuumedAtMs: Number.NEGATIVE_INFINITY };
+export const neverVacuumed: LastVacuum = { pages: 0, deadRows: 0, vacuumedAtMs: Number.NEGATIVE_INFINITY };
 
 const fewDeadRows = 5_000;
 const vacuumEveryMs = 10_000;
 const fewPages = 64;
 
-/** A vacuum when a fifth of the table died since the last; new statistics as soon as its size changed fourfold. */
-export function careFor(state: TableState, last: Tended, nowMs: number): Care {
+/** Vacuums when a fifth of the table has died since the last one; analyzes when its size has changed fourfold. */
+export function chooseAction(state: TableState, last: LastVacuum, nowMs: number): VacuumAction {
   const died = state.deadRows - last.deadRows;
   const isDue = nowMs - last.vacuumedAtMs >= vacuumEveryMs;
   if (state.mayVacuum && isDue && died >= Math.max(fewDeadRows, state.liveRows / 5)) return "vacuum";
-  // A plan that was made for a handful of rows reads a large queue from end to end; new statistics make a new plan.
+  // A plan made for few rows scans a large queue; new statistics cause a new plan.
   const hasGrown = state.pages > Math.max(fewPages, last.pages * 4);
   return hasGrown || state.pages < last.pages / 4 ? "analyze" : "none";
 }
 
 export class TableVacuum {
   readonly #options: { readonly db: Queryable; readonly logger: Logger };
-  readonly #tended = new Map<BusyTable, Tended>();
-  #toldOfRights = false;
+  readonly #last = new Map<BusyTable, LastVacuum>();
+  #hasWarned = false;
 
   constructor(options: { readonly db: Queryable; readonly logger: Logger }) {
     this.#options = options;
   }
 
-  async tend(): Promise<void> {
+  async run(): Promise<void> {
     const { db } = this.#options;
     for (const state of await tableStates(db)) {
-      if (!state.mayVacuum) this.#tellOfRights(state.table);
-      const last = this.#tended.get(state.table) ?? untended;
-      const care = careFor(state, last, performance.now());
-      if (care === "vacuum") await this.#vacuum(state.table);
-      if (care !== "analyze") continue;
+      if (!state.mayVacuum) this.#warnOnce(state.table);
+      const last = this.#last.get(state.table) ?? neverVacuumed;
+      const action = chooseAction(state, last, performance.now());
+      if (action === "vacuum") await this.#vacuum(state.table);
+      if (action !== "analyze") continue;
       await analyze(db, state.table);
-      this.#tended.set(state.table, { ...last, pages: state.pages });
+      this.#last.set(state.table, { ...last, pages: state.pages });
     }
   }
 
@@ -63,18 +63,18 @@ export class TableVacuum {
     const { db } = this.#options;
     await vacuum(db, table);
     const after = (await tableStates(db)).find((state) => state.table === table);
-    this.#tended.set(table, {
+    this.#last.set(table, {
       pages: after?.pages ?? 0,
       deadRows: after?.deadRows ?? 0,
       vacuumedAtMs: performance.now(),
     });
   }
 
-  #tellOfRights(table: BusyTable): void {
-    if (this.#toldOfRights) return;
-    this.#toldOfRights = true;
+  #warnOnce(table: BusyTable): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
     this.#options.logger.warn(
-      "this role does not own the tables and may not vacuum them; autovacuum has to do",
+      "this role does not own the tables and cannot vacuum them; only autovacuum runs",
       {
         table,
       },

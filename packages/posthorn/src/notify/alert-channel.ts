@@ -1,13 +1,13 @@
-// A line to the operators' chat: Slack's incoming webhooks and what takes the same `{"text": "…"}`.
+// Posts a line to the operators' chat, through a Slack incoming webhook or a compatible one (`{"text": "…"}`).
 import type { AttemptOutcome, PreparedRequest } from "../model.ts";
 import type { Channel } from "./channel.ts";
 import { alertText } from "./wording.ts";
 
 export interface AlertOptions {
-  /** A credential: whoever has it can write there. It is in no log and no message. */
+  /** A credential. Never logged. */
   readonly url: string;
   readonly userAgent: string;
-  /** Through the guarded dispatcher, like every request. */
+  /** The guarded dispatcher, like for every request. */
   readonly send: (request: PreparedRequest, signal: AbortSignal) => Promise<AttemptOutcome>;
 }
 

@@ -1,5 +1,5 @@
-// That an endpoint was disabled is put down in the transaction that disables it: as a system event for the tenant's other
-// endpoints and for operators, and as a notification per channel. If that transaction does not commit, nobody hears of it.
+// Records in the transaction that disables an endpoint what follows from it: a system event for the tenant's other
+// endpoints and for operators, and a notification per channel.
 import { formatId } from "@posthorn/wire";
 import type { Queryable } from "../storage/database.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
@@ -10,9 +10,9 @@ import type { SendMail } from "./mail-channel.ts";
 import { withoutQuery } from "./wording.ts";
 
 export interface AnnounceOptions {
-  /** Its endpoints get the system events of all tenants. */
+  /** The endpoints of this tenant receive the system events of all tenants. */
   readonly operatorTenant: string | null;
-  /** Null, as the next: nobody is notified this way. */
+  /** Null disables the channel, here and in the next option. */
   readonly sendMail: SendMail | null;
   readonly alertWebhookUrl: string | null;
 }

@@ -1,17 +1,17 @@
-// A way to tell people that an endpoint was disabled. One file each, side by side.
+// A way to notify people that an endpoint was disabled.
 import type { DisabledEndpoint } from "../storage/queries/notifications/describe.ts";
 
 export type ChannelName = "mail" | "alert";
 
 export interface Channel {
   readonly name: ChannelName;
-  /** Never rejects for what a mail server or a receiver does; `notified` names who has it already. */
+  /** Never rejects because of a mail server or receiver. Skips the addresses in `notified`. */
   send(endpoint: DisabledEndpoint, notified: readonly string[], signal: AbortSignal): Promise<Sent>;
 }
 
 export interface Sent {
-  /** Addresses that have it now. */
+  /** Addresses that were reached. */
   readonly notified: readonly string[];
-  /** What went wrong with the others, in words for the log. Empty: everybody has it. */
+  /** Errors for the others, for the log. */
   readonly problems: readonly string[];
 }

@@ -1,5 +1,5 @@
-// Mail to a tenant's owners and admins, as they are when it is sent. Each gets a mail of their own: an address that is
-// refused costs nobody else theirs, and nobody sees the others' addresses.
+// Sends a separate mail to each current owner and admin of the tenant: a rejected address affects no other, and nobody
+// sees the other addresses.
 import type { Logger } from "../observe/log.ts";
 import type { Queryable } from "../storage/database.ts";
 import { addressesToNotify } from "../storage/queries/members/read.ts";
@@ -18,11 +18,11 @@ export interface MailOptions {
   readonly logger: Logger;
   readonly sendMail: SendMail;
   readonly publicUrl: string | null;
-  /** For one mail; 30 s unless notified. */
+  /** Timeout of one mail. Default 30 s. */
   readonly timeoutMs?: number;
 }
 
-/** Per notification; mail servers limit connections. */
+/** Per notification, because mail servers limit connections. */
 const mailsAtOnce = 2;
 export const MOST_MAILS = 50;
 
@@ -55,11 +55,14 @@ export function createMailChannel({
   };
 
   function tellOfNobody({ tenant, endpointId }: DisabledEndpoint): void {
-    logger.warn("nobody to mail: the tenant has no owner or admin with an e-mail", { tenant, endpointId });
+    logger.warn("no recipients: the tenant has no owner or admin with an e-mail address", {
+      tenant,
+      endpointId,
+    });
   }
 }
 
-/** Somebody else's code is given a time and no longer; what it throws is a value here. */
+/** Runs the application's function with a timeout. Returns its error as text. */
 async function problemOf(
   work: () => Promise<void>,
   timeoutMs: number,
@@ -72,7 +75,7 @@ async function problemOf(
   });
   const onAbort = (): void => cutOff(STOPPING);
   signal.addEventListener("abort", onAbort, { once: true });
-  const timer = setTimeout(() => cutOff(`no end within ${timeoutMs} ms`), timeoutMs);
+  const timer = setTimeout(() => cutOff(`timed out after ${timeoutMs} ms`), timeoutMs);
   try {
     return await Promise.race([Promise.resolve(work()).then(() => null), tooLong]);
   } catch (error) {

@@ -290,7 +290,7 @@ test("a mail that never ends is given up for lost, and the next one is sent", as
   });
   expect(await channel.send(disabled, [], new AbortController().signal)).toEqual({
     notified: ["bert@example.com"],
-    problems: ["no end within 20 ms"],
+    problems: ["timed out after 20 ms"],
   });
   expect(await channel.send(disabled, ["bert@example.com"], AbortSignal.abort())).toEqual({
     notified: [],
@@ -308,7 +308,7 @@ test("a tenant without an owner or admin to write to is named in the log", async
   await disableAfter(first, uuid);
   await settle();
   expect(mails).toHaveLength(0);
-  expect(lines).toEqual(["warn nobody to mail: the tenant has no owner or admin with an e-mail"]);
+  expect(lines).toEqual(["warn no recipients: the tenant has no owner or admin with an e-mail address"]);
 });
 
 test("fifty addresses of a tenant get a mail, and members who share one get one", async () => {

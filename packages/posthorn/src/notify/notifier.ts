@@ -1,6 +1,6 @@
-// Sends the notifications that were put down when endpoints were disabled. Their state is in the database, so any process may
-// send them and none is lost; at least once, as with deliveries. Each channel has a loop of its own, and none of them has
-// anything to do with the deliveries: a mail server that hangs delays nothing but mail.
+// Sends the notifications of disabled endpoints. Their state is in the database, so any process may send them; at least
+// once, like deliveries. Each channel has its own loop, independent of deliveries: an unresponsive mail server delays
+// only mail.
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import { nextDelayMs } from "../settle/retry-schedule.ts";
@@ -20,13 +20,13 @@ export interface NotifierOptions {
 const pollMs = 5_000;
 const pruneEveryMs = 3_600_000;
 const pruneStep = 1_000;
-/** The lease is longer than the longest sending: 50 mails to a tenant, two at a time, 30 s each. */
+/** The lease exceeds the longest run: 50 mails to a tenant, two at a time, 30 s each. */
 const claim = { limit: 5, leaseMs: 900_000 };
 const longestGraceMs = 5_000;
 
 const minute = 60_000;
 const hour = 60 * minute;
-/** Eight attempts over about two days; an operator sees to a mail server within that time, or never. */
+/** Eight attempts over about two days. */
 const schedule = {
   kind: "gaps",
   gapsMs: [minute, 5 * minute, 15 * minute, hour, 6 * hour, 12 * hour, 24 * hour],
@@ -62,7 +62,7 @@ export class Notifier {
     await Promise.all([this.#pruning, ...this.#senders].map((loop) => loop.start()));
   }
 
-  /** What is being sent has a moment to end. */
+  /** Waits for running sends, up to the grace period. */
   async stop(graceMs: number): Promise<void> {
     const timer = setTimeout(() => this.#abort.abort(), Math.min(graceMs, longestGraceMs));
     await Promise.all([this.#pruning, ...this.#senders].map((loop) => loop.stop()));
@@ -73,7 +73,7 @@ export class Notifier {
     for (const loop of this.#senders) loop.wake();
   }
 
-  /** Everything the loops would do by and by, done now. */
+  /** Runs every loop once now. */
   async turn(): Promise<void> {
     await Promise.all(this.#senders.map((loop) => loop.turn()));
   }
@@ -92,7 +92,7 @@ export class Notifier {
         ? { notified: [], problems: [] }
         : await channel.send(endpoint, notification.notified, this.#abort.signal);
     const [problem] = problems;
-    // in words from outside, which may hold what the database cannot
+    // text from outside, which may contain characters that the database rejects
     const error = problem === undefined ? null : oneLine(problem);
     const retryInMs =
       error === null ? null : nextDelayMs(schedule, notification.attempts, { random: Math.random, ageMs: 0 });

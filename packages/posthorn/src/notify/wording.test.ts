@@ -17,18 +17,18 @@ const endpoint: DisabledEndpoint = {
 test("the mail says what happened, to which endpoint, since when, and what to do", () => {
   expect(mailText(endpoint, "https://posthorn.example.com")).toEqual({
     subject: "Webhook endpoint disabled: hooks.example.com",
-    text: `A webhook endpoint was disabled, so nothing is sent to it any more. Events for it are kept.
+    text: `A webhook endpoint was disabled. Nothing is sent to it until it is enabled. Its events are kept.
 
 Endpoint:    https://hooks.example.com/orders
 Description: Billing
 Id:          ep_01890000-0000-7000-8000-000000000000
 Tenant:      acme (Acme Ltd)
 Since:       2026-11-15 10:58:13 UTC
-Why:         Too many attempts in a row failed
-Last error:  no answer in time
-Waiting:     12 deliveries
+Reason:      Too many attempts in a row failed
+Last error:  no response in time
+Backlog:     12 deliveries
 
-What to do: see that the endpoint answers with a 2xx status, then enable it and choose whether what waits
+What to do: make the endpoint return a 2xx status, then enable it and choose whether the backlog
 is delivered or discarded:
 
   POST https://posthorn.example.com/api/v1/tenants/acme/endpoints/ep_01890000-0000-7000-8000-000000000000/enable
@@ -46,7 +46,7 @@ test("the alert is one line without the query, and nothing in it means anything 
   expect(alertText({ ...endpoint, lastFailure: { statusCode: 503, error: null }, owed: 1 })).toBe(
     "Webhook endpoint disabled: https://hooks.example.com/orders of tenant acme " +
       "(ep_01890000-0000-7000-8000-000000000000), since 2026-11-15 10:58:13 UTC. Too many attempts in a row failed. " +
-      "Last error: it answered 503 Service Unavailable. Waiting: 1 delivery.",
+      "Last error: it returned 503 Service Unavailable. Backlog: 1 delivery.",
   );
   expect(alertText({ ...endpoint, reason: "<!channel> & more" })).toContain("&lt;!channel&gt; &amp; more");
 });
@@ -54,14 +54,14 @@ test("the alert is one line without the query, and nothing in it means anything 
 test.each([
   ["failures", "Too many attempts in a row failed"],
   ["no_success", "No attempt succeeded for days"],
-  ["gone", "It answered 410 Gone"],
+  ["gone", "It returned 410 Gone"],
   ["set\r\nby hand", "set by hand"],
 ])("the reason %j reads: %s", (reason, words) => {
-  expect(mailText({ ...endpoint, reason }, null).text).toContain(`Why:         ${words}`);
+  expect(mailText({ ...endpoint, reason }, null).text).toContain(`Reason:      ${words}`);
 });
 
 test("what is owed is counted up to ten thousand", () => {
-  const waiting = (owed: number) => /Waiting: +(.*)/.exec(mailText({ ...endpoint, owed }, null).text)?.[1];
+  const waiting = (owed: number) => /Backlog: +(.*)/.exec(mailText({ ...endpoint, owed }, null).text)?.[1];
   expect(waiting(10_000)).toBe("10000 deliveries");
   expect(waiting(10_001)).toBe("more than 10000 deliveries");
 });

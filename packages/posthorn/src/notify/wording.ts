@@ -1,5 +1,5 @@
-// What people read when an endpoint was disabled. Pure. Names, descriptions and URLs are a tenant's own text: each comes
-// as one line of bounded length, so that none can pass for a line of ours, let alone for a header.
+// Texts about disabled endpoints. Pure. Names, descriptions and URLs are a tenant's text: each is shortened to one
+// line, so that it cannot imitate a line or a header of the mail.
 import { STATUS_CODES } from "node:http";
 import { formatId } from "@posthorn/wire";
 import type { AttemptError } from "../model.ts";
@@ -10,7 +10,7 @@ export interface Mail {
   readonly text: string;
 }
 
-/** More are not counted. */
+/** Upper bound of counting. */
 export const MAX_COUNTED = 10_000;
 
 export function mailText(endpoint: DisabledEndpoint, publicUrl: string | null): Mail {
@@ -22,16 +22,16 @@ export function mailText(endpoint: DisabledEndpoint, publicUrl: string | null): 
     ["Id", id],
     ["Tenant", tenantName === null ? tenant : `${tenant} (${oneLine(tenantName)})`],
     ["Since", timeText(endpoint.disabledMs)],
-    ["Why", reasonText(endpoint.reason)],
+    ["Reason", reasonText(endpoint.reason)],
     ["Last error", lastFailure === null ? "" : failureText(lastFailure)],
-    ["Waiting", owedText(owed)],
+    ["Backlog", owedText(owed)],
   ];
   const lines = [
-    "A webhook endpoint was disabled, so nothing is sent to it any more. Events for it are kept.",
+    "A webhook endpoint was disabled. Nothing is sent to it until it is enabled. Its events are kept.",
     "",
     ...facts.filter(([, value]) => value !== "").map(([name, value]) => `${`${name}:`.padEnd(13)}${value}`),
     "",
-    "What to do: see that the endpoint answers with a 2xx status, then enable it and choose whether what waits",
+    "What to do: make the endpoint return a 2xx status, then enable it and choose whether the backlog",
     "is delivered or discarded:",
     "",
     `  POST ${publicUrl === null ? "" : withoutSlash(publicUrl)}/api/v1/tenants/${tenant}/endpoints/${id}/enable`,
@@ -51,11 +51,11 @@ export function alertText(endpoint: DisabledEndpoint): string {
   const last = lastFailure === null ? "" : ` Last error: ${failureText(lastFailure)}.`;
   return forSlack(
     `Webhook endpoint disabled: ${oneLine(withoutQuery(endpoint.url))} of tenant ${tenant} (${id}), since ` +
-      `${timeText(endpoint.disabledMs)}. ${reasonText(endpoint.reason)}.${last} Waiting: ${owedText(owed)}.`,
+      `${timeText(endpoint.disabledMs)}. ${reasonText(endpoint.reason)}.${last} Backlog: ${owedText(owed)}.`,
   );
 }
 
-/** The query often holds a token, and tells nobody which endpoint it is. */
+/** The query often contains a token and does not help to identify the endpoint. */
 export function withoutQuery(url: string): string {
   const mark = url.indexOf("?");
   return mark === -1 ? url : url.slice(0, mark);
@@ -63,7 +63,7 @@ export function withoutQuery(url: string): string {
 
 const MAX_LINE_LENGTH = 200;
 
-/** Line breaks of every kind, other controls and the marks that turn the direction of writing become a space. */
+/** Replaces line breaks, control characters and bidirectional marks by a space. */
 export function oneLine(text: string): string {
   const line = text
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ")
@@ -75,7 +75,7 @@ export function oneLine(text: string): string {
     : `${characters.slice(0, MAX_LINE_LENGTH - 1).join("")}…`;
 }
 
-/** A host is what is left of a URL that can stand in a subject: letters, digits, dots, hyphens, a port. */
+/** The host is the only part of the URL that is safe in a subject. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : "unknown";
 }
@@ -89,30 +89,30 @@ function reasonText(reason: string): string {
 }
 
 const REASONS: Readonly<Record<string, string | undefined>> = {
-  gone: "It answered 410 Gone, which asks never to be called again",
+  gone: "It returned 410 Gone, which asks to stop sending",
   failures: "Too many attempts in a row failed",
   no_success: "No attempt succeeded for days",
 };
 
 function failureText({ statusCode, error }: NonNullable<DisabledEndpoint["lastFailure"]>): string {
-  if (statusCode !== null) return `it answered ${statusCode} ${STATUS_CODES[statusCode] ?? ""}`.trim();
+  if (statusCode !== null) return `it returned ${statusCode} ${STATUS_CODES[statusCode] ?? ""}`.trim();
   return error === null ? "unknown" : ERRORS[error];
 }
 
 const ERRORS: Readonly<Record<AttemptError, string>> = {
-  timeout: "no answer in time",
+  timeout: "no response in time",
   dns_error: "its host name could not be resolved",
   connection_refused: "the connection was refused",
-  connection_reset: "the connection was closed before an answer",
-  connection_error: "no connection could be made",
-  tls_error: "its certificate or TLS was not accepted",
-  headers_too_large: "its answer has too many headers",
-  bad_response: "what came back is not an HTTP answer",
+  connection_reset: "the connection was closed before a response",
+  connection_error: "the connection failed",
+  tls_error: "its certificate or TLS handshake was rejected",
+  headers_too_large: "its response headers are too large",
+  bad_response: "its response is not valid HTTP",
   blocked_address: "its address is not allowed",
-  invalid_request: "its settings make no valid request",
+  invalid_request: "its settings do not produce a valid request",
   not_signed: "its secret could not be read",
   lease_ended: "the subscription had ended",
-  unknown: "nobody knows how the last attempt ended",
+  unknown: "the outcome of the last attempt is unknown",
 };
 
 function owedText(owed: number): string {
@@ -120,7 +120,7 @@ function owedText(owed: number): string {
   return owed === 1 ? "1 delivery" : `${owed} deliveries`;
 }
 
-/** Slack reads <…> as a link or as a call to everybody in the channel. */
+/** Slack interprets <…> as a link or a mention. */
 function forSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -1,6 +1,6 @@
-// How long attempts took, in a few numbers that can be added up: how many in each of these ranges.
+// A histogram of attempt durations that can be summed.
 
-/** Milliseconds; each step is about 1.6 times the one before. What is longer than the last is counted with it. */
+/** Upper bounds in milliseconds, each about 1.6 times the previous. The last bucket is unbounded. */
 const bounds = [
   1, 2, 3, 5, 7, 10, 15, 25, 40, 65, 100, 150, 250, 400, 650, 1_000, 1_500, 2_500, 4_000, 6_500, 10_000,
   15_000, 25_000, 60_000,
@@ -8,7 +8,7 @@ const bounds = [
 
 export const LATENCY_BUCKETS = bounds.length;
 
-/** The first range that reaches so far. */
+/** Returns the bucket of a duration. */
 export function bucketOf(durationMs: number): number {
   let low = 0;
   let high = LATENCY_BUCKETS - 1;
@@ -20,7 +20,7 @@ export function bucketOf(durationMs: number): number {
   return low;
 }
 
-/** `share` of them took no longer than this; null of none. Within a range they are taken to be spread evenly. */
+/** Returns the percentile, interpolated within its bucket; null without counts. */
 export function percentile(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;

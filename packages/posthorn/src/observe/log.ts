@@ -1,6 +1,6 @@
-// What the engine says about itself. Any logger with these four methods fits; secrets and payloads are never given.
+// The logger interface. Any logger with these four methods fits; secrets and payloads are never logged.
 export interface Logger {
-  /** False: debug lines go nowhere, and are not put together. Unset: they are. */
+  /** False: debug lines are dropped before they are composed. Undefined means true. */
   readonly isDebug?: boolean;
   debug(message: string, fields?: Record<string, unknown>): void;
   info(message: string, fields?: Record<string, unknown>): void;

@@ -1,5 +1,5 @@
-// What a process counts while it works, and what it says of the whole installation. Few and good: each is on the
-// dashboard or in an alert of deploy/, and on the reference page.
+// The metrics of a process and gauges of the installation. Each is used on the dashboard or in an alert of deploy/, and
+// listed on the reference page.
 import { formatId } from "@posthorn/wire";
 import type { AttemptOutcome, Settlement } from "../model.ts";
 import { Bounded, Metric, type MetricDefinition, type Series } from "./registry.ts";
@@ -9,129 +9,129 @@ const statementBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 export const metricDefinitions = {
   webhook_events_published_total: {
     type: "counter",
-    help: "Events that this process stored and turned into deliveries, by where they came from",
+    help: "Events stored and fanned out by this process, by source",
     labels: ["source"],
   },
   webhook_delivery_attempts_total: {
     type: "counter",
-    help: "HTTP attempts that this process made, by what came of them",
+    help: "HTTP attempts made by this process, by outcome",
     labels: ["endpoint", "outcome"],
   },
   webhook_delivery_latency_seconds: {
     type: "histogram",
-    help: "From the moment a delivery became owed to the answer that ended it well, retries included",
+    help: "Time from the event, or a manual retry, to the successful response, retries included",
     labels: ["endpoint"],
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 28_800],
   },
   webhook_dead_lettered_total: {
     type: "counter",
-    help: "Deliveries that this process gave up after an attempt, by reason",
+    help: "Deliveries that became dead after an attempt by this process, by reason",
     labels: ["endpoint", "reason"],
   },
   webhook_attempt_seconds: {
     type: "histogram",
-    help: "How long receivers took for one attempt, all of it",
+    help: "Duration of one attempt",
     labels: [],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   },
   webhook_ingest_seconds: {
     type: "histogram",
-    help: "How long the statement took that stores a batch of events and what is owed for them",
+    help: "Duration of the statement that stores a batch of events and their deliveries",
     labels: [],
     buckets: statementBuckets,
   },
   webhook_claim_seconds: {
     type: "histogram",
-    help: "How long the statement took that claims a batch of deliveries",
+    help: "Duration of the statement that claims a batch of deliveries",
     labels: [],
     buckets: statementBuckets,
   },
   webhook_settle_seconds: {
     type: "histogram",
-    help: "How long the statement took that writes down a batch of results",
+    help: "Duration of the statement that settles a batch of deliveries",
     labels: [],
     buckets: statementBuckets,
   },
   webhook_attempts_in_flight: {
     type: "gauge",
-    help: "Attempts that this process is making now",
+    help: "Attempts in flight in this process",
     labels: [],
   },
   webhook_database_errors_total: {
     type: "counter",
-    help: "Statements of this process that failed, because the database was away or busy, or for what they say",
+    help: "Failed statements of this process, by kind of failure",
     labels: ["kind"],
   },
   webhook_database_pool_waiting: {
     type: "gauge",
-    help: "Statements of this process that wait for a free connection now",
+    help: "Statements of this process that wait for a connection",
     labels: [],
   },
   webhook_queue_depth: {
     type: "gauge",
-    help: "Deliveries still owed in the installation, exact up to 10000 and an estimate above",
+    help: "Unfinished deliveries of the installation, exact up to 10000 and estimated above",
     labels: [],
   },
   webhook_outbox_depth: {
     type: "gauge",
-    help: "Published events that wait for their deliveries to be made, at most 10000",
+    help: "Published events that wait for fan-out, at most 10000",
     labels: [],
   },
   webhook_oldest_undelivered_age_seconds: {
     type: "gauge",
-    help: "Age of the oldest event that somebody is still owed, those of disabled endpoints and waiting retries included",
+    help: "Age of the oldest event with an unfinished delivery, including disabled endpoints and scheduled retries",
     labels: [],
   },
   webhook_oldest_due_age_seconds: {
     type: "gauge",
-    help: "For how long the most overdue delivery could have been sent and was not; what its own endpoint holds up is left out",
+    help: "How long the most overdue delivery has been due, excluding those held by their own endpoint",
     labels: [],
   },
   webhook_held_deliveries: {
     type: "gauge",
-    help: "Deliveries that are due and wait for their own endpoint, by what holds them, at most 10000",
+    help: "Due deliveries held by their own endpoint, by reason, at most 10000",
     labels: ["reason"],
   },
   webhook_workers: {
     type: "gauge",
-    help: "Processes that deliver and have renewed their lease",
+    help: "Live workers that deliver",
     labels: [],
   },
   webhook_circuits_open: {
     type: "gauge",
-    help: "Endpoints whose circuit is open or half open",
+    help: "Endpoints whose circuit is open or half-open",
     labels: [],
   },
   webhook_endpoints_disabled: {
     type: "gauge",
-    help: "Endpoints that were disabled for their failures and that nobody has enabled again",
+    help: "Endpoints disabled after failures and not enabled again",
     labels: [],
   },
   webhook_partition_days_ahead: {
     type: "gauge",
-    help: "Days after today for which every table of history has a partition",
+    help: "Days ahead for which every history table has a partition",
     labels: [],
   },
   webhook_websub_subscriptions: {
     type: "gauge",
-    help: "WebSub subscriptions whose lease has not ended",
+    help: "Active WebSub subscriptions",
     labels: [],
   },
   webhook_websub_requests_total: {
     type: "counter",
-    help: "Requests to the WebSub hub that this process has brought to an end, by what came of them",
+    help: "Requests to the WebSub hub completed by this process, by result",
     labels: ["mode", "result"],
   },
   webhook_websub_fetches_total: {
     type: "counter",
-    help: "Topics of others that this process has fetched for the WebSub hub, by what came of it",
+    help: "Topics of other publishers fetched by this process, by result",
     labels: ["result"],
   },
 } as const satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof metricDefinitions;
 
-/** What the database says about all of the installation; null where it did not answer. */
+/** Gauges read from the database; null if it did not respond. */
 export type InstallationGauges = Readonly<
   Record<
     | "webhook_queue_depth"
@@ -146,16 +146,16 @@ export type InstallationGauges = Readonly<
     number
   >
 > & {
-  /** By what holds them: an open circuit, a pause that the receiver asked for, or the endpoint's own limits. */
+  /** By reason: an open circuit, a pause requested by the receiver, or the endpoint's own limits. */
   readonly webhook_held_deliveries: Readonly<Record<"circuit" | "throttle" | "limit", number>>;
 };
 
-/** Endpoints that are told apart: with all their outcomes and buckets at most some 8,000 lines. */
+/** Maximum number of endpoints with their own label value: about 8,000 lines with all outcomes and buckets. */
 export const maxEndpointLabels = 200;
 
-/** What is counted of one endpoint, kept at hand: three look-ups by text cost each delivery more than a microsecond. */
+/** The series of one endpoint, cached: three lookups by text cost more than a microsecond per delivery. */
 interface EndpointSeries {
-  /** The values of its label; none where the label is off. */
+  /** Label values; empty if the label is off. */
   readonly labelValues: readonly string[];
   readonly attempts: Map<string, Series>;
   latency: Series | undefined;
@@ -196,7 +196,7 @@ export class Metrics {
     series.add(1);
   }
 
-  /** It is written down. */
+  /** Called after the settlement was committed. */
   settled({ delivery, decision }: Settlement, nowMs: number): void {
     if (decision.kind === "retry") return;
     const endpoint = this.#endpoints.of(delivery.endpointId);
@@ -258,7 +258,7 @@ function withoutEndpoint(definition: MetricDefinition): MetricDefinition {
   return { ...definition, labels: definition.labels.filter((label) => label !== "endpoint") };
 }
 
-/** `success`, a class of statuses, or why no status came: seventeen at most. */
+/** Returns `success`, a class of statuses, or the error: at most seventeen values. */
 export function outcomeOf(outcome: AttemptOutcome): string {
   if (outcome.kind === "failed") return outcome.error;
   const hundreds = Math.floor(outcome.statusCode / 100);

@@ -1,5 +1,5 @@
-// What is said of each event and attempt as it passes: a number for the metrics, a line for the log, a span for the
-// trace. All of it carries ids and outcomes, never payloads, URLs, headers or what a receiver answered.
+// Reports each event and attempt to metrics, log and traces. Only ids and outcomes, never payloads, URLs, headers or
+// response bodies.
 import { formatId } from "@posthorn/wire";
 import type { AttemptOutcome, ClaimedDelivery, Event, Settlement } from "../model.ts";
 import type { Logger } from "./log.ts";
@@ -14,9 +14,9 @@ export interface ObserverOptions {
 
 export class Observer {
   readonly metrics: Metrics;
-  /** Null where the application has no OpenTelemetry. */
+  /** Null if the application has no OpenTelemetry. */
   #tracing: Tracing | null = null;
-  /** Undefined when it is known whether there is OpenTelemetry, or nobody asked. */
+  /** Undefined once it is known whether OpenTelemetry is available. */
   loading: Promise<void> | undefined;
   readonly #logger: Logger;
   readonly #nowMs: () => number;
@@ -34,12 +34,15 @@ export class Observer {
     });
   }
 
-  /** Is somebody there for the spans of attempts? */
+  /** Whether spans of attempts are recorded. */
   get isTracing(): boolean {
     return this.#tracing?.isHeard === true;
   }
 
-  /** Around a publish; null when nobody traces. With a user there are several events, each with an id and a tenant of its own. */
+  /**
+   * Starts the span of a publish; null without tracing. For a user there are several events, each with its own id and
+   * tenant.
+   */
   publishing(event: Event, user?: string): Span | null {
     if (!this.#tracing?.isHeard) return null;
     return this.#tracing.start("posthorn publish", {
@@ -50,14 +53,14 @@ export class Observer {
     });
   }
 
-  /** Stored, and its deliveries with it. */
+  /** Called when the event and its deliveries are stored. */
   published(
     events: readonly Event[],
     source: "direct" | "outbox",
     deliveriesOf: (event: Event) => number,
   ): void {
     this.metrics.published(events.length, source);
-    // thousands a second, so only for those who ask for them
+    // thousands per second, so only at debug level
     if (this.#logger.isDebug === false) return;
     for (const event of events) {
       this.#logger.debug("published", {
@@ -69,7 +72,7 @@ export class Observer {
     }
   }
 
-  /** Around an attempt, in the trace of its event; null when nobody traces. */
+  /** Starts the span of an attempt in the trace of its event; null without tracing. */
   attempting(delivery: ClaimedDelivery): Span | null {
     if (!this.#tracing?.isHeard) return null;
     return this.#tracing.start("posthorn attempt", {
@@ -84,7 +87,7 @@ export class Observer {
     });
   }
 
-  /** It is answered, or was not; whether that could be written down is told by `settled`. */
+  /** Called after the attempt; `settled` follows when it is recorded. */
   attempted(settlement: Settlement): void {
     this.metrics.attempted(settlement);
     const { decision } = settlement;
@@ -93,7 +96,7 @@ export class Observer {
     else if (this.#logger.isDebug !== false) this.#logger.debug("delivered", attemptFields(settlement));
   }
 
-  /** From the answer to the commit that has it; null when nobody traces. */
+  /** Starts the span from the response to its commit; null without tracing. */
   settling({ delivery, decision, traceparent }: Settlement): Span | null {
     if (!this.#tracing?.isHeard) return null;
     return this.#tracing.start("posthorn settle", {

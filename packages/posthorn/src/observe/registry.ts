@@ -1,19 +1,19 @@
-// Numbers in memory, and the text in which Prometheus reads them. Whoever counts often looks up its series once and keeps
-// it; counting is then an addition.
+// Metrics in memory and their Prometheus text format. Frequent callers keep their series, so that counting is one
+// addition.
 
 export interface MetricDefinition {
   readonly type: "counter" | "gauge" | "histogram";
-  /** One sentence without its full stop. */
+  /** One sentence without a period. */
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds of a histogram, ascending; +Inf is added. */
+  /** Upper bounds in ascending order; +Inf is added. */
   readonly buckets?: readonly number[];
 }
 
-/** What is counted under one set of label values. */
+/** The values of one set of label values. */
 export class Series {
   readonly labelValues: readonly string[];
-  /** Per bucket; summed up when they are written. */
+  /** Counts per bucket; accumulated when they are written. */
   readonly bucketCounts: number[];
   readonly #buckets: readonly number[];
   value = 0;
@@ -24,12 +24,12 @@ export class Series {
     this.bucketCounts = new Array<number>(type === "histogram" ? buckets.length + 1 : 0).fill(0);
   }
 
-  /** A counter goes up. */
+  /** Increments a counter. */
   add(amount: number): void {
     this.value += amount;
   }
 
-  /** A histogram gets one observation more. */
+  /** Adds an observation to a histogram. */
   observe(value: number): void {
     this.value += value;
     let bucket = 0;
@@ -46,7 +46,7 @@ export class Metric {
   constructor(name: string, definition: MetricDefinition) {
     this.name = name;
     this.#definition = definition;
-    // a counter that is missing until the first error looks like a process that was never asked
+    // a counter that is missing until the first error looks like a metric that is not collected
     if (definition.labels.length === 0 && definition.type !== "gauge") this.series();
   }
 
@@ -60,7 +60,7 @@ export class Metric {
     return series;
   }
 
-  /** A gauge is what it is; null: not known now, and left out. */
+  /** Sets a gauge; null omits it. */
   set(value: number | null): void {
     if (value === null) this.#series.clear();
     else this.series().value = value;
@@ -96,8 +96,8 @@ export class Metric {
 }
 
 /**
- * The first so many names have a value each, all others share one: whoever may make endpoints must not be able to make
- * series without end.
+ * The first `most` names have a value each; all others share one, so that creating endpoints cannot create unlimited
+ * series.
  */
 export class Bounded<Value> {
   readonly #most: number;
@@ -105,7 +105,7 @@ export class Bounded<Value> {
   readonly #known = new Map<string, Value>();
   #shared: Value | undefined;
 
-  /** `make` is given null for what the others share. */
+  /** `make` receives null for the shared value. */
   constructor(most: number, make: (name: string | null) => Value) {
     this.#most = most;
     this.#make = make;

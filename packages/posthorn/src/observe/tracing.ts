@@ -1,15 +1,14 @@
-// Spans, through OpenTelemetry's API package where the application has it; without it nothing here is loaded. What
-// travels through the database and over the wire is the W3C text, so that an attempt hours later, in another process,
-// joins the trace its event was published in.
+// Spans through the OpenTelemetry API package, if the application has it. The W3C text is stored in the database and
+// sent on the wire, so that an attempt in another process joins the trace of its event.
 import type { Logger } from "./log.ts";
 
-/** The part of `@opentelemetry/api` that is used, described here so that nobody has to have its types. */
+/** The used part of `@opentelemetry/api`, described here so that its types are not required. */
 export interface OpenTelemetryApi {
   readonly ROOT_CONTEXT: Context;
   readonly context: { active(): Context };
   readonly trace: {
     getTracer(name: string): Tracer;
-    /** A stand-in until an SDK is set up; it then has a tracer of the SDK's to give. */
+    /** A proxy until an SDK is registered; then it has a tracer to delegate to. */
     getTracerProvider(): { getDelegateTracer?(name: string): unknown };
     getSpanContext(context: Context): SpanContext | undefined;
     setSpanContext(context: Context, spanContext: SpanContext & { isRemote?: boolean }): Context;
@@ -20,7 +19,6 @@ interface Tracer {
   startSpan(name: string, options: { kind: number }, parent: Context): ApiSpan;
 }
 
-/** Opaque to us. */
 type Context = { readonly __context?: never };
 
 interface SpanContext {
@@ -44,18 +42,18 @@ const errorStatus = 2;
 const tracerName = "posthorn";
 
 export interface Span {
-  /** What to hand on: of this span, or of its parent where the sampler made none; undefined without either. */
+  /** The traceparent of this span, or of its parent if it is not sampled; undefined without either. */
   readonly traceparent: string | undefined;
-  /** `error` in a word or two; an attempt that failed, say. */
+  /** `error` is a short code. */
   end(attributes?: Attributes, error?: string): void;
 }
 
 export interface SpanOptions {
   readonly kind: (typeof spanKinds)[keyof typeof spanKinds];
   readonly parent: string | undefined;
-  /** A span that is active where this is called is the parent before any other. */
+  /** The active span at the call takes precedence as parent. */
   readonly joinsActive?: boolean;
-  /** Asked only where somebody records. */
+  /** Called only if the span is recorded. */
   readonly attributes: () => Attributes;
 }
 
@@ -70,8 +68,8 @@ export class Tracing {
   }
 
   /**
-   * False while the application has set up no SDK, which it may do later than we are made: spans for nobody cost
-   * microseconds each. Asked for every event, so it is a look at two fields.
+   * False while the application has registered no SDK, which it may do later: unrecorded spans cost microseconds each.
+   * Called for every event, so it reads only two fields.
    */
   get isHeard(): boolean {
     if (this.#hasSdk) return true;
@@ -105,7 +103,7 @@ export class Tracing {
   }
 }
 
-/** Null when the application does not have the package, or has one that cannot be loaded. */
+/** Returns null if the package is missing or cannot be loaded. */
 export async function loadTracing(logger: Logger): Promise<Tracing | null> {
   try {
     return new Tracing((await import("@opentelemetry/api")) as unknown as OpenTelemetryApi);

@@ -1,5 +1,5 @@
-// What the next step of a replay is about: deliveries that have ended or failed, or, against the subscriptions of
-// today, deliveries that an event never had. Reads only; whoever acts on it looks again under locks.
+// Plans the next step of a replay: finished or failed deliveries, or deliveries that are missing for current
+// subscriptions. Reads only; running the step checks again under locks.
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
 import { type Filter, failedCondition, readFacts } from "../fan-out/filter.ts";
 import { isAbout } from "../fan-out/matches.ts";
@@ -14,22 +14,22 @@ import {
   eventsBetween,
   existingDeliveries,
   payloadsOf,
-  type StretchedEvent,
+  type RangeEvent,
 } from "../storage/queries/events/range.ts";
 import type { EndedDelivery, MissingDelivery } from "../storage/queries/queue/requeue-many.ts";
-import type { HeldReplay } from "../storage/queries/replays/advance.ts";
+import type { LockedReplay } from "../storage/queries/replays/advance.ts";
 
 export interface StepPlan {
-  /** In the order in which they are to be owed. */
-  readonly wishes: readonly Wish[];
-  /** Where the replay stands when all of them are granted or refused. */
+  /** In the order of enqueueing. */
+  readonly deliveries: readonly PlannedDelivery[];
+  /** The replay's position after the step. */
   readonly position: Uuid;
   readonly isLast: boolean;
 }
 
-/** One delivery that is to be owed. */
-export interface Wish {
-  /** The position from which it is found again. */
+/** A delivery to enqueue. */
+export interface PlannedDelivery {
+  /** The position before it. */
   readonly after: Uuid;
   readonly endpointId: Uuid;
   readonly what:
@@ -38,14 +38,14 @@ export interface Wish {
     | {
         readonly kind: "missing";
         readonly delivery: MissingDelivery;
-        /** It goes in the endpoint's next batch. */
-        readonly isCollected: boolean;
+        /** It is added to the endpoint's next batch. */
+        readonly isBatched: boolean;
       };
 }
 
-/** What a step looks at, of which a replay needs this much. */
+/** The fields of a replay that a step needs. */
 export type Range = Pick<
-  HeldReplay,
+  LockedReplay,
   "tenant" | "endpointId" | "type" | "states" | "reason" | "position" | "before" | "createdAtMs"
 >;
 
@@ -56,10 +56,10 @@ export async function planStep(
 ): Promise<StepPlan> {
   return range.states === null
     ? await planMissing(db, range, loadRoutes)
-    : await planAgain(db, range, range.states, limit);
+    : await planExisting(db, range, range.states, limit);
 }
 
-async function planAgain(
+async function planExisting(
   db: Queryable,
   range: Range,
   states: NonNullable<Range["states"]>,
@@ -76,7 +76,7 @@ async function planAgain(
     deadReason: range.reason,
     endedByMs: range.createdAtMs,
   });
-  const wishes = rows.map(({ id, endpointId, state, subject, sequence }, index): Wish => {
+  const deliveries = rows.map(({ id, endpointId, state, subject, sequence }, index): PlannedDelivery => {
     const what =
       state === "failed"
         ? ({ kind: "failed", id } as const)
@@ -84,10 +84,13 @@ async function planAgain(
     return { after: rows[index - 1]?.id ?? range.position, endpointId, what };
   });
   const last = rows.length === limit ? rows.at(-1)?.id : examinedUpTo;
-  return { wishes, position: last ?? range.before, isLast: last == null };
+  return { deliveries, position: last ?? range.before, isLast: last == null };
 }
 
-/** Null: of all. A tenant's, deleted ones included, so that their deliveries are counted as skipped. */
+/**
+ * Returns null for all endpoints. Includes deleted endpoints of a tenant, so that their deliveries are counted as
+ * skipped.
+ */
 export async function endpointsOf(
   db: Queryable,
   { tenant, endpointId }: Pick<Range, "tenant" | "endpointId">,
@@ -96,7 +99,10 @@ export async function endpointsOf(
   return endpointId === null ? null : [endpointId];
 }
 
-/** Of events without payload; and of deliveries, so that an event with thousands of endpoints is a step of its own. */
+/**
+ * Events per step, without payloads. Limits deliveries too, so that an event with thousands of endpoints is a step of
+ * its own.
+ */
 const EVENTS_PER_STEP = 1_000;
 const DELIVERIES_PER_STEP = 5_000;
 
@@ -125,47 +131,47 @@ async function planMissing(db: Queryable, range: Range, loadRoutes: LoadRoutes):
         subject: isOrdered ? event.subject : null,
         sequence: isOrdered ? event.sequence : null,
       };
-      const isCollected = batchEncodingOf(target.format) !== null;
-      const what = { kind: "missing", delivery, isCollected } as const;
-      const wish: MissingWish = { after: position, endpointId, what };
-      wanted.push({ wish, event, filter: target.filter });
+      const isBatched = batchEncodingOf(target.format) !== null;
+      const what = { kind: "missing", delivery, isBatched } as const;
+      const planned: PlannedMissing = { after: position, endpointId, what };
+      wanted.push({ planned, event, filter: target.filter });
     }
     position = event.id;
   }
   const existing = await existingDeliveries(
     db,
-    wanted.map(({ wish }) => wish.what.delivery.id),
+    wanted.map(({ planned }) => planned.what.delivery.id),
   );
-  // also where it takes no batches any more
+  // also for endpoints that no longer take batches
   const batched = await inBatches(
     db,
-    wanted.map(({ wish }) => wish.what.delivery),
+    wanted.map(({ planned }) => planned.what.delivery),
   );
-  const missing = wanted.filter(({ wish }) => {
-    const { id, eventId, endpointId } = wish.what.delivery;
+  const missing = wanted.filter(({ planned }) => {
+    const { id, eventId, endpointId } = planned.what.delivery;
     return !existing.has(id) && !batched.has(`${eventId} ${endpointId}`);
   });
   const isLast = !isCutShort && events.length < EVENTS_PER_STEP;
   return {
-    wishes: (await thoseThatMatch(db, missing)).map(({ wish }) => wish),
+    deliveries: (await matchingFilters(db, missing)).map(({ planned }) => planned),
     position: isLast ? before : position,
     isLast,
   };
 }
 
-type MissingWish = Wish & { readonly what: { readonly kind: "missing" } };
+type PlannedMissing = PlannedDelivery & { readonly what: { readonly kind: "missing" } };
 
 interface Wanted {
-  readonly wish: MissingWish;
-  readonly event: StretchedEvent;
+  readonly planned: PlannedMissing;
+  readonly event: RangeEvent;
   readonly filter: Filter | null;
 }
 
-/** Payloads of so many events are in memory at a time: 5 MB of the largest. */
+/** Number of payloads in memory at a time: at most 5 MB. */
 const PAYLOADS_AT_A_TIME = 20;
 
-/** Payloads are read only where a filter looks at them. */
-async function thoseThatMatch(db: Queryable, wanted: readonly Wanted[]): Promise<Wanted[]> {
+/** Reads payloads only if a filter needs them. */
+async function matchingFilters(db: Queryable, wanted: readonly Wanted[]): Promise<Wanted[]> {
   const asked = [...new Set(wanted.flatMap(({ event, filter }) => (filter === null ? [] : event.id)))];
   const passing = new Set(wanted.filter(({ filter }) => filter === null));
   for (let at = 0; at < asked.length; at += PAYLOADS_AT_A_TIME) {

@@ -1,11 +1,9 @@
-// Carries replays on, in the process that leads. A replay is its row: whoever leads next goes on where it stands.
-//
-//   running ──everything that was there when it began was looked at──► finished
+// Runs replays in the leading process. The state of a replay is its row, so the next leader continues it.
+//   running ──everything that existed at the start was processed──► finished
 //      │
-//      └──somebody cancels it: before the next step──► cancelled
-//
-// A step looks at some hundred deliveries and makes as many owed as the rate allows since the step before; each is one
-// transaction. So a million take no more memory and no longer transactions than a hundred.
+//      └──cancelled before the next step──► cancelled
+// A step reads some hundred deliveries and enqueues as many as the rate allows since the previous step, in one
+// transaction. So a million deliveries need no more memory and no longer transactions than a hundred.
 
 import { performance } from "node:perf_hooks";
 import type { LoadRoutes } from "../fan-out/routes.ts";
@@ -23,7 +21,7 @@ export interface ReplayerOptions {
   readonly db: Database;
   readonly logger: Logger;
   readonly loadRoutes: LoadRoutes;
-  /** Of all processes one carries replays on. */
+  /** Whether this process leads. */
   readonly leads: () => boolean;
   readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
 }
@@ -52,13 +50,13 @@ export class Replayer implements Service {
     return this.#loop.stop();
   }
 
-  /** There is a new one. */
+  /** Called when a replay was created. */
   wake(): void {
     this.#isIdle = false;
     this.#loop.wake();
   }
 
-  /** Resolves after a step of each that began later than this call. */
+  /** Resolves after a step of each replay that started later than this call. */
   turn(): Promise<void> {
     this.#isIdle = false;
     return this.#loop.turn();
@@ -70,30 +68,30 @@ export class Replayer implements Service {
     this.#lookedAt = now;
     const running = await runningReplays(this.#options.db);
     this.#isIdle = running.length === 0;
-    let mayGoOn = false;
+    let mayContinue = false;
     const failures: unknown[] = [];
     for (const id of running) {
-      // one that cannot go on keeps no other from its turn
+      // a failing replay does not delay others
       await this.#carryOn(id).then(
         (may) => {
-          mayGoOn ||= may;
+          mayContinue ||= may;
         },
         (error) => failures.push(error),
       );
     }
     if (failures.length > 0) throw failures[0];
-    return mayGoOn;
+    return mayContinue;
   }
 
   async #carryOn(id: Uuid): Promise<boolean> {
     const { db, loadRoutes, onQueued } = this.#options;
     const replay = await readReplay(db, id);
     if (replay === null || replay.allowance < 1) return false;
-    // more than is allowed: those that are skipped use nothing of the rate
+    // more than the rate allows, because skipped ones do not count
     const limit = Math.min(mostPerStep, replay.allowance * 4 + 20);
     const plan = await planStep(db, replay, { limit, loadRoutes });
     const taken = await runStep(db, replay, plan);
     for (const [endpointId, owner] of taken?.lanes ?? []) onQueued(endpointId, owner);
-    return taken?.mayGoOn ?? false;
+    return taken?.mayContinue ?? false;
   }
 }

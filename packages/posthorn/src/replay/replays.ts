@@ -1,4 +1,4 @@
-// Replays as people see them: started by a filter, looked at, cancelled. The work is the replayer's.
+// The API of replays: create, read and cancel. The replayer does the work.
 
 import { formatId, parseId, uuidv7 } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
@@ -28,7 +28,7 @@ import {
 import { findTenant } from "../storage/queries/tenants/read.ts";
 import { endpointsOf, planStep, type Range } from "./plan-step.ts";
 
-/** What may be replayed: what is pending or in flight is on its way already. */
+/** States that can be replayed. Pending deliveries and those in flight will be sent anyway. */
 export type ReplayableState = "success" | "failed" | "dead";
 export const REPLAYABLE_STATES: readonly ReplayableState[] = ["success", "failed", "dead"];
 
@@ -36,25 +36,22 @@ export interface ReplayFilter {
   readonly tenant?: string | undefined;
   readonly endpoint?: string | undefined;
   readonly type?: string | undefined;
-  /** Dead ones unless told. */
+  /** Default `dead`. */
   readonly states?: readonly ReplayableState[] | undefined;
-  /** Why they are dead; `discarded`: what came while the endpoint was disabled, and was thrown away. */
+  /** Reason of dead deliveries; `discarded`: dropped when the endpoint was enabled. */
   readonly reason?: EndReason | undefined;
-  /** Of the event: from this time on. */
+  /** Time of the event, inclusive. */
   readonly createdAfter?: Date | undefined;
-  /** Up to, not including, this time. */
+  /** Exclusive. */
   readonly createdBefore?: Date | undefined;
-  /**
-   * Instead of what was delivered or not: events that have no delivery to an endpoint whose subscription matches them
-   * now get one.
-   */
+  /** Creates missing deliveries for events that match a current subscription, instead of repeating existing ones. */
   readonly resubscribe?: boolean | undefined;
 }
 
 export interface ReplayInput extends ReplayFilter {
-  /** Deliveries a second, 1 to 5,000; 50 unless told. */
+  /** Deliveries per second, 1 to 5,000. Default 50. */
   readonly rate?: number | undefined;
-  /** Whoever asked, in up to 200 characters. */
+  /** Who requested it, at most 200 characters. */
   readonly requestedBy?: string | undefined;
 }
 
@@ -72,9 +69,9 @@ export interface Replay {
   readonly rate: number;
   readonly requestedBy: string | null;
   readonly state: ReplayState;
-  /** How many there were when it began; null: more than are counted. */
+  /** Number at the start; null: too many to count. */
   readonly total: number | null;
-  /** How many became owed. */
+  /** Number of enqueued deliveries. */
   readonly done: number;
   readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
   readonly createdAt: Date;
@@ -83,7 +80,7 @@ export interface Replay {
 
 export interface ReplayPreview {
   readonly count: number;
-  /** False: at least so many. */
+  /** False: `total` is a lower bound. */
   readonly isExact: boolean;
 }
 
@@ -92,17 +89,17 @@ interface Scope {
 }
 
 export interface Replays {
-  /** Begins at once, in the process that leads. */
+  /** Starts at once, in the leading process. */
   start(input?: ReplayInput): Promise<Replay>;
-  /** How many it would be about; nothing is sent. */
+  /** Counts matching deliveries without sending anything. */
   preview(filter?: ReplayFilter): Promise<ReplayPreview>;
   /** Newest first. */
   list(
     query?: PageQuery & { readonly tenant?: string | undefined; readonly state?: ReplayState | undefined },
   ): Promise<Page<Replay>>;
-  /** With a tenant given, another tenant's replay is not found, and neither is one of all tenants. */
+  /** With a tenant, finds neither another tenant's replay nor one of all tenants. */
   get(id: string, scope?: Scope): Promise<Replay>;
-  /** Takes effect before its next step. What it has made owed stays so. */
+  /** Takes effect before the next step. Enqueued deliveries stay queued. */
   cancel(id: string, scope?: Scope): Promise<Replay>;
 }
 
@@ -115,9 +112,9 @@ export interface ReplaysOptions {
 
 export const DEFAULT_REPLAY_RATE = 50;
 export const MAX_REPLAY_RATE = 5_000;
-/** For each tenant, and for those of all tenants. */
+/** Per tenant, and for replays of all tenants. */
 export const MOST_RUNNING_REPLAYS = 5;
-/** More are not counted before a replay begins: it would take longer than a moment. */
+/** Upper bound of counting before a replay starts. */
 const COUNT_UP_TO = 100_000;
 const PREVIEW_STEPS = 10;
 
@@ -174,7 +171,7 @@ export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptio
     return row;
   }
 
-  /** A filter that can match nothing is a mistake, and better said now. */
+  /** Rejects a filter that can match nothing. */
   async function checkWhose({ tenant, endpointId }: Asked): Promise<void> {
     if (tenant !== null && (await findTenant(db, tenant)) === null) throw tenantNotFound(tenant);
     if (endpointId === null) return;
@@ -217,7 +214,7 @@ export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptio
     let { position } = range;
     for (let step = 0; step < PREVIEW_STEPS; step += 1) {
       const plan = await planStep(db, { ...range, position }, { limit: 0, loadRoutes });
-      count += plan.wishes.length;
+      count += plan.deliveries.length;
       if (plan.isLast) return { count, isExact: true };
       position = plan.position;
     }

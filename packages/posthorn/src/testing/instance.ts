@@ -1,4 +1,4 @@
-// A Posthorn for tests: real PostgreSQL, a clock that is moved instead of waited for, and a signal for "all done".
+// A Posthorn instance for tests, on a real PostgreSQL, with a clock that tests move.
 import { randomBytes } from "node:crypto";
 import { type PosthornOptions, resolveConfig } from "../config.ts";
 import { Instance } from "../posthorn.ts";
@@ -8,22 +8,22 @@ import { advanceTestClock, installTestClock } from "../storage/queries/test-cloc
 
 export interface TestInstance {
   readonly hooks: Instance;
-  /** Moves time for the database and everything that asks it. Nothing is sent before `settle`. */
+  /** Advances the clock of the database and of everything that uses it. Nothing is sent before `settle`. */
   advance(ms: number): Promise<void>;
-  /** Does all that is due, and resolves when nothing is. */
+  /** Processes everything that is due, and resolves when nothing is left. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
 export type TestInstanceOptions = Omit<PosthornOptions, "database"> & {
   readonly database: PosthornOptions["database"];
-  /** False: publish without delivering. Default true. */
+  /** False: publishes without delivering. Default true. */
   readonly started?: boolean;
 };
 
 const LOOPBACK = ["127.0.0.0/8"];
 
-/** Migrates an empty database and starts on it; loopback receivers are allowed. */
+/** Migrates an empty database and starts an instance on it. Receivers on loopback are allowed. */
 export async function createTestInstance({
   started = true,
   ...options

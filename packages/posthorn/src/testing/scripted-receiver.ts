@@ -1,9 +1,12 @@
-// A real HTTP server on loopback that answers by script and remembers all it saw: for our tests and for our users'.
+// An HTTP server on loopback that responds by script and records all requests.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { refuseUnknown } from "../did-you-mean.ts";
 
-/** `hang`: never answers. `reset`: cuts the connection unanswered. `drip`: 200, then a byte now and then for ever. `endless`: 200 and a body without end. */
+/**
+ * `hang`: never responds. `reset`: closes the connection without a response. `drip`: 200, then a byte now and then.
+ * `endless`: 200 and an endless body.
+ */
 export type Misbehaviour = "hang" | "reset" | "drip" | "endless";
 
 export interface ScriptedAnswer {
@@ -12,7 +15,7 @@ export interface ScriptedAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly delayMs?: number;
-  /** Answer only when this settles: holds requests open without a clock. */
+  /** Responds when this settles. */
   readonly until?: Promise<unknown>;
 }
 
@@ -20,7 +23,7 @@ export type ScriptedStep = ScriptedAnswer | Misbehaviour | number;
 
 export interface ReceivedRequest {
   readonly method: string;
-  /** Without the query. */
+  /** Path without the query. */
   readonly path: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -44,21 +47,18 @@ export interface ScriptedReceiver {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
   readonly port: number;
-  /** All requests so far, in order of arrival of their last byte. */
+  /** All requests, in order of arrival of their last byte. */
   readonly requests: readonly ReceivedRequest[];
-  /** Connections accepted so far. */
+  /** Number of accepted connections. */
   readonly connections: number;
-  /**
-   * One answer per request to this path, the last one for all that follow. A number is a status. Unscripted paths answer
-   * 200.
-   */
+  /** One response per request to this path; the last one repeats. A number is a status. Other paths respond with 200. */
   answer(path: string, script: ScriptedStep | readonly ScriptedStep[]): void;
   requestsTo(path: string): readonly ReceivedRequest[];
-  /** Requests being answered, and the most there ever were at once; of one path, or of all. */
+  /** Requests in progress, and their maximum, for one path or all. */
   concurrency(path?: string): Concurrency;
-  /** Resolves with all requests (to `path`) as soon as there are `count`; rejects when they do not come in time. */
+  /** Resolves with all requests (to `path`) as soon as there are `count`; rejects after the timeout. */
   received(count: number, options?: ReceivedOptions): Promise<readonly ReceivedRequest[]>;
-  /** Resolves as soon as no request is being answered. */
+  /** Resolves when no request is in progress. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -224,7 +224,7 @@ class LoopbackReceiver implements ScriptedReceiver {
       count.now += 1;
       count.max = Math.max(count.max, count.now);
       this.#concurrency.set(key, count);
-      // "close" comes after the answer is written, and also when the connection breaks.
+      // "close" is emitted after the response is written, and also when the connection breaks
       response.once("close", () => {
         count.now -= 1;
         if (key === ALL_PATHS && count.now === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
@@ -274,7 +274,7 @@ const ALL_PATHS = "*";
 const MISBEHAVIOURS: readonly unknown[] = ["hang", "reset", "drip", "endless"] satisfies Misbehaviour[];
 const ANSWER_FIELDS = ["status", "headers", "body", "delayMs", "until"] satisfies (keyof ScriptedAnswer)[];
 
-/** A script that is misspelt would be played as a 200, and the test that it was for would pass for nothing. */
+/** Rejects a misspelt script, which would otherwise respond with 200 and let the test pass. */
 function readStep(step: ScriptedStep): Step {
   const answer = typeof step === "number" ? { status: step } : step;
   if (MISBEHAVIOURS.includes(answer)) return answer;

@@ -41,7 +41,7 @@ test("what has ended is forgotten, and what has not is kept", async () => {
   await advance(61 * secondMs);
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   const retention = { retentionDays: 90, deadRetentionDays: null, idempotencyDays: 30, auditDays: 365 };
-  await prune({ db: hooks.db, logger, mayGoOn: () => true, ...retention });
+  await prune({ db: hooks.db, logger, mayContinue: () => true, ...retention });
   const { rows } = await database.pool.query("select id from posthorn.sessions");
   expect(rows).toEqual([{ id: kept.id }]);
 });

@@ -5,7 +5,7 @@ import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-export interface StretchedEvent extends Pick<Event, "id" | "tenant" | "type" | "subject" | "sequence"> {
+export interface RangeEvent extends Pick<Event, "id" | "tenant" | "type" | "subject" | "sequence"> {
   /** It waits for fan-out, which will use the current subscriptions. */
   readonly isInOutbox: boolean;
 }
@@ -13,7 +13,7 @@ export interface StretchedEvent extends Pick<Event, "id" | "tenant" | "type" | "
 export async function eventsBetween(
   db: Queryable,
   { after, before, tenant, limit }: { after: Uuid; before: Uuid; tenant: string | null; limit: number },
-): Promise<StretchedEvent[]> {
+): Promise<RangeEvent[]> {
   return tenant === null
     ? await db.query(ofAllStatement, [after, before, limit])
     : await db.query(ofTenantStatement, [after, before, limit, tenant]);

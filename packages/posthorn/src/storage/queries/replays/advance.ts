@@ -5,7 +5,7 @@ import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type ReplayRow, replayColumns, type SkipReason } from "./replay-row.ts";
 
-export interface HeldReplay extends ReplayRow {
+export interface LockedReplay extends ReplayRow {
   readonly position: Uuid;
   readonly before: Uuid;
   /** How many deliveries the rate allows now. */
@@ -13,14 +13,17 @@ export interface HeldReplay extends ReplayRow {
 }
 
 /** Reads a replay to plan a step. Null: it is not running. */
-export async function readReplay(db: Queryable, id: Uuid): Promise<HeldReplay | null> {
-  const [row] = await db.query<HeldReplay>(lookStatement, [id]);
+export async function readReplay(db: Queryable, id: Uuid): Promise<LockedReplay | null> {
+  const [row] = await db.query<LockedReplay>(lookStatement, [id]);
   return row ?? null;
 }
 
 /** Locks a replay to run the step. Null: it is not running, or another process has run that step. */
-export async function lockReplay(tx: Queryable, { id, position }: HeldReplay): Promise<HeldReplay | null> {
-  const [row] = await tx.query<HeldReplay>(holdStatement, [id]);
+export async function lockReplay(
+  tx: Queryable,
+  { id, position }: LockedReplay,
+): Promise<LockedReplay | null> {
+  const [row] = await tx.query<LockedReplay>(holdStatement, [id]);
   return row?.position === position ? row : null;
 }
 
@@ -45,7 +48,7 @@ export interface Advance {
   readonly isFinished: boolean;
 }
 
-export async function advanceReplay(tx: Queryable, replay: HeldReplay, advance: Advance): Promise<void> {
+export async function advanceReplay(tx: Queryable, replay: LockedReplay, advance: Advance): Promise<void> {
   const skipped = { ...replay.skipped };
   for (const [reason, count] of Object.entries(advance.skipped) as [SkipReason, number][])
     skipped[reason] = (skipped[reason] ?? 0) + count;
