@@ -51,7 +51,7 @@ test.each<[options: Record<string, unknown>, says: string]>([
   ],
   [
     { events: { "webhook.mine": { schema: {} } } },
-    'events: "webhook.mine" is not a type; types are lower-case words joined by dots, and not those that begin with webhook.',
+    'events: "webhook.mine" is not a valid type; use lower-case words joined by dots that do not begin with webhook.',
   ],
   [
     { format: "xml" },

@@ -162,7 +162,7 @@ function checked(name: string, given: EventDeclaration): Declared {
     throw new PosthornError("invalid_config", `events: "${name.slice(0, 130)}" ${message}`);
   };
   if (name.length > maxTypeLength || !typeSyntax.test(name) || name.startsWith(SYSTEM_TYPE_PREFIX)) {
-    fail("is not a type; types are lower-case words joined by dots, and not those that begin with webhook.");
+    fail("is not a valid type; use lower-case words joined by dots that do not begin with webhook.");
   }
   if (typeof given !== "object" || given === null) fail("is not declared by event({ schema })");
   refuseUnknown(`events: "${name}" has no`, given, DECLARATION_FIELDS);

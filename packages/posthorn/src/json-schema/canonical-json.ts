@@ -1,5 +1,5 @@
-// One text for all JSON that JSON Schema calls equal: names in order, and numbers as JavaScript writes them. Comparing
-// texts in a set takes linear time where comparing values with one another takes the square of it.
+// Serializes JSON values so that values which JSON Schema considers equal have the same text: sorted names, and numbers
+// as JavaScript writes them. Comparing texts in a set is linear; comparing values pairwise is quadratic.
 import type { CheckRun } from "./check-run.ts";
 
 export function canonicalJson(value: unknown, run?: CheckRun): string {
@@ -13,7 +13,7 @@ export function canonicalJson(value: unknown, run?: CheckRun): string {
     return `[${value.map((item) => canonicalJson(item, run)).join(",")}]`;
   }
   const names = Object.keys(value);
-  // sorting included
+  // includes sorting
   run?.spend(2 + 8 * names.length);
   const members = names
     .toSorted()

@@ -88,7 +88,7 @@ describe("is given up after a bounded time and without growing:", () => {
     expect(bytes).toBeLessThan(MOST_BYTES);
   });
 
-  test("schemas within schemas, before the stack is full", () => {
+  test("nested schemas, before the stack is full", () => {
     const chain = (length: number) =>
       times(length, (nth) => [
         `d${nth}`,

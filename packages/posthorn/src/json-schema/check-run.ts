@@ -1,16 +1,16 @@
-// One value on its way through a schema: what it may still cost, and where it does not fit. Nothing is kept of branches
-// that did not match, so memory does not grow with the time a check takes.
+// The check of one value against a schema: its remaining budget, and the first failure. Nothing is kept of branches
+// that did not match, so memory does not grow with the duration.
 import { escapePointer } from "@posthorn/wire";
 import type { InputProblem } from "../errors.ts";
 
-/** For one value: 20 to 50 ms, since a step takes 20 to 50 ns. */
+/** Steps per value: 20 to 50 ms, at 20 to 50 ns per step. */
 export const MAX_STEPS = 1_000_000;
-/** For all values of a call: 500 small events need a thousandth of it. */
+/** Steps per call: 500 small events need a thousandth of it. */
 export const MAX_STEPS_OF_CALL = 10_000_000;
-/** Schemas within schemas, references followed: each takes up to 1 KB of a stack of 1 MB. */
+/** Depth of nested schemas, including references: each level takes up to 1 KB of a stack of 1 MB. */
 export const MAX_NESTED_CHECKS = 500;
 
-/** What the checks of one call may still cost together. */
+/** The remaining steps of one call. */
 export class CheckBudget {
   stepsLeft = MAX_STEPS_OF_CALL;
 }
@@ -23,9 +23,9 @@ export class CheckRun {
   #stepsLeft: number;
   #depth = 0;
   #message = "";
-  /** Names from the inside out. */
+  /** Names from the innermost outwards. */
   readonly #path: string[] = [];
-  /** Which members and items of the value at hand some schema has looked at; null where nobody asks. */
+  /** The members and items of the current value that some schema has evaluated; null if not needed. */
   marks: Marks | null = null;
 
   constructor(steps: number) {
@@ -56,25 +56,25 @@ export class CheckRun {
     this.#depth -= 1;
   }
 
-  /** Takes the place of what failed further inside. */
+  /** Replaces a failure found deeper in the value. */
   fail(message: string): false {
     this.#message = message;
     this.#path.length = 0;
     return false;
   }
 
-  /** What failed is a part of the value at hand. */
+  /** The failure is in this part of the current value. */
   failedAt(name: string): false {
     this.#path.push(name);
     return false;
   }
 }
 
-/** For `unevaluatedProperties` and `unevaluatedItems`. */
+/** Used by `unevaluatedProperties` and `unevaluatedItems`. */
 export class Marks {
   readonly names = new Set<string>();
   readonly items = new Set<number>();
-  /** All items before this one. */
+  /** All items before this index. */
   itemsUpTo = 0;
 
   add(others: Marks, run: CheckRun): void {

@@ -130,7 +130,7 @@ test.each<[what: string, schema: JsonSchema, value: unknown, pointer: string, me
     { anyOf: [{ type: "string" }, { required: ["a"] }] },
     {},
     "",
-    "must match one of the shapes its schema allows",
+    "must match one of the schemas in anyOf",
   ],
   ["a format", { format: "date-time" }, "yesterday", "", "must be a valid date-time"],
 ])("%s that does not fit is said with its place", (_what, schema, value, pointer, message) => {

@@ -1,4 +1,4 @@
-// JSON Schema 2020-12 for values that strangers send: what a check may cost has a bound, whatever the schema and the value.
+// JSON Schema 2020-12 for untrusted values: the cost of a check is bounded for every schema and value.
 import type { InputProblem } from "../errors.ts";
 import { type Check, CheckBudget, CheckRun, MAX_NESTED_CHECKS, MAX_STEPS, OutOfSteps } from "./check-run.ts";
 import { schemaCheck } from "./schema-checks.ts";
@@ -7,11 +7,11 @@ import { schemaProblems } from "./schema-limits.ts";
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface ValueProblem extends InputProblem {
-  /** It may be right: finding out would have taken too long. */
+  /** The value may be valid: checking it would have taken too long. */
   readonly isTooComplex: boolean;
 }
 
-/** Null when the value is fine, otherwise the first place that is not. Pointers are into the value. */
+/** Returns null for a valid value, otherwise the first problem. Pointers are into the value. */
 export type CheckValue = (value: unknown, budget?: CheckBudget) => ValueProblem | null;
 
 export type Compiled =
@@ -32,7 +32,7 @@ function checked(value: unknown, check: Check, budget: CheckBudget): ValueProble
     return check(value, run) ? null : { ...run.problem, isTooComplex: false };
   } catch (error) {
     if (!(error instanceof OutOfSteps)) throw error;
-    const message = `takes too long to check: more than ${steps} steps, or ${MAX_NESTED_CHECKS} schemas within schemas`;
+    const message = `takes too long to check: more than ${steps} steps, or ${MAX_NESTED_CHECKS} nested schemas`;
     return { pointer: "", message, isTooComplex: true };
   } finally {
     budget.stepsLeft -= steps - run.stepsLeft;

@@ -1,5 +1,5 @@
-// The formats of JSON Schema that are checked, as its RFCs write them; others are notes for the reader. Each in linear
-// time: no quantifier within another one that could share a character with it. Lengths are bounded where a bound exists.
+// The formats of JSON Schema that are checked, according to their RFCs; others are annotations. Each takes linear time:
+// no nested quantifiers that can match the same character. Lengths are bounded where a bound exists.
 import { isIPv4, isIPv6 } from "node:net";
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
@@ -8,7 +8,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAIL_USER = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const QUOTED_MAIL_USER = /^"([ !#-[\]-~]|\\[ -~])*"$/;
-// RFC 3986: what stands in a name, in a path, and behind a question mark.
+// RFC 3986: characters of a name, of a path and of a query.
 const NAME = "[\\w.~!$&'()*+,;=-]|%[0-9a-f]{2}";
 const PATH = `${NAME}|[:@/]`;
 const QUERY = `${PATH}|[?]`;
@@ -42,7 +42,7 @@ function isTime(text: string): boolean {
   if (found === null) return false;
   const [, hour, minute, second, sign, offsetHour = 0, offsetMinute = 0] = found;
   if (second !== "60") return true;
-  // leap seconds come at the end of a day in UTC, wherever the clock hangs
+  // leap seconds occur at the end of a day in UTC
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === "-" ? -1 : 1);
   return (Number(hour) * 60 + Number(minute) - offset + 2 * DAY_MINUTES) % DAY_MINUTES === DAY_MINUTES - 1;
 }
@@ -53,7 +53,7 @@ function isDateTime(text: string): boolean {
   return /^t$/i.test(text[10] ?? "") && isDate(text.slice(0, 10)) && isTime(text.slice(11));
 }
 
-/** A mailbox of RFC 5321: a name, plain or in quotes, at a host or at an address in brackets. */
+/** A mailbox of RFC 5321: a plain or quoted local part, at a host or an address literal. */
 function isEmail(text: string): boolean {
   const at = text.lastIndexOf("@");
   if (at < 1 || at > 64 || text.length > 254) return false;
@@ -71,7 +71,7 @@ function isHostname(text: string): boolean {
   return text.length <= 253 && text.split(".").every((label) => LABEL.test(label));
 }
 
-/** Without a zone, which means something on one machine only. */
+/** Excludes zones, which are local to a machine. */
 function isPlainIPv6(text: string): boolean {
   return !text.includes("%") && isIPv6(text);
 }

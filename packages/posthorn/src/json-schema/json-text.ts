@@ -1,10 +1,10 @@
-// The JSON of what a caller passes, before anything walks through it.
+// Serializes a caller's value before anything traverses it.
 import { jsonDepth } from "../event/json-depth.ts";
 
-/** Of schemas, examples and documents: more than any of them needs, and no danger to whatever follows it down. */
+/** Maximum depth of schemas, examples and documents. */
 export const MAX_JSON_DEPTH = 128;
 
-/** Null where there is none: it refers to itself, holds a BigInt, is a function, or is nested too deep. */
+/** Returns null if it is circular, contains a BigInt, is a function, or is nested too deeply. */
 export function jsonText(value: unknown): string | null {
   try {
     const text = JSON.stringify(value);

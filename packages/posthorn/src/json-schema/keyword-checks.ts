@@ -1,4 +1,4 @@
-// What each keyword asks of a value. `required`, `items` and so on are tried in the order in which they stand here.
+// The check of each keyword. Keywords are checked in the order in which they are listed here.
 import { canonicalJson } from "./canonical-json.ts";
 import type { Check, CheckRun } from "./check-run.ts";
 import { formats } from "./formats.ts";
@@ -8,10 +8,10 @@ import type { Compiler, Schema } from "./schema-checks.ts";
 type Members = Readonly<Record<string, unknown>>;
 
 const NO_PROPERTY = "is not a property that the schema knows";
-/** What reading a name of an object costs: 150 ns where there are thousands. */
+/** Cost of reading a property: 150 ns in an object with thousands. */
 const STEPS_PER_NAME = 4;
 
-/** Checks for the keywords that are there. */
+/** Returns checks for the keywords that are present. */
 function present(schema: Schema, makers: Readonly<Record<string, (keyword: never) => Check>>): Check[] {
   return Object.entries(makers)
     .filter(([keyword]) => schema[keyword] !== undefined)
@@ -74,10 +74,10 @@ function anyOf(checks: readonly Check[]): Check {
     let matches = 0;
     for (const check of checks) {
       if (check(value, run)) matches += 1;
-      // the others may look at more of the value
+      // the others may evaluate more of the value
       if (matches > 0 && run.marks === null) return true;
     }
-    return matches > 0 || run.fail("must match one of the shapes its schema allows");
+    return matches > 0 || run.fail("must match one of the schemas in anyOf");
   };
 }
 
@@ -88,12 +88,12 @@ function oneOf(checks: readonly Check[]): Check {
       if (check(value, run)) matches += 1;
       if (matches > 1) break;
     }
-    return matches === 1 || run.fail("must match exactly one of the shapes its schema allows");
+    return matches === 1 || run.fail("must match exactly one of the schemas in oneOf");
   };
 }
 
 function not(check: Check): Check {
-  return (value, run) => !check(value, run) || run.fail("must not be of the shape its schema rules out");
+  return (value, run) => !check(value, run) || run.fail("must not match the schema in not");
 }
 
 function conditional(condition: Check, schema: Schema, compiler: Compiler): Check {
@@ -206,8 +206,8 @@ function contains(check: Check, { minContains = 1, maxContains = Number.POSITIVE
       if (run.marks !== null) run.marks.items.add(at);
       else if (found >= least && most === Number.POSITIVE_INFINITY) return true;
     }
-    if (found < least) return run.fail(`must contain at least ${least} of the items its schema asks for`);
-    return found <= most || run.fail(`must contain at most ${most} of the items its schema speaks of`);
+    if (found < least) return run.fail(`must contain at least ${least} items that match contains`);
+    return found <= most || run.fail(`must contain at most ${most} items that match contains`);
   };
 }
 
@@ -217,7 +217,7 @@ function uniqueItems(value: unknown, run: CheckRun): boolean {
     const text = canonicalJson(item, run);
     run.spend(4 + text.length / 8);
     if (seen.has(text)) {
-      run.fail("is there twice");
+      run.fail("is a duplicate");
       return run.failedAt(String(at));
     }
     seen.add(text);
@@ -294,7 +294,7 @@ function properties(checks: readonly [name: string, check: Check][]): Check {
   const names = checks.map(([name]) => name);
   const ofNames = checks.map(([, check]) => check);
   return (value, run) => {
-    // by number: taking pairs apart took half of the time of a check
+    // by index: destructuring pairs took half of the time
     for (let at = 0; at < names.length; at += 1) {
       const name = names[at] as string;
       if (!Object.hasOwn(value as Members, name)) continue;

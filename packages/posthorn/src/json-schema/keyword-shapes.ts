@@ -1,4 +1,4 @@
-// What each keyword of JSON Schema 2020-12 must be followed by. Others are notes, and may be anything.
+// The valid values of each keyword of JSON Schema 2020-12. Other keywords are annotations with any value.
 import { isObject } from "@posthorn/wire";
 
 export type Shape = readonly [isRight: (value: unknown) => boolean, is: string];
@@ -82,7 +82,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   examples: [Array.isArray, "a list"],
 };
 
-/** What was once said otherwise, and would be passed over. */
+/** Keywords of older drafts, which would be ignored. */
 export const OLD_KEYWORDS: Readonly<Record<string, string>> = {
   dependencies: '"dependentRequired" or "dependentSchemas"',
   additionalItems: '"items" beside "prefixItems"',

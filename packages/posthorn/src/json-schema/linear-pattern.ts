@@ -1,21 +1,21 @@
-// Regular expressions of schemas, matched in time linear in the text. JavaScript's own take minutes or years for some
-// patterns (`^(a+)+$`), and the text is a publisher's. This runs all ways to match side by side (Thompson, 1968); what
-// cannot be matched so, references back and looking around, is refused when a schema is saved.
+// Regular expressions of schemas, matched in linear time. JavaScript's own engine takes exponential time for some
+// patterns (`^(a+)+$`), and the text is untrusted. This simulates all alternatives in parallel (Thompson, 1968).
+// Backreferences and lookaround, which it cannot match, are rejected when a schema is saved.
 
-/** Each costs a step for each character; `x{1,100}` is a hundred of them. */
+/** Each state costs a step per character; `x{1,100}` has a hundred. */
 export const MAX_PATTERN_STATES = 500;
 export const MAX_PATTERN_LENGTH = 500;
 
 export class PatternError extends Error {}
 
-/** Told how many steps a character costs; what it throws ends the matching. */
+/** Called with the steps of each character; throws to stop. */
 export type Spend = (steps: number) => void;
 
 export interface LinearPattern {
   test(text: string, spend?: Spend): boolean;
 }
 
-/** Throws a `PatternError` that says what is not supported, or not right. */
+/** Throws a `PatternError` for an invalid or unsupported pattern. */
 export function linearPattern(source: string): LinearPattern {
   if (source.length > MAX_PATTERN_LENGTH) {
     throw new PatternError(`it has ${source.length} characters; at most ${MAX_PATTERN_LENGTH} are allowed`);
@@ -26,7 +26,7 @@ export function linearPattern(source: string): LinearPattern {
     throw new PatternError("it is not a regular expression of ECMA-262 with the flag u");
   }
   const program = new Compiler(source).program();
-  // made once: four arrays for every text took longer than matching a short one
+  // allocated once: four arrays per text took longer than matching a short one
   const sets: Sets = [new StepSet(program.length), new StepSet(program.length)];
   return { test: (text, spend = () => {}) => matches(program, text, spend, sets) };
 }
@@ -37,7 +37,7 @@ type Step =
   | { readonly kind: "assert"; readonly holds: (before: number, after: number) => boolean }
   | { readonly kind: "match" };
 
-/** No character: the text's edge. */
+/** The start or end of the text. */
 const EDGE = -1;
 
 type Sets = readonly [here: StepSet, next: StepSet];
@@ -50,7 +50,7 @@ function matches(program: readonly Step[], text: string, spend: Spend, sets: Set
   let before = EDGE;
   let after = codePointAt(text, 0);
   for (let at = 0; ; ) {
-    // a match may begin anywhere
+    // a match may start anywhere
     if (follow(program, 0, before, after, here)) return true;
     if (after === EDGE) return false;
     spend(1 + here.size);
@@ -72,7 +72,7 @@ function codePointAt(text: string, at: number): number {
   return text.codePointAt(at) ?? EDGE;
 }
 
-/** Adds every step reachable without a character; true at the end of the pattern. */
+/** Adds every step that is reachable without a character. Returns true at the end of the pattern. */
 function follow(
   program: readonly Step[],
   from: number,
@@ -81,7 +81,7 @@ function follow(
   into: StepSet,
 ): boolean {
   if (!into.add(from)) return false;
-  // what is added is looked at in turn: the set is the list of what is open, too
+  // the set is also the work list
   for (let nth = into.size - 1; nth < into.size; nth += 1) {
     const index = into.at(nth);
     const step = program[index] as Step;
@@ -92,7 +92,7 @@ function follow(
   return false;
 }
 
-/** Steps of a program, emptied at no cost: a Set took ten times as long for every character. */
+/** A set of steps that is cleared at no cost: a Set took ten times as long per character. */
 class StepSet {
   readonly #steps: Uint16Array;
   readonly #places: Uint16Array;
@@ -103,7 +103,7 @@ class StepSet {
     this.#places = new Uint16Array(capacity);
   }
 
-  /** False: it was there already. */
+  /** Returns false if it was already there. */
   add(step: number): boolean {
     const place = this.#places[step] as number;
     if (place < this.size && this.#steps[place] === step) return false;
@@ -122,7 +122,7 @@ class StepSet {
   }
 }
 
-/** A piece of a program whose forks are relative to its beginning. */
+/** A part of a program with relative jumps. */
 type Piece = readonly Step[];
 
 class Compiler {
@@ -175,7 +175,7 @@ class Compiler {
     return piece;
   }
 
-  /** One character or class, left to JavaScript's own matcher: on one character it cannot take long. */
+  /** One character or class, matched by JavaScript's engine, which is fast for one character. */
   #character(): Step {
     const rest = this.#source.slice(this.#at);
     if (/^\\(?:[1-9]|k<)/.test(rest)) throw new PatternError("references back to a group are not supported");
@@ -210,7 +210,7 @@ class Compiler {
 }
 
 function acceptsOf(text: string): (codePoint: number) => boolean {
-  // a table takes 10 µs, and most of a pattern is plain letters
+  // a table takes 10 µs to build, and most of a pattern is plain letters
   if (/^[\w-]$/.test(text)) {
     const only = text.charCodeAt(0);
     return (code) => code === only;
@@ -220,11 +220,11 @@ function acceptsOf(text: string): (codePoint: number) => boolean {
   return (code) => (code < 128 ? ascii[code] === 1 : one.test(String.fromCodePoint(code)));
 }
 
-/** A class in brackets, an escape with all that belongs to it, or any character. */
+/** A bracketed class, an escape sequence, or any character. */
 const ATOM =
   /^(?:\[(?:\\.|[^\]\\])*\]|\\(?:u\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}(?:\\u[dD][c-fC-F][0-9A-Fa-f]{2})?|x[0-9A-Fa-f]{2}|[pP]\{[^}]*\}|c[A-Za-z]|.)|.)/su;
 
-/** Whether it is lazy does not matter to whether it matches. */
+/** Laziness does not affect whether it matches. */
 const QUANTIFIER = /^(?:([*+?])|\{(\d+)(,)?(\d*)\})\??/;
 
 function isWordEdge(before: number, after: number): boolean {

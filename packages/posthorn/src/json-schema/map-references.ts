@@ -1,4 +1,4 @@
-// Rewrites the `$ref`s of a schema that moves to another document; what stands in `const` or `enum` is data and stays.
+// Rewrites the `$ref`s of a schema that moves to another document. `const` and `enum` contain data and are not changed.
 import { MAPS, SCHEMA_LISTS, SCHEMAS } from "./schema-keywords.ts";
 
 export function mapReferences(schema: unknown, rewrite: (reference: string) => string): unknown {

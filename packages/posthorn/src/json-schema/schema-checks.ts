@@ -1,18 +1,18 @@
-// A JSON Schema 2020-12 as functions within functions. Every schema that is asked costs steps before it does anything,
-// whichever way leads to it, and a keyword whose work grows with the value costs by the value.
+// Compiles a JSON Schema 2020-12 to nested functions. Every evaluated schema costs steps before it runs, and keywords
+// whose work grows with the value cost accordingly.
 import { type Check, type CheckRun, Marks } from "./check-run.ts";
 import { arrayChecks, numberChecks, objectChecks, stringChecks, valueChecks } from "./keyword-checks.ts";
 import { children, schemaAt } from "./schema-limits.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Makes the checks of the schemas in a schema. */
+/** Compiles subschemas. */
 export interface Compiler {
-  /** Of the same value. */
+  /** Applied to the same value. */
   inPlace(schema: unknown): Check;
-  /** Of an item, a member, or what must not match: what it looks at is not looked at in the value. */
+  /** Applied to an item, a member or a negation: what it evaluates does not count for the value. */
   apart(schema: unknown): Check;
-  /** What a `$ref` leads to. */
+  /** The target of a `$ref`. */
   referred(reference: string): Check;
 }
 
@@ -25,7 +25,7 @@ export function schemaCheck(root: Schema): Check {
     referred(reference) {
       const target = schemaAt(root, reference.slice(1));
       if (typeof target === "boolean") return inPlace(target);
-      // looked up when a value comes: it may refer back to what is not made yet
+      // resolved when it is first used, because it may be circular
       let check: Check | undefined;
       return (value, run) => {
         check ??= known.get(target) as Check;
@@ -36,7 +36,7 @@ export function schemaCheck(root: Schema): Check {
   makeAll(root);
   return inPlace(root);
 
-  /** Now, and not while a value waits: also what only references lead to. */
+  /** Compiles everything in advance, including schemas that only references reach. */
   function makeAll(schema: Schema): void {
     inPlace(schema);
     for (const [, inner] of children(schema)) makeAll(inner);
@@ -89,7 +89,7 @@ function allHold(checks: readonly Check[], value: unknown, run: CheckRun): boole
 
 const NONE: readonly Check[] = [];
 
-/** Each is looked up in an object, whether it is there or not. */
+/** Each is looked up in an object, whether it exists or not. */
 function namesIn({ properties, required, dependentRequired, dependentSchemas }: Schema): number {
   const named = [properties, required, dependentSchemas].map((names) => Object.keys(names ?? {}).length);
   const dependent = Object.values((dependentRequired ?? {}) as Record<string, string[]>);

@@ -1,4 +1,4 @@
-// Where in a JSON schema there are schemas again.
+// The keywords that contain subschemas.
 export const SCHEMAS: readonly string[] = [
   "not",
   "if",

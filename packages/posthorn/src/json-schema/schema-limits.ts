@@ -1,5 +1,4 @@
-// What a JSON schema may be before anything compiles it: bounded in size, closed in itself, and quick to check whatever
-// a publisher sends. Whoever writes schemas is trusted, but not to have thought of all that.
+// Checks a JSON schema before it is compiled: bounded in size, self-contained, and cheap to evaluate for every value.
 
 import { escapePointer, unescapePointer } from "@posthorn/wire";
 import type { InputProblem } from "../errors.ts";
@@ -10,14 +9,14 @@ import { MAPS, SCHEMA_LISTS, SCHEMAS } from "./schema-keywords.ts";
 
 export const MAX_SCHEMA_BYTES = 64 * 1024;
 export const MAX_SCHEMA_DEPTH = 32;
-/** Schemas that apply to one and the same value, references followed. */
+/** Schemas that apply to the same value, including references. */
 export const MAX_SCHEMAS_IN_PLACE = 1_000;
 
 type Schema = Readonly<Record<string, unknown>>;
 
 const DIALECTS =
   /^https?:\/\/(json-schema\.org\/draft\/2020-12\/schema|spec\.openapis\.org\/oas\/3\.1\/dialect\/base)#?$/;
-/** Names by which a schema could be found from elsewhere. */
+/** Keywords that would make a schema addressable from outside. */
 const REFUSED = [
   "$anchor",
   "$dynamicAnchor",
@@ -27,7 +26,7 @@ const REFUSED = [
   "$vocabulary",
 ];
 
-/** Pointers are into the schema. */
+/** Returns problems with pointers into the schema. */
 export function schemaProblems(schema: unknown): InputProblem[] {
   if (!isSchema(schema)) return [{ pointer: "", message: "A schema is a JSON object." }];
   const text = jsonText(schema);
@@ -104,7 +103,7 @@ function checkPattern(
   }
 }
 
-/** What stands elsewhere was not looked at, and would be compiled all the same. */
+/** Reference targets outside known keywords have not been checked, but would be compiled. */
 function checkTargets(root: Schema, problems: InputProblem[]): void {
   const schemas = new Set<unknown>();
   const references: [pointer: string, target: unknown][] = [];
@@ -117,11 +116,11 @@ function checkTargets(root: Schema, problems: InputProblem[]): void {
   visit(root, "");
   for (const [pointer, target] of references) {
     if (typeof target === "boolean" || schemas.has(target)) continue;
-    problems.push({ pointer, message: '"$ref" leads to no schema. Put it under "$defs", and point there.' });
+    problems.push({ pointer, message: '"$ref" refers to no schema. Put it under "$defs", and point there.' });
   }
 }
 
-/** References in a circle never end, and a few dozen that branch would be followed millions of times. */
+/** Rejects circular references, which never end, and branching ones, which would be followed millions of times. */
 function checkInPlace(root: Schema, problems: InputProblem[]): void {
   const weights = new Map<Schema, number>();
   const open = new Set<Schema>();
@@ -160,7 +159,7 @@ function inPlace(schema: Schema, root: Schema): Schema[] {
   return [...lists, ...ones, ...dependent, target].filter(isSchema);
 }
 
-/** The value at a JSON Pointer, percent-encoding undone as in a fragment. */
+/** Returns the value at a percent-encoded JSON Pointer. */
 export function schemaAt(root: unknown, pointer: string): unknown {
   let value = root;
   for (const part of pointer.split("/").slice(1)) {
@@ -179,7 +178,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The schemas in a schema; what stands in `const`, `enum`, `default` and `examples` is data. */
+/** Returns the subschemas. `const`, `enum`, `default` and `examples` contain data. */
 export function children(schema: Schema): [path: string, inner: Schema][] {
   const found: [string, unknown][] = [];
   for (const keyword of SCHEMAS) found.push([`/${keyword}`, schema[keyword]]);

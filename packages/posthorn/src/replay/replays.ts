@@ -160,7 +160,7 @@ export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptio
     const { id: uuid } = await find(id, scope);
     const row = await cancelReplay(db, uuid);
     if (row !== null) return toReplay(row);
-    throw new PosthornError("replay_over", `The replay ${id} has ended already; there is nothing to cancel.`);
+    throw new PosthornError("replay_over", `The replay ${id} has already ended.`);
   }
 
   async function find(id: string, scope: Scope): Promise<ReplayRow> {
@@ -325,6 +325,6 @@ function limitReached(tenant: string | null): PosthornError {
   const whose = tenant === null ? "of all tenants" : "of this tenant";
   return new PosthornError(
     "replay_limit_reached",
-    `${MOST_RUNNING_REPLAYS} replays ${whose} are running, and no more may at a time. Wait for one to end, or cancel one.`,
+    `${MOST_RUNNING_REPLAYS} replays ${whose} are running, which is the maximum. Wait for one to end, or cancel one.`,
   );
 }

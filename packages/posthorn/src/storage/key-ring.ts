@@ -65,7 +65,7 @@ function parseKey(item: string, index: number): { id: string; key: KeyObject } {
 }
 
 function invalid(message: string): PosthornError {
-  return new PosthornError("invalid_config", `The key ring cannot be used: ${message}`);
+  return new PosthornError("invalid_config", `The encryption keys are not valid: ${message}`);
 }
 
 class Ring implements KeyRing {
@@ -111,8 +111,8 @@ class Ring implements KeyRing {
     } catch {
       throw new PosthornError(
         "secret_unreadable",
-        `${binding} does not decrypt with the key "${keyId}": the row was changed or copied from another one, or the ` +
-          "key with this id is not the one it was encrypted with. Put the right key back, or rotate the endpoint's secret.",
+        `${binding} cannot be decrypted with the key "${keyId}": the row was changed or copied, or the ` +
+          "key with this id is not the one that encrypted it. Restore the right key, or rotate the endpoint's secret.",
       );
     }
   }
@@ -121,15 +121,15 @@ class Ring implements KeyRing {
 function noKeys(): PosthornError {
   return new PosthornError(
     "encryption_key_missing",
-    "Endpoint secrets are encrypted at rest and no encryption key is configured. Set POSTHORN_ENCRYPTION_KEYS " +
-      `(or the option encryptionKeys), and keep it safe; a key made for you: ${generateEncryptionKey()}`,
+    "Endpoint secrets are encrypted at rest, but no encryption key is configured. Set POSTHORN_ENCRYPTION_KEYS " +
+      `(or the option encryptionKeys), and store it safely. A newly generated key: ${generateEncryptionKey()}`,
   );
 }
 
 function unknownKey(keyId: string, known: readonly string[]): PosthornError {
   return new PosthornError(
     "encryption_key_missing",
-    `A secret was encrypted with the key "${keyId}", which is not configured (there is: ${known.join(", ")}). ` +
-      `Add ${keyId}:<base64> to POSTHORN_ENCRYPTION_KEYS, behind the key that encrypts.`,
+    `A secret was encrypted with the key "${keyId}", which is not configured (configured: ${known.join(", ")}). ` +
+      `Add ${keyId}:<base64> to POSTHORN_ENCRYPTION_KEYS, after the key that encrypts.`,
   );
 }

@@ -135,7 +135,7 @@ async function createSchemaAndTable(db: Database, lockTimeoutMs: number): Promis
     if (!hasSchema) {
       const sql = createSchema(db.schema);
       await runScript(tx, sql).catch((error) => {
-        throw withoutRight(error, `Let someone who may run: ${sql} authorization <this role>`);
+        throw withoutRight(error, `Ask a privileged user to run: ${sql} authorization <this role>`);
       });
     }
     if (!hasTable) {
@@ -148,8 +148,8 @@ async function createSchemaAndTable(db: Database, lockTimeoutMs: number): Promis
 
 function withoutRight(error: unknown, remedy: string): unknown {
   if ((error as { code?: string }).code !== "42501") return error;
-  const said = (error as Error).message;
-  return new PosthornError("schema_missing", `The database cannot be migrated: ${said}. ${remedy}.`, {
+  const reason = (error as Error).message;
+  return new PosthornError("schema_missing", `The database cannot be migrated: ${reason}. ${remedy}.`, {
     cause: error,
   });
 }
@@ -187,8 +187,8 @@ function compare(
   if (newest !== undefined && newest.version > migrations.length) {
     throw new PosthornError(
       "schema_too_new",
-      `Schema "${schema}" is at version ${newest.version} (${newest.name}); this Posthorn knows versions up to ` +
-        `${migrations.length}. Run the newer Posthorn that migrated it, or restore a backup from before.`,
+      `Schema "${schema}" is at version ${newest.version} (${newest.name}); this Posthorn supports versions up to ` +
+        `${migrations.length}. Run the newer Posthorn that migrated it, or restore an earlier backup.`,
     );
   }
   for (const { version, checksum } of applied) {
@@ -196,7 +196,7 @@ function compare(
     if (known?.checksum === checksum) continue;
     throw new PosthornError(
       "schema_changed",
-      `Migration ${version} was applied to schema "${schema}" with other content than this Posthorn has. ` +
+      `Migration ${version} was applied to schema "${schema}" with different content from this version of Posthorn. ` +
         "Run a released version of Posthorn; a migration is never changed after its release.",
     );
   }
@@ -212,7 +212,7 @@ async function retryLocked<Result>(work: () => Promise<Result>, tries: number): 
       if (tried >= tries) {
         throw new PosthornError(
           "database_unavailable",
-          `The migration gave way ${tries} times to transactions that hold its tables. End long ones and try again.`,
+          `The migration could not lock its tables in ${tries} tries. End long transactions and try again.`,
           { cause: error },
         );
       }

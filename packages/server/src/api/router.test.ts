@@ -68,5 +68,5 @@ test("a route that declares no permission does not start", () => {
 });
 
 test("the same route twice does not start", () => {
-  expect(() => createRouter([route("GET", "/a/{x}"), route("GET", "/a/{x}")])).toThrow("is there twice");
+  expect(() => createRouter([route("GET", "/a/{x}"), route("GET", "/a/{x}")])).toThrow("is a duplicate");
 });

@@ -69,7 +69,7 @@ function addRoute(root: Node, route: Route): void {
   let node = root;
   for (const segment of segmentsOf(route.path)) node = childFor(node, segment, route);
   if (node.routes.has(route.method))
-    throw new Error(`The route ${route.method} ${route.path} is there twice.`);
+    throw new Error(`The route ${route.method} ${route.path} is a duplicate.`);
   node.routes.set(route.method, route);
 }
 

@@ -293,7 +293,7 @@ test("16: callback and topic have 2,048 bytes with what is added to verify them,
   expect([await asked(2_048), await asked(2_049)]).toEqual([202, 400]);
 });
 
-test("16: a parameter that is there twice is refused", async () => {
+test("16: a duplicate parameter is rejected", async () => {
   const form = new URLSearchParams({ "hub.mode": "subscribe", "hub.topic": topicOf("sixteen") });
   form.append("hub.callback", `${world.subscriber.url}/a`);
   form.append("hub.callback", `${world.subscriber.url}/b`);
