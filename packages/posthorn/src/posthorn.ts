@@ -321,7 +321,7 @@ export class Instance implements Posthorn {
     this.#warnOfMetadata();
     if (!this.#config.enabled && role !== "api")
       this.#config.logger.warn(
-        "delivery is turned off by enabled: false (POSTHORN_ENABLED); events are kept, and nothing is sent",
+        "delivery is disabled by enabled: false (POSTHORN_ENABLED); events are stored, and nothing is sent",
       );
     await register(this.db, this.#catalogue, this.#config.declaredTypes);
     await setCatalogueMode(this.db, this.#config.catalogue);

@@ -126,7 +126,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   }
 
   onDeadline(): void {
-    this.#giveUp({ error: "timeout", detail: `no answer within ${this.#timeoutMs} ms` });
+    this.#giveUp({ error: "timeout", detail: `no response within ${this.#timeoutMs} ms` });
   }
 
   cutOff(): void {
@@ -205,7 +205,7 @@ function joined(headers: Readonly<Record<string, string | string[] | undefined>>
   return Object.fromEntries(entries);
 }
 
-const SENT_ONCE: ErrorClass = { error: "connection_reset", detail: "connection closed before an answer" };
+const SENT_ONCE: ErrorClass = { error: "connection_reset", detail: "connection closed before a response" };
 const CUT_OFF: ErrorClass = { error: "unknown", detail: "cut off because this process is stopping" };
 const TOO_MANY_INFORMATIONAL: ErrorClass = { error: "bad_response", detail: "endless 1xx responses" };
 const BODY_TOO_LONG: ErrorClass = { error: "bad_response", detail: "response body too long" };

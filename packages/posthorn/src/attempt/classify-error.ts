@@ -11,7 +11,7 @@ export interface ErrorClass {
 export class BlockedAddressError extends Error {
   constructor() {
     super(
-      "The host leads to an address that is not public, so nothing was sent. Point it at a public address. An " +
+      "The host resolves to an address that is not public, so nothing was sent. Point it at a public address. An " +
         'operator can allow private ranges with POSTHORN_ALLOW_CIDRS, or the library\'s option "allowCidrs".',
     );
   }
@@ -39,11 +39,11 @@ export function classifyError(thrown: unknown): ErrorClass {
 
 const BY_CODE: Readonly<Record<string, ErrorClass | undefined>> = {
   ECONNREFUSED: { error: "connection_refused", detail: "connection refused" },
-  ECONNRESET: { error: "connection_reset", detail: "connection reset before an answer" },
+  ECONNRESET: { error: "connection_reset", detail: "connection reset before a response" },
   EPIPE: { error: "connection_reset", detail: "connection closed while the request was being sent" },
   ETIMEDOUT: { error: "timeout", detail: "no connection within the time limit" },
   UND_ERR_CONNECT_TIMEOUT: { error: "timeout", detail: "no connection within the time limit" },
-  UND_ERR_HEADERS_TIMEOUT: { error: "timeout", detail: "no answer within the time limit" },
+  UND_ERR_HEADERS_TIMEOUT: { error: "timeout", detail: "no response within the time limit" },
   UND_ERR_HEADERS_OVERFLOW: { error: "headers_too_large", detail: "more than 8 KB of response headers" },
   // undici asserts on a status such as 000.
   ERR_ASSERTION: { error: "bad_response", detail: "not an HTTP/1.1 response" },
@@ -61,8 +61,8 @@ const BY_CODE: Readonly<Record<string, ErrorClass | undefined>> = {
 function socketError(message: string): ErrorClass {
   // "bad response" is an unexpected 100 Continue, "bad upgrade" a 101.
   if (message.startsWith("bad "))
-    return { error: "bad_response", detail: `not an answer to a POST (${message})` };
-  return { error: "connection_reset", detail: "connection closed before an answer" };
+    return { error: "bad_response", detail: `not a response to a POST (${message})` };
+  return { error: "connection_reset", detail: "connection closed before a response" };
 }
 
 function isParserError(thrown: unknown): boolean {

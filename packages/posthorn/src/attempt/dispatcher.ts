@@ -147,6 +147,6 @@ interface Destination {
 
 const RESERVED_HEADER: ErrorClass = {
   error: "invalid_request",
-  detail: "the headers host and connection belong to the sender",
+  detail: "the headers host and connection are reserved",
 };
 const NOT_SENT: ErrorClass = { error: "unknown", detail: "not sent because this process is stopping" };

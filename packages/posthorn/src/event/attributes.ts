@@ -59,7 +59,7 @@ export function checkAttributes(
   for (const { pointer, message } of unknown) wrong(pointer, message);
   for (const name of Object.keys(extensions)) {
     if (NOT_EXTENSIONS.includes(name))
-      wrong(`/extensions/${name}`, `${name} is no extension; give it by itself.`);
+      wrong(`/extensions/${name}`, `${name} is not an extension; pass it as an attribute.`);
   }
   // required attributes that are missing get a valid value
   const whole = { id: "1", source: "/", type: "t", ...given(core), specversion: "1.0" };
@@ -91,7 +91,7 @@ function encodingProblem({ datacontenttype, encoding }: EventAttributes, payload
   if (encoding === undefined)
     return typeof datacontenttype !== "string" || isJsonType(datacontenttype)
       ? null
-      : `Data of ${datacontenttype} is no JSON; say by encoding how it is written.`;
+      : `Data of ${datacontenttype} is not JSON; set encoding.`;
   const data: unknown = JSON.parse(Buffer.from(payload).toString());
   if (encoding === "none") return data === null ? null : "Where there is no data, data must be null.";
   if (typeof data !== "string") return `With encoding ${encoding}, data must be a string.`;

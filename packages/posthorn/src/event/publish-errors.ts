@@ -17,7 +17,7 @@ export function conflictError({ attributes }: Event, key: string, firstEventId: 
 export function unavailableError(cause?: unknown): PosthornError {
   return new PosthornError(
     "database_unavailable",
-    "The database did not take the event in time; an open transaction may hold its subject or its idempotency key. " +
+    "The database did not store the event in time; an open transaction may hold its subject or its idempotency key. " +
       "It may be stored or not: publish again with the same idempotency key.",
     { cause },
   );
@@ -26,6 +26,6 @@ export function unavailableError(cause?: unknown): PosthornError {
 export function stoppedError(): PosthornError {
   return new PosthornError(
     "stopped",
-    "This Posthorn was stopped and takes no more events; publish elsewhere, or after the restart.",
+    "This Posthorn was stopped and accepts no more events; publish elsewhere, or after the restart.",
   );
 }

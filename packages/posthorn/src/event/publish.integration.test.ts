@@ -491,9 +491,9 @@ describe("data", () => {
   const circular: Record<string, unknown> = {};
   circular.self = circular;
   test.each<[what: string, data: unknown, says: RegExp]>([
-    ["missing", undefined, /it is missing; pass null if there is nothing to say/],
+    ["missing", undefined, /it is missing; pass null for no data/],
     ["a function", () => 1, /a function has no JSON; pass plain data/],
-    ["a BigInt", { n: 1n }, /it holds a BigInt, which JSON cannot; convert it to a string/],
+    ["a BigInt", { n: 1n }, /it contains a BigInt, which JSON cannot represent; convert it to a string/],
     ["circular", circular, /it refers to itself; pass plain data/],
   ])("that is %s is refused with the reason", async (_what, data, says) => {
     const tenant = await newTenant();

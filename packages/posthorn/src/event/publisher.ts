@@ -242,7 +242,7 @@ export class Publisher {
         reject(
           new PosthornError(
             "database_unavailable",
-            "The idempotency key was removed in this very moment; publish again.",
+            "The idempotency key was just removed; publish again.",
           ),
         );
       else if (!first.digest.equals(key?.digest as Uint8Array))

@@ -187,7 +187,7 @@ function checkNames(input: PublishInput, problems: InputProblem[]): void {
     );
   }
   if (traceparent !== undefined && !isTraceparent(traceparent)) {
-    wrong("traceparent", "traceparent must be as W3C Trace Context has it: 00-<32 hex>-<16 hex>-<2 hex>.");
+    wrong("traceparent", "traceparent must be a W3C trace context: 00-<32 hex>-<16 hex>-<2 hex>.");
   }
 }
 
@@ -218,7 +218,7 @@ function rawDataProblem(data: unknown, rawData: unknown): string | null {
 }
 
 function serialise(data: unknown): Buffer {
-  if (data === undefined) throw new Error("it is missing; pass null if there is nothing to say");
+  if (data === undefined) throw new Error("it is missing; pass null for no data");
   let json: string | undefined;
   try {
     json = JSON.stringify(data);
@@ -230,7 +230,7 @@ function serialise(data: unknown): Buffer {
 }
 
 function reasonNotJson(error: Error): string {
-  if (/BigInt/.test(error.message)) return "it holds a BigInt, which JSON cannot; convert it to a string";
+  if (/BigInt/.test(error.message)) return "it contains a BigInt, which JSON cannot represent; convert it to a string";
   if (/circular/i.test(error.message)) return "it refers to itself; pass plain data";
   if (error instanceof RangeError) return `it is nested deeper than ${maxDepth} levels; flatten it`;
   return error.message;

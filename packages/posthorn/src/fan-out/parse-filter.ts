@@ -60,7 +60,7 @@ class FilterReader {
     if (isObject(input)) return this.#readObject(input, pointer, depth, isRoot);
     if (isRoot) this.#refuse(pointer, `This is a filter of its own: an object such as ${EXAMPLE}.`);
     else if (Array.isArray(input))
-      this.#refuse(pointer, 'A list says nothing by itself. For one of several values write {"$in": […]}.');
+      this.#refuse(pointer, 'A list is not a condition. For one of several values write {"$in": […]}.');
     else return ofElement(this.#readOperator("$eq", input, pointer, depth));
     return NOTHING;
   }
@@ -69,7 +69,7 @@ class FilterReader {
     if (depth > maxFilterDepth) return merged(this.#refuseDepth(pointer));
     const entries = Object.entries(input);
     if (entries.length === 0)
-      this.#refuse(pointer, "This says nothing. Write a condition, or leave it out; null is no filter.");
+      this.#refuse(pointer, "This is empty. Write a condition, or omit it; null means no filter.");
     return merged(
       entries.map(([key, value]) =>
         this.#readEntry(key, value, `${pointer}/${escapePointer(key.slice(0, 100))}`, depth, isRoot),
@@ -80,11 +80,11 @@ class FilterReader {
   #readEntry(key: string, value: unknown, pointer: string, depth: number, isRoot: boolean): Filter {
     const isEnough = this.problems.length >= maxProblems || this.#conditions > maxFilterConditions;
     if (isEnough) return NOTHING;
-    if (!isStorable(key)) this.#refuse(pointer, "A name has no NUL and no half of a surrogate pair.");
+    if (!isStorable(key)) this.#refuse(pointer, "A name must not contain NUL or a lone surrogate.");
     if (key.startsWith("$") && !key.startsWith("$$"))
       return this.#readDollar(key, value, pointer, depth, isRoot);
     if (isRoot && !ROOT_FIELDS.includes(key)) {
-      const shown = `A filter is about data and subject, not "${key.slice(0, 60)}".`;
+      const shown = `A filter applies to data and subject, not "${key.slice(0, 60)}".`;
       this.#refuse(pointer, `${shown} ${didYouMean(key, [...ROOT_FIELDS, ...COMBINING])}`);
       return NOTHING;
     }
@@ -98,7 +98,7 @@ class FilterReader {
     const known = isRoot ? COMBINING : OPERATORS;
     if (!known.includes(key)) {
       const what = OPERATORS.includes(key)
-        ? `"${key}" is asked of a value: write it below data or subject.`
+        ? `"${key}" applies to a value: write it below data or subject.`
         : `There is no operator "${key.slice(0, 60)}". ${didYouMean(key, known)} A field of that name is written "$${key.slice(0, 60)}".`;
       this.#refuse(pointer, what);
       return NOTHING;
@@ -143,7 +143,7 @@ class FilterReader {
 
   #readPrefix(value: unknown, pointer: string): Holds {
     if (typeof value !== "string" || value === "")
-      this.#refuse(pointer, '"$startsWith" takes a text of one character or more.');
+      this.#refuse(pointer, '"$startsWith" takes a string of one character or more.');
     else this.#readScalar(value, pointer);
     return (given) => typeof given === "string" && given.startsWith(value as string);
   }
@@ -151,7 +151,7 @@ class FilterReader {
   /** Compares numbers with numbers and strings with strings; a comparison of different types does not hold. */
   #readRange(operator: string, limit: unknown, pointer: string): Holds {
     if (typeof limit !== "number" && typeof limit !== "string") {
-      this.#refuse(pointer, `"${operator}" takes a number or a text.`);
+      this.#refuse(pointer, `"${operator}" takes a number or a string.`);
       return () => false;
     }
     this.#readScalar(limit, pointer);
@@ -169,18 +169,18 @@ class FilterReader {
   #readScalar(value: unknown, pointer: string): Scalar {
     if (value === null || typeof value === "boolean") return value;
     if (typeof value === "string") {
-      if (!isStorable(value)) this.#refuse(pointer, "A text has no NUL and no half of a surrogate pair.");
+      if (!isStorable(value)) this.#refuse(pointer, "A string must not contain NUL or a lone surrogate.");
       return value;
     }
     if (typeof value === "number") {
       if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value;
       this.#refuse(
         pointer,
-        "Numbers beyond 9007199254740991 (2^53 − 1) are not compared exactly. Publish such an id as text, and compare it as text.",
+        "Numbers beyond 9007199254740991 (2^53 − 1) are not compared exactly. Publish such an id as a string, and compare it as a string.",
       );
       return null;
     }
-    this.#refuse(pointer, "This takes a text, a number, true, false or null.");
+    this.#refuse(pointer, "This takes a string, a number, true, false or null.");
     return null;
   }
 

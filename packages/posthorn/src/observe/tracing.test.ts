@@ -18,5 +18,5 @@ test.each([
   `00-${"0".repeat(32)}-2222222222222222-01`,
   `00-${"1".repeat(32)}-${"0".repeat(16)}-01`,
 ])("%j is no traceparent", (traceparent) => {
-  expect(() => publish(traceparent)).toThrow(/traceparent must be as W3C Trace Context has it/);
+  expect(() => publish(traceparent)).toThrow(/traceparent must be a W3C trace context/);
 });

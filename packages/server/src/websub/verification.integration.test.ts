@@ -38,7 +38,7 @@ test("21: whoever pushes content of a topic that is not served is told the setti
   const refused = await world.send("POST", path, { authorization: `Bearer ${adminKey}` });
   expect([refused.status, refused.text]).toEqual([
     404,
-    "The hub does not serve this topic. Add how its URL begins to POSTHORN_WEBSUB_EXTERNAL_TOPICS.\n",
+    "The hub does not serve this topic. Add a prefix of its URL to POSTHORN_WEBSUB_EXTERNAL_TOPICS.\n",
   ]);
 });
 

@@ -1,7 +1,6 @@
-// How a name becomes addresses. DNS is asked directly, not through the system's getaddrinfo: that one blocks a thread of
-// four for as long as a name server likes to be silent, so four bad names would hold up every other lookup, and the
-// disk. Asked like this, a name is also absolute: resolv.conf's search domains never apply, `hooks.example.com` cannot
-// become `hooks.example.com.svc.cluster.local`.
+// Resolves names by querying DNS directly. The system's getaddrinfo blocks one of four threads while a name server is silent,
+// so four bad names would delay every other lookup and file access. Queried directly, a name is also absolute: the search
+// domains of resolv.conf do not apply, and `hooks.example.com` cannot become `hooks.example.com.svc.cluster.local`.
 import { Resolver, lookup as systemLookup } from "node:dns/promises";
 import { TenantSemaphore } from "../../service/tenant-semaphore.ts";
 import type { AddressPolicy } from "./guard-address.ts";

@@ -26,13 +26,13 @@ test.each([
 test.each([
   [{}, 200, /HTTP 200 without WebHook-Allowed-Origin/],
   [{ "webhook-allowed-rate": "*" }, 204, /without WebHook-Allowed-Origin/],
-  [{ "webhook-allowed-origin": "other.example" }, 200, /another origin than hooks.example.com/],
+  [{ "webhook-allowed-origin": "other.example" }, 200, /a different origin than hooks.example.com/],
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "many" }, 200, /neither a number/],
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "0" }, 200, /neither a number/],
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "-1" }, 200, /neither a number/],
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "0.5" }, 200, /neither a number/],
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "10, 20" }, 200, /neither a number/],
-  [{ "webhook-allowed-origin": "hooks.example.com, *" }, 200, /another origin/],
+  [{ "webhook-allowed-origin": "hooks.example.com, *" }, 200, /a different origin/],
 ])("denied by %j with status %i", (headers, status, words) => {
   const decision = decideHandshake(answered(headers as Record<string, string>, status), asked);
   expect(decision).toMatchObject({ state: "denied", retryInMs: null });

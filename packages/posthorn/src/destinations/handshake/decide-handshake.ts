@@ -31,7 +31,7 @@ export function decideHandshake(
   if (header === undefined) return silent(outcome.statusCode, asked);
   const origin = header.trim();
   if (origin !== "*" && origin.toLowerCase() !== asked.origin.toLowerCase()) {
-    return denied(`It allows another origin than ${asked.origin}.`);
+    return denied(`It allows a different origin than ${asked.origin}.`);
   }
   const allowed = readRate(rate, asked.rate);
   if (allowed === undefined) return denied("It allows a rate that is neither a number per minute nor *.");
@@ -63,7 +63,7 @@ function denied(detail: string): HandshakeDecision {
 function silent(statusCode: number, { hasCallback }: Asked): HandshakeDecision {
   const answer = `It answered HTTP ${statusCode} without WebHook-Allowed-Origin`;
   if (!hasCallback) return denied(`${answer}, so it does not allow webhooks.`);
-  const detail = `${answer}. It can still allow webhooks by the callback URL that it was told.`;
+  const detail = `${answer}. It can still allow webhooks through the callback URL it was given.`;
   return { state: "waiting", allowedRate: null, detail, retryInMs: null };
 }
 

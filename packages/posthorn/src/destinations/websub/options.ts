@@ -78,7 +78,7 @@ export function resolveWebSub(
   refuseUnknown("websub has no option", options, names);
   if (publicUrl === undefined) {
     throw invalid(
-      "websub needs publicUrl (POSTHORN_PUBLIC_URL): subscribers are told the hub's URL, and it must not change.",
+      "websub needs publicUrl (POSTHORN_PUBLIC_URL): subscribers store the hub's URL, so it must not change.",
     );
   }
   const hubUrl = `${publicUrl.replace(/\/+$/, "")}/websub`;
@@ -126,6 +126,6 @@ function readTopics(topics: readonly string[]): readonly string[] {
     typeof topic === "string" && (topic === "*" || /^https?:\/\/[^/?#]+\//.test(topic));
   if (Array.isArray(topics) && topics.every(isTopic)) return topics;
   throw invalid(
-    "websub.externalTopics lists how URLs begin, with host and slash, such as https://blog.example.com/, or * for all.",
+    "websub.externalTopics lists URL prefixes with host and slash, such as https://blog.example.com/, or * for all.",
   );
 }

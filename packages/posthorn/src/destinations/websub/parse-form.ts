@@ -48,7 +48,7 @@ export function parseForm(form: URLSearchParams, policy: AddressPolicy): HubRequ
 
 function only(form: URLSearchParams, name: string): string | null {
   const values = form.getAll(name);
-  if (values.length > 1) throw refusal(`${name} is there ${values.length} times. Send it once.`);
+  if (values.length > 1) throw refusal(`${name} occurs ${values.length} times. Send it once.`);
   const [value = null] = values;
   if (value?.includes("\uFFFD")) throw refusal(`${name} is not valid UTF-8.`);
   return value;
@@ -121,9 +121,9 @@ function readSecret(form: URLSearchParams): string | null {
 function readPinged(form: URLSearchParams): readonly string[] {
   const names = ["hub.url", "hub.topic", "hub.url[]", "hub.topic[]"];
   const topics = [...new Set(names.flatMap((name) => form.getAll(name)))];
-  if (topics.length === 0) throw refusal("hub.url or hub.topic is missing: say which topic has changed.");
+  if (topics.length === 0) throw refusal("hub.url or hub.topic is missing: name the topic that has changed.");
   if (topics.length > MAX_PINGED_TOPICS) {
-    throw refusal(`At most ${MAX_PINGED_TOPICS} topics at once; these are ${topics.length}.`);
+    throw refusal(`At most ${MAX_PINGED_TOPICS} topics per request; this one has ${topics.length}.`);
   }
   const wrong = topics.find((topic) => !isWebUrl(topic));
   if (wrong !== undefined) throw refusal("hub.url must be a URL with http or https.");

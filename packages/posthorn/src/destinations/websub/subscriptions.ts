@@ -64,7 +64,7 @@ export function createSubscriptions({
     if (await exists(request)) return null;
     return (await hasQuotaFor(db, request.host))
       ? null
-      : "This hub has no room for more subscriptions to this host.";
+      : "This hub accepts no more subscriptions of this host.";
   }
 
   async function isOffered(tx: Queryable, topic: Topic): Promise<boolean> {

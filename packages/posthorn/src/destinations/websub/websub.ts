@@ -78,14 +78,14 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
 
   async function push(topicUrl: string, content: TopicContent): Promise<void> {
     const hub = theHub();
-    if (!URL.canParse(topicUrl)) throw refusal("Say whose content it is: topic is the URL of a topic.");
+    if (!URL.canParse(topicUrl)) throw refusal("topic must be the URL of the topic that this content belongs to.");
     const topic = topicOf(topicUrl, hub);
     if (topic === null) throw notServed();
     if (topic.kind === "own") {
-      throw refusal("This is a topic of our own. Publish its events with POST /api/v1/events.");
+      throw refusal("This is one of the hub's own topics. Publish its events with POST /api/v1/events.");
     }
     if (content.body.length > hub.maxTopicBytes) {
-      throw new PosthornError("payload_too_large", `A topic holds at most ${hub.maxTopicBytes} bytes.`);
+      throw new PosthornError("payload_too_large", `A topic may have at most ${hub.maxTopicBytes} bytes.`);
     }
     if (headerText(content.contentType) === null)
       throw refusal("The Content-Type must be printable ASCII, and short.");
@@ -133,7 +133,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     if (!isKept) {
       throw new PosthornError(
         "websub_busy",
-        "Too many requests for callbacks on this host, or in all, are waiting to be verified. Try again in some minutes.",
+        "Too many requests for callbacks on this host, or in total, are waiting to be verified. Try again in a few minutes.",
       );
     }
   }
@@ -154,7 +154,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
 
   function theHub(): HubConfig {
     if (options.hub !== null) return options.hub;
-    throw new PosthornError("websub_off", "This server is no WebSub hub.");
+    throw new PosthornError("websub_off", "This server is not a WebSub hub.");
   }
 }
 
@@ -165,11 +165,11 @@ const MAX_WAIT_MINUTES = 10;
 function notServed(): PosthornError {
   return new PosthornError(
     "websub_topic_not_found",
-    "The hub does not serve this topic. Add how its URL begins to websub.externalTopics.",
+    "The hub does not serve this topic. Add a prefix of its URL to websub.externalTopics.",
   );
 }
 
 /** The same message whether the tenant is unknown, inactive, or does not offer the topic. */
 function noSuchTopic(): PosthornError {
-  return new PosthornError("websub_topic_not_found", "There is no such topic here.");
+  return new PosthornError("websub_topic_not_found", "This topic does not exist.");
 }

@@ -31,7 +31,7 @@ export async function forward(
   } catch (error) {
     const { code, message, name } = ((error as Error).cause ?? error) as Error & { code?: string };
     if (code === "ECONNREFUSED") return { kind: "refused", error: code };
-    const text = name === "TimeoutError" ? `no answer within ${TIMEOUT_MS / 1000} s` : code || message;
+    const text = name === "TimeoutError" ? `no response within ${TIMEOUT_MS / 1000} s` : code || message;
     return { kind: "failed", error: text, durationMs: durationMs() };
   }
 }

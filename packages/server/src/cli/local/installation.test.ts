@@ -27,7 +27,7 @@ test.each<[env: Environment, says: RegExp]>([
       POSTHORN_PUBLIC_URL: "https://hub.example.com",
       POSTHORN_WEBSUB_EXTERNAL_TOPICS: "blog",
     },
-    /: POSTHORN_WEBSUB_EXTERNAL_TOPICS lists how URLs begin/,
+    /: POSTHORN_WEBSUB_EXTERNAL_TOPICS lists URL prefixes/,
   ],
 ])("%j stops the start, in the names of the environment and without the secret", async (env, says) => {
   const error = await open(env).catch((reason: unknown) => reason);
