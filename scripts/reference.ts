@@ -1,4 +1,4 @@
-// Writes the parts of the reference pages that follow from code: `npm run docs`. A test compares them.
+// Writes the generated parts of the reference pages (`npm run docs`). A test checks that they are up to date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
@@ -11,18 +11,28 @@ import {
   snakeCase,
 } from "@posthorn/wire";
 import type { Command, Option } from "commander";
+import { errorRegistry } from "posthorn";
 import { nullDescription } from "../packages/client/src/contract/setting-schemas.ts";
+import { metricDefinitions } from "../packages/posthorn/src/observe/metrics.ts";
+import { httpErrorRegistry } from "../packages/server/src/api/http-error.ts";
 import { createProgram } from "../packages/server/src/cli/program.ts";
+import { defaultText, settings } from "../packages/server/src/config/settings.ts";
 
 const pathOf = (page: string): URL => new URL(`../docs/reference/${page}.md`, import.meta.url);
 
-/** Pages with generated parts, and their text as it should be. */
+/** Returns the pages with generated parts: their current and their expected text. */
 export function referencePages(): {
   readonly page: string;
   readonly current: string;
   readonly expected: string;
 }[] {
-  const pages = { "http-api": withEndpointSettings, cli: withOptions };
+  const pages = {
+    "http-api": withEndpointSettings,
+    cli: withCommands,
+    settings: withSettings,
+    errors: withErrors,
+    metrics: withMetrics,
+  };
   return Object.entries(pages).map(([page, update]) => {
     const current = readFileSync(pathOf(page), "utf8");
     return { page, current, expected: update(current) };
@@ -70,7 +80,7 @@ export interface CliCommand {
   readonly command: Command;
 }
 
-/** Every command that can be run, with its arguments. */
+/** Returns every command that can be run, with its arguments. */
 export function commandsOf(
   command: Command = createProgram({ env: {} } as never),
   path = "posthorn",
@@ -85,11 +95,11 @@ export function commandsOf(
   return [{ title: [path, ...words].join(" "), command }];
 }
 
-export function isRemote(command: Command): boolean {
+function isRemote(command: Command): boolean {
   return command.options.some(({ long }) => long === "--url");
 }
 
-/** Options of every command that needs a server. */
+/** Options of all commands that need a server. */
 const COMMON = ["--url <url>", "--key <key>", "--json"];
 export function ownOptions(command: Command): readonly Option[] {
   return command.options.filter(({ flags }) => !isRemote(command) || !COMMON.includes(flags));
@@ -97,8 +107,8 @@ export function ownOptions(command: Command): readonly Option[] {
 
 const TABLE = /\| option \| \|\n\|---\|---\|\n(?:\| `-.*\n)*/;
 
-/** Every section of a command has a table of its options. */
-function withOptions(text: string): string {
+/** A command's section begins with a paragraph that is its description, and contains a table of its options. */
+function withCommands(text: string): string {
   const commands = new Map(commandsOf().map(({ title, command }) => [title, command]));
   return text
     .split(/^(?=### )/m)
@@ -107,9 +117,16 @@ function withOptions(text: string): string {
       if (command === undefined) return section;
       const own = ownOptions(command);
       const table = own.length === 0 ? "" : `| option | |\n|---|---|\n${own.map(rowOf).join("")}`;
-      return TABLE.test(section) ? section.replace(TABLE, () => table) : section;
+      const described = section.replace(/\n\n.*\n/, () => `\n\n${descriptionOf(command)}\n`);
+      return described.replace(TABLE, () => table);
     })
     .join("");
+}
+
+function descriptionOf(command: Command): string {
+  const text = command.description();
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return isRemote(command) ? `${sentence} It needs a server.` : sentence;
 }
 
 function rowOf({ flags, description, argChoices, defaultValue, mandatory }: Option): string {
@@ -117,6 +134,50 @@ function rowOf({ flags, description, argChoices, defaultValue, mandatory }: Opti
     argChoices === undefined ? "" : `: ${argChoices.map((choice) => `\`${choice}\``).join(", ")}`;
   const unset = defaultValue === undefined ? "" : ` (default \`${defaultValue}\`)`;
   return `| \`${flags}\` | ${description}${choices}${unset}${mandatory ? "; required" : ""} |\n`;
+}
+
+/** A link that follows a setting's description in the page is kept. */
+const SETTING_LINK = /^\| `(\w+)` \|.*( See \[.*\]\(.*\)\.) \|$/gm;
+
+function withSettings(text: string): string {
+  const links = new Map([...text.matchAll(SETTING_LINK)].map(([, env, link]) => [env, link]));
+  const rows = Object.values(settings).map((setting) => {
+    const { env, description } = setting;
+    return `| \`${env}\` | ${defaultText(setting)} | ${description}${links.get(env) ?? ""} |\n`;
+  });
+  return withTable(text, "| setting | default | |\n", rows);
+}
+
+function withErrors(text: string): string {
+  const [library = "", http = ""] = text.split(/^(?=## From the HTTP layer)/m);
+  const head = "| code | HTTP status | meaning |\n";
+  return (
+    withTable(library, head, errorRows(errorRegistry)) + withTable(http, head, errorRows(httpErrorRegistry))
+  );
+}
+
+function errorRows(
+  registry: Readonly<Record<string, { readonly status: number; readonly meaning: string }>>,
+): string[] {
+  return Object.entries(registry).map(
+    ([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |\n`,
+  );
+}
+
+function withMetrics(text: string): string {
+  const rows = Object.entries(metricDefinitions).map(([name, { type, labels, help }]) => {
+    const names = labels.map((label) => `\`${label}\``).join(", ") || "none";
+    return `| \`${name}\` | ${type} | ${names} | ${help} |\n`;
+  });
+  return withTable(text, "| metric | type | labels | |\n", rows);
+}
+
+/** Replaces the rows of the table with this head. */
+function withTable(text: string, head: string, rows: readonly string[]): string {
+  const [before = "", rest = ""] = text.split(head);
+  const [rule = ""] = /^.*\n/.exec(rest) ?? [];
+  const after = rest.slice(rule.length).replace(/^(?:\|.*\n)*/, "");
+  return [before, head, rule, ...rows, after].join("");
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { EXIT_CODES } from "../../packages/server/src/cli/failure.ts";
-import { commandsOf, isRemote, ownOptions, referencePages } from "../../scripts/reference.ts";
+import { commandsOf, ownOptions, referencePages } from "../../scripts/reference.ts";
 
 const text = readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8");
 const commands = commandsOf();
@@ -14,7 +14,7 @@ const sections = new Map(
 );
 
 test.each(referencePages())(
-  "the generated part of $page.md is that of npm run docs",
+  "the generated parts of $page.md are up to date (npm run docs)",
   ({ current, expected }) => {
     expect(current).toBe(expected);
   },
@@ -25,11 +25,8 @@ test("has a section for every command, and no other", () => {
   expect([...sections.keys()].toSorted()).toEqual(commands.map(({ title }) => title).toSorted());
 });
 
-test.each(commands)("describes $title and has its options", ({ title, command }) => {
-  const section = sections.get(title) ?? "";
-  expect(section.toLowerCase()).toContain(command.description().toLowerCase());
-  expect(section.includes("| option | |")).toBe(ownOptions(command).length > 0);
-  expect(section.includes("needs a server")).toBe(isRemote(command));
+test.each(commands)("has a table for the options of $title", ({ title, command }) => {
+  expect((sections.get(title) ?? "").includes("| option | |")).toBe(ownOptions(command).length > 0);
 });
 
 test("lists every exit code", () => {
