@@ -1,16 +1,6 @@
-import { contract, type Endpoint } from "@posthorn/client";
+import type { Endpoint } from "@posthorn/client";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import {
-  AUTHORIZATIONS,
-  BATCH_BOUNDS,
-  changesIn,
-  EMPTY_FORM,
-  FORMATS,
-  formOf,
-  PRESETS,
-  retryPolicyText,
-} from "./endpoint-form.ts";
+import { changesIn, EMPTY_FORM, formOf, retryPolicyText } from "./endpoint-form.ts";
 
 const endpoint = {
   url: "https://hooks.example/in",
@@ -96,19 +86,6 @@ test("a secret of a scheme is sent as long as the scheme is chosen", () => {
   expect(changesIn({ ...form, schemes: ["github"] }, EMPTY_FORM)).toEqual({
     signature: { schemes: ["github"] },
   });
-});
-
-test("the bounds that are shown are those of the API, and so are the formats and presets", () => {
-  const { batch, format, preset, authorization } = contract.endpoints.update.body.shape;
-  const { batchEvents, batchBytes, batchDelayMs } = BATCH_BOUNDS;
-  const bounds = { max_events: batchEvents, max_bytes: batchBytes, max_delay_ms: batchDelayMs };
-  const shown = Object.entries(bounds).map(([name, { min, max }]) => [name, { minimum: min, maximum: max }]);
-  const schema = z.toJSONSchema(batch, { io: "input" }) as { anyOf: { properties: object }[] };
-  expect(schema.anyOf[0]?.properties).toMatchObject(Object.fromEntries(shown));
-  const choices = (part: z.ZodType) => JSON.stringify(z.toJSONSchema(part, { io: "input" }));
-  expect(choices(format)).toContain(JSON.stringify(FORMATS));
-  expect(choices(preset)).toContain(JSON.stringify(PRESETS));
-  expect(choices(authorization)).toContain(JSON.stringify(AUTHORIZATIONS));
 });
 
 test("what is emptied goes back to the setting of the deployment", () => {

@@ -1,53 +1,42 @@
 // Converts endpoint settings to form fields and back. Only changed settings are sent; an empty field resets a setting to
 // the deployment default.
 import type { Endpoint } from "@posthorn/client";
+import {
+  definitionOf,
+  type EndpointSettingDefinitions,
+  SETTING_NAMES,
+  type Setting,
+  type SettingName,
+  snakeCase,
+} from "@posthorn/wire";
 
-export const FORMATS = [
-  "envelope",
-  "data",
-  "thin",
-  "cloudevents",
-  "cloudevents-binary",
-  "cloudevents-thin",
-  "cloudevents-batch",
-] as const;
-export const RETRY_ON = ["transient", "every"] as const;
-export const ORDERINGS = ["none", "fifo"] as const;
-export const FIFO_ON_DEAD = ["pass", "hold"] as const;
-export const AUTHORIZATIONS = ["bearer", "query"] as const;
-export const PRESETS = ["standard-webhooks"] as const;
-export const RETRY_PRESETS = ["courier", "short", "exponential", "quick"] as const;
+/** Settings that are shown as one text field, list or choice. */
+export type TextSetting = {
+  [Name in SettingName]: EndpointSettingDefinitions[Name] extends { readonly group: string }
+    ? EndpointSettingDefinitions[Name] extends { readonly kind: "object" }
+      ? never
+      : Name
+    : never;
+}[SettingName];
 
-/** The API's bounds, for hints; the API validates. */
-export const BATCH_BOUNDS = {
-  batchEvents: { min: 1, max: 1_000, usual: 100 },
-  batchBytes: { min: 1_024, max: 4_194_304, usual: 524_288 },
-  batchDelayMs: { min: 10, max: 3_600_000, usual: 1_000 },
+export const TEXT_SETTINGS = SETTING_NAMES.filter((name) => {
+  const { group, kind } = definitionOf(name);
+  return group !== undefined && kind !== "object";
+}) as TextSetting[];
+
+/** Form fields of a batch, by the fields of the setting. */
+export const BATCH_FIELDS = {
+  batchEvents: "maxEvents",
+  batchBytes: "maxBytes",
+  batchDelayMs: "maxDelayMs",
 } as const;
 
-/** The highest rate that can be requested in a handshake. */
-export const MAX_RATE_PER_MINUTE = 600_000;
-
-export interface EndpointForm {
-  readonly url: string;
-  readonly description: string;
-  /** One per line. */
-  readonly events: string;
-  readonly format: string;
-  readonly batchEvents: string;
-  readonly batchBytes: string;
-  readonly batchDelayMs: string;
+/** Lists have one item per line, headers are `Name: value`. */
+export type EndpointForm = { readonly [Name in TextSetting]: string } & {
+  readonly [Name in keyof typeof BATCH_FIELDS]: string;
+} & {
   readonly schemes: readonly string[];
   readonly headerPrefix: string;
-  /** `Name: value`, one per line. */
-  readonly headers: string;
-  readonly timeoutMs: string;
-  readonly maxInFlight: string;
-  readonly rateLimit: string;
-  readonly retryPolicy: string;
-  readonly retryOn: string;
-  readonly ordering: string;
-  readonly fifoOnDead: string;
   /** Empty for no token. */
   readonly authorization: string;
   /** The stored token is never returned; empty keeps it. */
@@ -60,7 +49,7 @@ export interface EndpointForm {
   readonly secret: string;
   /** Secrets per scheme. */
   readonly schemeSecrets: Readonly<Record<string, string>>;
-}
+};
 
 /** Names of the fields with a text value. */
 export type TextFieldName = {
@@ -68,23 +57,12 @@ export type TextFieldName = {
 }[keyof EndpointForm];
 
 export const EMPTY_FORM: EndpointForm = {
-  url: "",
-  description: "",
-  events: "",
-  format: "",
+  ...textSettings(() => ""),
   batchEvents: "",
   batchBytes: "",
   batchDelayMs: "",
   schemes: [],
   headerPrefix: "",
-  headers: "",
-  timeoutMs: "",
-  maxInFlight: "",
-  rateLimit: "",
-  retryPolicy: "",
-  retryOn: "",
-  ordering: "",
-  fifoOnDead: "",
   authorization: "",
   token: "",
   isAskedFirst: false,
@@ -97,34 +75,40 @@ export const EMPTY_FORM: EndpointForm = {
 
 export function formOf(endpoint: Endpoint): EndpointForm {
   return {
-    url: endpoint.url,
-    description: endpoint.description ?? "",
-    events: endpoint.events.join("\n"),
-    format: endpoint.format,
+    ...EMPTY_FORM,
+    ...textSettings((name) => textOf(definitionOf(name), endpoint[snakeCase(name)])),
     batchEvents: String(endpoint.batch.max_events),
     batchBytes: String(endpoint.batch.max_bytes),
     batchDelayMs: String(endpoint.batch.max_delay_ms),
     schemes: endpoint.signature.schemes,
     headerPrefix: endpoint.signature.header_prefix,
-    headers: Object.entries(endpoint.headers)
-      .map(([name, value]) => `${name}: ${value}`)
-      .join("\n"),
-    timeoutMs: String(endpoint.timeout_ms),
-    maxInFlight: String(endpoint.max_in_flight),
-    rateLimit: textOf(endpoint.rate_limit),
-    retryPolicy: retryPolicyText(endpoint.retry_policy),
-    retryOn: endpoint.retry_on,
-    ordering: endpoint.ordering,
-    fifoOnDead: endpoint.fifo_on_dead,
     authorization: endpoint.authorization?.type ?? "",
-    token: "",
     isAskedFirst: endpoint.handshake !== null,
     origin: endpoint.handshake?.origin ?? "",
-    originRate: textOf(endpoint.handshake?.rate),
-    preset: "",
-    secret: "",
-    schemeSecrets: {},
+    originRate: numberText(endpoint.handshake?.rate),
   };
+}
+
+function textSettings(text: (name: TextSetting) => string): Record<TextSetting, string> {
+  return Object.fromEntries(TEXT_SETTINGS.map((name) => [name, text(name)])) as Record<TextSetting, string>;
+}
+
+function textOf({ kind }: Setting, value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (kind === "list") return (value as readonly string[]).join("\n");
+  if (kind === "retry-policy") return retryPolicyText(value as Endpoint["retry_policy"]);
+  if (kind !== "map") return String(value);
+  return Object.entries(value)
+    .map(([name, text]) => `${name}: ${text}`)
+    .join("\n");
+}
+
+function valueIn({ kind, isRequired }: Setting, text: string): unknown {
+  if (kind === "integer") return numberOrNull(text);
+  if (kind === "list") return linesOf(text);
+  if (kind === "map") return headersOf(text);
+  if (kind === "retry-policy") return retryPolicyOf(text);
+  return isRequired ? text.trim() : textOrNull(text);
 }
 
 /** Settings by API name, not validated. */
@@ -137,20 +121,11 @@ export function changesIn(form: EndpointForm, before: EndpointForm): Settings {
     if (fields.some((field) => JSON.stringify(form[field]) !== JSON.stringify(before[field])))
       settings[name] = value();
   };
-  put("url", ["url"], () => form.url.trim());
-  put("description", ["description"], () => textOrNull(form.description));
-  put("events", ["events"], () => linesOf(form.events));
-  put("format", ["format"], () => textOrNull(form.format));
+  for (const name of TEXT_SETTINGS) {
+    put(snakeCase(name), [name], () => valueIn(definitionOf(name), form[name]));
+  }
   put("batch", ["batchEvents", "batchBytes", "batchDelayMs"], () => batchOf(form));
   put("signature", ["schemes", "headerPrefix"], () => signatureOf(form));
-  put("headers", ["headers"], () => headersOf(form.headers));
-  put("timeout_ms", ["timeoutMs"], () => numberOrNull(form.timeoutMs));
-  put("max_in_flight", ["maxInFlight"], () => numberOrNull(form.maxInFlight));
-  put("rate_limit", ["rateLimit"], () => numberOrNull(form.rateLimit));
-  put("retry_policy", ["retryPolicy"], () => retryPolicyOf(form.retryPolicy));
-  put("retry_on", ["retryOn"], () => textOrNull(form.retryOn));
-  put("ordering", ["ordering"], () => textOrNull(form.ordering));
-  put("fifo_on_dead", ["fifoOnDead"], () => textOrNull(form.fifoOnDead));
   put("authorization", ["authorization", "token"], () => authorizationOf(form));
   put("handshake", ["isAskedFirst", "origin", "originRate"], () => handshakeOf(form));
   put("preset", ["preset"], () => textOrNull(form.preset));
@@ -164,7 +139,7 @@ function textOrNull(text: string): string | null {
   return text.trim() === "" ? null : text.trim();
 }
 
-function textOf(number: number | null | undefined): string {
+function numberText(number: number | null | undefined): string {
   return number === null || number === undefined ? "" : String(number);
 }
 
@@ -189,13 +164,12 @@ function signatureOf({ schemes, headerPrefix }: EndpointForm): Settings | null {
 }
 
 /** Omitted bounds use the default: the API replaces `batch` as a whole. */
-function batchOf({ batchEvents, batchBytes, batchDelayMs }: EndpointForm): Settings | null {
-  const bounds = Object.entries({
-    max_events: numberOrNull(batchEvents),
-    max_bytes: numberOrNull(batchBytes),
-    max_delay_ms: numberOrNull(batchDelayMs),
-  }).filter(([, bound]) => bound !== null);
-  return bounds.length === 0 ? null : Object.fromEntries(bounds);
+function batchOf(form: EndpointForm): Settings | null {
+  const limits = Object.entries(BATCH_FIELDS).flatMap(([name, field]) => {
+    const limit = numberOrNull(form[name as keyof typeof BATCH_FIELDS]);
+    return limit === null ? [] : [[snakeCase(field), limit]];
+  });
+  return limits.length === 0 ? null : Object.fromEntries(limits);
 }
 
 function authorizationOf({ authorization: type, token }: EndpointForm): Settings | null {

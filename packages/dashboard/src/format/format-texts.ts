@@ -1,8 +1,8 @@
 // Descriptions of the body formats.
+import type { SettingValue } from "@posthorn/wire";
 import { defineTexts } from "../app/texts.ts";
-import type { FORMATS } from "./endpoint-form.ts";
 
-export type Format = (typeof FORMATS)[number];
+export type Format = SettingValue<"format">;
 
 /** Shown after the name of the format. */
 export const formatTexts = defineTexts<Readonly<Record<Format, string>>>({

@@ -1,6 +1,6 @@
 // Form fields for the token and the consent handshake.
+import { endpointSettings } from "@posthorn/wire";
 import { defineTexts, useLanguage, useTexts } from "../../../app/texts.ts";
-import { AUTHORIZATIONS, MAX_RATE_PER_MINUTE } from "../../../format/endpoint-form.ts";
 import { whole } from "../../../format/number.ts";
 import { Choice, TextField, Tick } from "../../ui/field.tsx";
 import { FormGroup, Options } from "./form-group.tsx";
@@ -70,7 +70,7 @@ export function ConsentFields(parts: FormParts) {
         hint={hasToken && form.authorization === "" ? t.isRemoved : undefined}
         {...field("authorization", "/authorization/type")}
       >
-        <Options none={t.none} names={AUTHORIZATIONS} words={t.types} />
+        <Options none={t.none} names={endpointSettings.authorization.fields.type.values} words={t.types} />
       </Choice>
       {form.authorization !== "" && (
         <TextField
@@ -101,7 +101,7 @@ export function ConsentFields(parts: FormParts) {
           <TextField label={t.origin} hint={t.originHint} {...field("origin", "/handshake/origin")} />
           <TextField
             label={t.rate}
-            hint={t.rateHint(whole(MAX_RATE_PER_MINUTE, language))}
+            hint={t.rateHint(whole(endpointSettings.handshake.fields.rate.max, language))}
             inputMode="numeric"
             {...field("originRate", "/handshake/rate")}
           />
