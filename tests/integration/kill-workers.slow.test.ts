@@ -6,8 +6,8 @@ import { createPosthorn, type Posthorn, type PosthornOptions, type PublishInput 
 import { expect, onTestFinished, test } from "vitest";
 import { audit, nothingOwed } from "../support/audit.ts";
 import { eventually } from "../support/eventually.ts";
-import { type LedgerReceiver, startLedgerReceiver } from "../support/ledger-receiver.ts";
 import { createMigratedDatabase, createPool } from "../support/postgres.ts";
+import { startTestReceiver, type TestReceiver } from "../support/test-receiver.ts";
 import { startWorker, type Told, type WorkerProcess } from "../support/worker-process.ts";
 
 const kills = 30;
@@ -98,12 +98,12 @@ test("a worker that is stopped past its lease and wakes up changes nothing that 
   await sleeper.started;
   receiver.hold = () => true;
   const { id } = await api.publish({ tenant: "calm-0", type: "order.paid", data: 1 });
-  await receiver.until("its request", () => receiver.entries.length === 1);
+  await receiver.until("its request", () => receiver.arrivals.length === 1);
   const other = raise();
   await other.started;
   process.kill(sleeper.pid, "SIGSTOP");
-  await receiver.until("the other's request", () => receiver.entries.length === 2);
-  expect(receiver.entries[1]).toMatchObject({ sender: other.name, eventId: id, attempt: 2 });
+  await receiver.until("the other's request", () => receiver.arrivals.length === 2);
+  expect(receiver.arrivals[1]).toMatchObject({ sender: other.name, eventId: id, attempt: 2 });
 
   // the first answer reaches a worker that has been buried, the second one is still to come
   receiver.hold = ({ sender }) => sender === other.name;
@@ -114,7 +114,7 @@ test("a worker that is stopped past its lease and wakes up changes nothing that 
   );
   // a settlement of its own would be written by now: this one comes after it, through the same worker
   await api.publish({ tenant: "calm-1", type: "order.paid", data: 2 });
-  await receiver.until("the next delivery", () => receiver.entries.length === 3);
+  await receiver.until("the next delivery", () => receiver.arrivals.length === 3);
   const states = "select state, attempts from posthorn.delivery_states order by id";
   expect((await pool.query(states)).rows[0]).toEqual({ state: "in_flight", attempts: 1 });
 
@@ -128,7 +128,7 @@ test("a worker that is stopped past its lease and wakes up changes nothing that 
 async function openWorld() {
   const database = await createMigratedDatabase();
   onTestFinished(() => database.drop());
-  const receiver = await startLedgerReceiver();
+  const receiver = await startTestReceiver();
   onTestFinished(() => receiver.close());
   const options = {
     database: database.connectionString,
@@ -172,7 +172,7 @@ async function openWorld() {
   return { pool: createPool(database.connectionString), receiver, api, raise, heard, reapedAt };
 }
 
-async function makeEndpoints(api: Posthorn, receiver: LedgerReceiver): Promise<void> {
+async function makeEndpoints(api: Posthorn, receiver: TestReceiver): Promise<void> {
   for (const { tenant, path } of places) {
     await api.tenants.upsert(tenant, {});
     await api.endpoints.create(tenant, { url: receiver.url + path, events: ["*"] });
@@ -189,7 +189,7 @@ interface Acknowledged {
  * through a transaction of its own and the outbox. Calm tenants get a burst now and then: their lanes are let go of in
  * between, so that they wander from worker to worker.
  */
-function publishContinuously(api: Posthorn, pool: pg.Pool, receiver: LedgerReceiver) {
+function publishContinuously(api: Posthorn, pool: pg.Pool, receiver: TestReceiver) {
   const acknowledged: Acknowledged[] = [];
   let isStopped = false;
   let count = 0;
@@ -234,19 +234,19 @@ function publishContinuously(api: Posthorn, pool: pg.Pool, receiver: LedgerRecei
   };
 }
 
-const isComplete = (events: readonly Acknowledged[], receiver: LedgerReceiver): boolean =>
+const isComplete = (events: readonly Acknowledged[], receiver: TestReceiver): boolean =>
   events.every(({ id, tenant }) => pathsOf(tenant).every((path) => receiver.eventsAt(path).has(id)));
 
 /** It has delivered some in this life, and the receiver has not answered its newest. */
-function isInTheMiddle(name: string, { entries }: LedgerReceiver): boolean {
-  const recent = entries.slice(-400).filter(({ sender }) => sender === name);
+function isInTheMiddle(name: string, { arrivals }: TestReceiver): boolean {
+  const recent = arrivals.slice(-400).filter(({ sender }) => sender === name);
   return recent.length >= 80 && recent.some(({ answeredAt, isBroken }) => answeredAt === null && !isBroken);
 }
 
 /** Repeated although the worker that got the first 2xx had a second and more to write it down. */
-function needlesslyRepeated(receiver: LedgerReceiver, dead: readonly WorkerProcess[]): string[] {
+function needlesslyRepeated(receiver: TestReceiver, dead: readonly WorkerProcess[]): string[] {
   const killedAt = new Map(dead.map((worker) => [worker.name, worker.killedAt as number]));
-  const ids = new Set(receiver.entries.map(({ deliveryId }) => deliveryId));
+  const ids = new Set(receiver.arrivals.map(({ deliveryId }) => deliveryId));
   return [...ids].filter((id) =>
     receiver
       .answered(id)
@@ -256,12 +256,12 @@ function needlesslyRepeated(receiver: LedgerReceiver, dead: readonly WorkerProce
 }
 
 /** Requests that a kill broke off: how long until the same delivery came again. */
-function waitsOfInterrupted({ entries }: LedgerReceiver, dead: readonly WorkerProcess[]) {
+function waitsOfInterrupted({ arrivals }: TestReceiver, dead: readonly WorkerProcess[]) {
   const killedAt = new Map(dead.map((worker) => [worker.name, worker.killedAt as number]));
-  return entries.flatMap((entry, index) => {
+  return arrivals.flatMap((entry, index) => {
     const from = killedAt.get(entry.sender);
     if (from === undefined || !entry.isBroken) return [];
-    const next = entries.slice(index + 1).find(({ deliveryId }) => deliveryId === entry.deliveryId);
+    const next = arrivals.slice(index + 1).find(({ deliveryId }) => deliveryId === entry.deliveryId);
     if (next === undefined) return [{ ms: Number.POSITIVE_INFINITY, killsMeanwhile: 0 }];
     const killsMeanwhile = [...killedAt.values()].filter((at) => at > from && at < next.arrivedAt).length;
     return [{ ms: next.arrivedAt - from, killsMeanwhile }];

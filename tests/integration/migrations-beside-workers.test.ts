@@ -10,10 +10,10 @@ import { Database } from "../../packages/posthorn/src/storage/database.ts";
 import { type Migration, migrations } from "../../packages/posthorn/src/storage/generated/migrations.ts";
 import { migrate } from "../../packages/posthorn/src/storage/migrate.ts";
 import { audit, nothingOwed } from "../support/audit.ts";
-import { type LedgerReceiver, startLedgerReceiver } from "../support/ledger-receiver.ts";
 import { isQuick } from "../support/matrix.ts";
 import { createDatabase, createPool } from "../support/postgres.ts";
 import { publishSteadily, type SteadyPublisher } from "../support/steady-publisher.ts";
+import { startTestReceiver, type TestReceiver } from "../support/test-receiver.ts";
 import { startWorker } from "../support/worker-process.ts";
 
 const untouched = {
@@ -64,7 +64,7 @@ test.skipIf(isQuick)(
     expect(await hooks.health()).toEqual({ ready: true });
     await expectAllDelivered(pool, receiver, publisher);
     expect(publisher.errors.size).toBe(0);
-    expect(receiver.entries.some(({ sender }) => sender === "worker")).toBe(true);
+    expect(receiver.arrivals.some(({ sender }) => sender === "worker")).toBe(true);
 
     const tooOld = createPosthorn(options);
     onTestFinished(() => tooOld.stop());
@@ -128,7 +128,7 @@ async function openWorld({
   const database = connectionString === undefined ? await createDatabase() : undefined;
   if (database !== undefined) onTestFinished(() => database.drop());
   const url = connectionString ?? (database?.connectionString as string);
-  const receiver = await startLedgerReceiver();
+  const receiver = await startTestReceiver();
   onTestFinished(() => receiver.close());
   receiver.answerAfterMs = () => 2 + Math.random() * 10;
   const options: PosthornOptions = {
@@ -175,7 +175,7 @@ async function schemaOf(pool: pg.Pool): Promise<unknown[]> {
 
 async function expectAllDelivered(
   pool: pg.Pool,
-  receiver: LedgerReceiver,
+  receiver: TestReceiver,
   publisher: SteadyPublisher,
 ): Promise<void> {
   await publisher.stop();

@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { createPosthorn, type PosthornOptions } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { nothingOwed } from "../support/audit.ts";
-import { startOrderReceiver } from "../support/order-receiver.ts";
 import { createMigratedDatabase, createPool } from "../support/postgres.ts";
+import { startTestReceiver } from "../support/test-receiver.ts";
 import { startWorker, type WorkerProcess } from "../support/worker-process.ts";
 
 const kills = 8;
@@ -16,7 +16,7 @@ test(`${kills} kills of a worker: every subject arrives in order, an event again
 }, async () => {
   const database = await createMigratedDatabase();
   onTestFinished(() => database.drop());
-  const receiver = await startOrderReceiver();
+  const receiver = await startTestReceiver();
   onTestFinished(() => receiver.close());
   const options = {
     database: database.connectionString,

@@ -6,11 +6,11 @@ import { describe, expect, type TestContext, test } from "vitest";
 import { audit, nothingOwed } from "../support/audit.ts";
 import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { type LedgerReceiver, startLedgerReceiver } from "../support/ledger-receiver.ts";
 import { isQuick } from "../support/matrix.ts";
 import { type OwnPostgres, openOwnPostgres, queryOnce } from "../support/own-postgres.ts";
 import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { publishSteadily, type SteadyPublisher } from "../support/steady-publisher.ts";
+import { startTestReceiver, type TestReceiver } from "../support/test-receiver.ts";
 
 const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
 const untouched = {
@@ -60,8 +60,8 @@ describe.concurrent("an outage under load", () => {
       const { database, hooks, receiver, publisher } = await openWorld(context, { postgres });
       await publisher.more(50);
       receiver.hold = () => true;
-      const already = receiver.entries.length;
-      await receiver.until("requests in flight", () => receiver.entries.length >= already + 5);
+      const already = receiver.arrivals.length;
+      await receiver.until("requests in flight", () => receiver.arrivals.length >= already + 5);
       await setReadOnly(postgres, "on");
       receiver.release();
       await becomes(hooks, { ready: false });
@@ -256,7 +256,7 @@ describe.concurrent("a reply that is lost after the statement was carried out", 
 interface World {
   readonly database: Pick<OwnPostgres, "connectionString" | "query">;
   readonly proxy: ChaosProxy;
-  readonly receiver: LedgerReceiver;
+  readonly receiver: TestReceiver;
   readonly hooks: Posthorn;
   readonly publisher: SteadyPublisher;
 }
@@ -270,7 +270,7 @@ async function openWorld(
   onTestFinished(() => database.close());
   const proxy = await startChaosProxy(database.connectionString);
   onTestFinished(() => proxy.close());
-  const receiver = await startLedgerReceiver();
+  const receiver = await startTestReceiver();
   onTestFinished(() => receiver.close());
   receiver.answerAfterMs = () => 2 + Math.random() * 10;
   const hooks = createPosthorn(optionsFor(proxy.connectionString));
@@ -305,7 +305,7 @@ async function becomes(hooks: Posthorn, { ready }: { ready: boolean }): Promise<
 
 async function expectAllDelivered(
   { connectionString }: { readonly connectionString: string },
-  receiver: LedgerReceiver,
+  receiver: TestReceiver,
   publisher?: SteadyPublisher,
 ): Promise<void> {
   await publisher?.stop();

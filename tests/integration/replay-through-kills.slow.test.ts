@@ -5,8 +5,8 @@ import { createPosthorn } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { nothingOwed } from "../support/audit.ts";
 import { eventually } from "../support/eventually.ts";
-import { startLedgerReceiver } from "../support/ledger-receiver.ts";
 import { createMigratedDatabase, createPool } from "../support/postgres.ts";
+import { startTestReceiver } from "../support/test-receiver.ts";
 import { startWorker } from "../support/worker-process.ts";
 
 const count = 4_000;
@@ -14,7 +14,7 @@ const count = 4_000;
 test("a replay survives the death of whoever carries it on", { timeout: 90_000 }, async () => {
   const database = await createMigratedDatabase();
   const pool = createPool(database.connectionString);
-  const receiver = await startLedgerReceiver();
+  const receiver = await startTestReceiver();
   const options = {
     database: database.connectionString,
     encryptionKeys: `test:${randomBytes(32).toString("base64")}`,

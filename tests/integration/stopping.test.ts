@@ -6,8 +6,8 @@ import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { audit, nothingOwed } from "../support/audit.ts";
 import { eventually } from "../support/eventually.ts";
-import { startLedgerReceiver } from "../support/ledger-receiver.ts";
 import { createMigratedDatabase, createPool } from "../support/postgres.ts";
+import { startTestReceiver } from "../support/test-receiver.ts";
 import { startWorker } from "../support/worker-process.ts";
 
 const untouched = {
@@ -25,14 +25,14 @@ test("stop() waits for what is in flight, gives back the rest, and another insta
   const leaving = await open("leaving");
   receiver.hold = ({ sender }) => sender === "leaving";
   const ids = await publish(leaving, 40);
-  await receiver.until("a full lane", () => receiver.entries.length === cap);
+  await receiver.until("a full lane", () => receiver.arrivals.length === cap);
   await open("staying");
 
   const stopped = leaving.stop();
   expect(await leaving.health()).toEqual({ ready: false, reason: "stopping" });
   await expect(leaving.publish(event)).rejects.toMatchObject({ code: "stopped" });
   await eventually("the rest is given back", async () => (await claimed(pool)) === cap);
-  expect(receiver.entries).toHaveLength(cap); // the endpoint's cap holds: nobody else sends while they last
+  expect(receiver.arrivals).toHaveLength(cap); // the endpoint's cap holds: nobody else sends while they last
 
   receiver.release();
   await stopped;
@@ -67,7 +67,7 @@ test("what outlasts the grace is broken off, recorded as unknown and sent again 
   const leaving = await open("leaving");
   receiver.hold = ({ sender }) => sender === "leaving";
   const ids = await publish(leaving, 20);
-  await receiver.until("a full lane", () => receiver.entries.length === cap);
+  await receiver.until("a full lane", () => receiver.arrivals.length === cap);
   await open("staying");
   await leaving.stop({ graceMs: 100 });
   await receiver.until("all of them", () => ids.every((id) => receiver.eventsAt("/a").has(id)));
@@ -89,7 +89,7 @@ test("SIGTERM ends worker processes one after the other under load: exit code 0,
     ids.push(...(await publish(api, 200)));
     await next.started;
     await receiver.until(`deliveries by ${worker.name}`, () =>
-      receiver.entries.some(({ sender }) => sender === worker.name),
+      receiver.arrivals.some(({ sender }) => sender === worker.name),
     );
     expect(await worker.terminate()).toBe(0);
     worker = next;
@@ -129,7 +129,7 @@ const event = { tenant: "acme", type: "order.paid", data: { text: "hello" } };
 async function openWorld(paths: readonly string[]) {
   const database = await createMigratedDatabase();
   onTestFinished(() => database.drop());
-  const receiver = await startLedgerReceiver();
+  const receiver = await startTestReceiver();
   onTestFinished(() => receiver.close());
   const options: PosthornOptions = {
     database: database.connectionString,

@@ -2,7 +2,7 @@
 import { formatId } from "@posthorn/wire";
 import type pg from "pg";
 import { eventually } from "./eventually.ts";
-import type { LedgerReceiver } from "./ledger-receiver.ts";
+import type { TestReceiver } from "./test-receiver.ts";
 
 export interface Audit {
   readonly deliveries: number;
@@ -21,10 +21,10 @@ export interface Audit {
   readonly unfinished: readonly string[];
 }
 
-export async function audit(pool: pg.Pool, receiver: LedgerReceiver, schema = "posthorn"): Promise<Audit> {
+export async function audit(pool: pg.Pool, receiver: TestReceiver, schema = "posthorn"): Promise<Audit> {
   const { rows } = await pool.query<Row>(auditStatement.replaceAll("posthorn.", `"${schema}".`));
   const received = new Map<string, number>();
-  for (const { deliveryId } of receiver.entries)
+  for (const { deliveryId } of receiver.arrivals)
     received.set(deliveryId, (received.get(deliveryId) ?? 0) + 1);
   const extras = new Map(
     rows.map(({ id }) => [id, Math.max(0, receiver.answered(formatId("dlv", id)).length - 1)]),

@@ -4,7 +4,7 @@ import { parseId } from "@posthorn/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { databasePerTest, gate, publishTimes } from "../../../../tests/support/database-per-test.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
-import { type OrderReceiver, startOrderReceiver } from "../../../../tests/support/order-receiver.ts";
+import { startTestReceiver, type TestReceiver } from "../../../../tests/support/test-receiver.ts";
 import type { EndpointInput } from "../resources/endpoints/endpoint-settings.ts";
 import type { Queryable } from "../storage/database.ts";
 import { fetch } from "../storage/queries/queue/fetch.ts";
@@ -14,10 +14,10 @@ import type { TestInstance } from "../testing/index.ts";
 
 const minute = 60_000;
 
-let receiver: OrderReceiver;
+let receiver: TestReceiver;
 
 beforeEach(async () => {
-  receiver = await startOrderReceiver();
+  receiver = await startTestReceiver();
 });
 afterEach(async () => {
   await receiver.close();

@@ -2,17 +2,17 @@
 import { parseId } from "@posthorn/wire";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { databasePerTest } from "../../../../tests/support/database-per-test.ts";
-import { type OrderReceiver, startOrderReceiver } from "../../../../tests/support/order-receiver.ts";
+import { startTestReceiver, type TestReceiver } from "../../../../tests/support/test-receiver.ts";
 import type { PublishInput } from "../event/validate.ts";
 import type { EndpointInput } from "../resources/endpoints/endpoint-settings.ts";
 import { type ScriptedReceiver, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
 
 let receiver: ScriptedReceiver;
-let orderReceiver: OrderReceiver;
+let orderReceiver: TestReceiver;
 
 beforeEach(async () => {
   receiver = await startScriptedReceiver();
-  orderReceiver = await startOrderReceiver();
+  orderReceiver = await startTestReceiver();
 });
 afterEach(async () => {
   vi.restoreAllMocks();

@@ -1,14 +1,14 @@
 // What a person does about one delivery: calling it off and deleting a dead letter, also where others wait behind it.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { databasePerTest, gate, publishTimes } from "../../../../../tests/support/database-per-test.ts";
-import { type OrderReceiver, startOrderReceiver } from "../../../../../tests/support/order-receiver.ts";
+import { startTestReceiver, type TestReceiver } from "../../../../../tests/support/test-receiver.ts";
 import type { TestInstance } from "../../testing/index.ts";
 import type { EndpointInput } from "../endpoints/endpoint-settings.ts";
 
-let receiver: OrderReceiver;
+let receiver: TestReceiver;
 
 beforeEach(async () => {
-  receiver = await startOrderReceiver();
+  receiver = await startTestReceiver();
 });
 afterEach(async () => {
   await receiver.close();
