@@ -65,12 +65,12 @@ test("an event leaves a line when it is published and one for each attempt, all 
   const published = { level: "debug", message: "published" };
   expect(of(delivered)).toEqual([
     published,
-    { level: "info", message: "an attempt failed", attempt: 1, outcome: "http_5xx" },
+    { level: "info", message: "attempt failed", attempt: 1, outcome: "http_5xx" },
     { level: "debug", message: "delivered", attempt: 2, outcome: "success" },
   ]);
   expect(of(dead)).toEqual([
     published,
-    { level: "warn", message: "gave up a delivery", attempt: 1, outcome: "http_4xx" },
+    { level: "warn", message: "delivery is dead", attempt: 1, outcome: "http_4xx" },
   ]);
 });
 

@@ -91,8 +91,8 @@ export class Observer {
   attempted(settlement: Settlement): void {
     this.metrics.attempted(settlement);
     const { decision } = settlement;
-    if (decision.kind === "dead") this.#logger.warn("gave up a delivery", attemptFields(settlement));
-    else if (decision.kind === "retry") this.#logger.info("an attempt failed", attemptFields(settlement));
+    if (decision.kind === "dead") this.#logger.warn("delivery is dead", attemptFields(settlement));
+    else if (decision.kind === "retry") this.#logger.info("attempt failed", attemptFields(settlement));
     else if (this.#logger.isDebug !== false) this.#logger.debug("delivered", attemptFields(settlement));
   }
 
