@@ -50,6 +50,7 @@ export async function startServer(
     allowCidrs: ["127.0.0.0/8"],
     ...posthorn,
   });
+  if (options.database !== undefined) await hooks.migrate();
   if (started) await hooks.start({ role: "all" });
   const server = createServer({ hooks, port: 0, adminKey, ...serverOptions });
   const { url } = await server.start();
