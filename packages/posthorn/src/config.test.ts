@@ -57,7 +57,7 @@ test.each<[options: Record<string, unknown>, says: string]>([
     { format: "xml" },
     'format must be one of envelope, data, thin, cloudevents, cloudevents-binary, cloudevents-thin, cloudevents-batch; it is the string "xml".',
   ],
-])("%o is refused for what it is", (options, says) => {
+])("%o is rejected", (options, says) => {
   expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "invalid_config", message: says }));
 });
 
@@ -77,7 +77,7 @@ test.each([
     expect(() => hubWith(beyond)).toThrow(`websub.${name} must be a whole number from ${least} to ${most}`);
 });
 
-test("without a retention of their own dead letters stay, and days are taken at their limits", () => {
+test("dead letters stay by default, and days are accepted within their limits", () => {
   expect(resolve({}).retention).toEqual({
     retentionDays: 90,
     deadRetentionDays: null,

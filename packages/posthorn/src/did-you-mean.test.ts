@@ -16,7 +16,7 @@ test("an unknown name is refused with its place and a suggestion, a known one is
   );
 });
 
-test("what is no object is refused in place of options", () => {
+test("anything but an object is rejected in place of options", () => {
   for (const given of [null, "api", 5]) {
     expect(() => refuseUnknown("start has no option", given as never, ["role"])).toThrow(
       `start has no option "${given}": pass an object. Expected one of: role.`,

@@ -66,7 +66,7 @@ describe("the way of an event", () => {
     expect(event.deliveries).toMatchObject([{ state: "success", attemptCount: 1 }]);
   });
 
-  test("an attempt says how long it waited: since the event, since it was due again, and by hand nobody knows", async () => {
+  test("an attempt records how long it waited since the event or since it was due, and nothing after a manual retry", async () => {
     const { path, endpoint: made } = await endpoint({ retryPolicy: "10m" });
     receiver.answer(path, [500, 500, 200]);
     await instance.hooks.publish({ tenant: "acme", type: "order.paid", data: {} });

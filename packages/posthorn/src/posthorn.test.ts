@@ -77,7 +77,7 @@ test.each<[what: string, call: Call, says: string]>([
   });
 });
 
-test("a tx that is undefined is no transaction, and the event is not published without one", async () => {
+test("an undefined tx is rejected, and the event is not published", async () => {
   await expect(withoutDatabase().publish(event, { tx: undefined as never })).rejects.toMatchObject({
     code: "not_a_transaction",
     message: expect.stringContaining("Pass the client it runs on, or leave tx out."),
@@ -96,7 +96,7 @@ const calls: readonly [what: string, call: Call][] = [
   ["meta.get", (hooks) => hooks.meta.get("name")],
 ];
 
-test.each(calls)("%s says that the database is away, and why", async (_what, call) => {
+test.each(calls)("%s reports that the database is unavailable, and why", async (_what, call) => {
   const error = (await call(withoutDatabase()).catch((reason) => reason)) as Error;
   expect(error).toMatchObject({
     name: "PosthornError",
@@ -108,7 +108,7 @@ test.each(calls)("%s says that the database is away, and why", async (_what, cal
   expect(isUnavailable(error)).toBe(true);
 });
 
-test("publishMany answers for each event when the database is away", async () => {
+test("publishMany returns an error for each event when the database is unavailable", async () => {
   const outcomes = await withoutDatabase().publishMany([event, event]);
   expect(outcomes).toMatchObject([
     { ok: false, error: { code: "database_unavailable" } },
@@ -116,7 +116,7 @@ test("publishMany answers for each event when the database is away", async () =>
   ]);
 });
 
-test.each(calls)("%s after stop() is told so, not to wait for the database", async (_what, call) => {
+test.each(calls)("%s after stop() fails with stopped", async (_what, call) => {
   const hooks = withoutDatabase();
   await hooks.stop();
   await expect(call(hooks)).rejects.toMatchObject({ code: "stopped", status: 503 });

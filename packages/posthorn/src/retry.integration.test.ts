@@ -70,7 +70,7 @@ test.each<[what: string, close: (world: World) => Promise<unknown>, code: string
     ({ hooks, tenant }) => hooks.tenants.upsert(tenant, { isActive: false }),
     "tenant_inactive",
   ],
-])("a retry to %s is refused and leaves the success in history", async (_what, close, code) => {
+])("a retry to %s is rejected and leaves the success in history", async (_what, close, code) => {
   const world = await delivered();
   const { hooks, delivery, path } = world;
   await close(world);
@@ -88,7 +88,7 @@ async function stateOf(delivery: string): Promise<unknown> {
   return await instance.hooks.db.query({ name: "state", text, hasNoTimeout: false }, [delivery.slice(4)]);
 }
 
-test("what waits for a disabled endpoint goes on waiting, and can be retried once it is enabled", async () => {
+test("deliveries of a disabled endpoint keep waiting, and can be retried once it is enabled", async () => {
   const { hooks, tenant, endpoint, delivery, path } = await delivered(500);
   await hooks.endpoints.update(tenant, endpoint, { isActive: false });
   const before = await hooks.deliveries.get(delivery);
@@ -105,7 +105,7 @@ test("what waits for a disabled endpoint goes on waiting, and can be retried onc
   expect(attempts.map(({ trigger }) => trigger)).toEqual(["event", "manual"]);
 });
 
-test("a test event is refused where nothing is sent, and stores nothing", async () => {
+test("a test event is rejected where nothing is sent, and stores nothing", async () => {
   const { hooks, tenant, endpoint } = await delivered();
   const asked = { handshake: { origin: "hooks.example.com" } };
   await hooks.endpoints.update(tenant, endpoint, asked);

@@ -56,7 +56,7 @@ test("ids of a publisher whose clock is right keep the order of its publishes, a
   expect([...ids].sort()).toEqual(ids);
 });
 
-test("an endpoint's id is of the database's time, so that the newest comes first in the list whoever made it", async () => {
+test("an endpoint's id has the database's time, so that the newest is first in the list", async () => {
   const world = await yearOff(year, true);
   const { endpoint } = await world.hooks.endpoints.create("acme", {
     url: "https://example.com/hooks",

@@ -45,7 +45,7 @@ describe("classifyError", () => {
     });
   });
 
-  it("takes whatever is thrown", () => {
+  it("accepts any thrown value", () => {
     for (const thrown of [undefined, null, "text", 7, {}, new Error("")]) {
       expect(classifyError(thrown).error).toBe("connection_error");
     }

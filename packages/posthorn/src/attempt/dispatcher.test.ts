@@ -172,7 +172,7 @@ describe("the phases of an attempt", () => {
     expect((await send(server.url, hopeless)).phases).toMatchObject({ tlsMs: null, firstByteMs: null });
   });
 
-  it("say of a request that waits for its turn that it had no connection", async () => {
+  it("show that a request waiting for a connection had none", async () => {
     const server = await receiver();
     server.answer("/", "hang");
     const sender = dispatcher({ connectionsPerOrigin: 1 });
@@ -360,7 +360,7 @@ describe("a hostile receiver", () => {
     expect(elsewhere.connections).toBe(0);
   });
 
-  it("has its gzip left alone", async () => {
+  it("has its gzip left unchanged", async () => {
     const server = await receiver();
     const bomb = gzipSync(Buffer.alloc(500_000));
     server.answer("/", { headers: { "content-encoding": "gzip" }, body: bomb });
@@ -368,7 +368,7 @@ describe("a hostile receiver", () => {
     expect(outcome.kind === "answered" && Buffer.from(outcome.responseBody)).toEqual(bomb.subarray(0, 1_024));
   });
 
-  it("is refused when nobody listens on its port", async () => {
+  it("is refused when nothing listens on its port", async () => {
     const server = await startScriptedReceiver();
     const { url } = server;
     await server.close();
@@ -397,7 +397,7 @@ describe("a hostile receiver", () => {
     expect(seen).toBe(2);
   });
 
-  it("gets no second connection for a request that was given up", async () => {
+  it("gets no second connection for a request that was aborted", async () => {
     const server = await receiver();
     server.answer("/hang", "hang");
     const sender = dispatcher();
@@ -580,7 +580,7 @@ describe("a request that cannot be sent", () => {
 });
 
 describe("the dispatcher", () => {
-  it("never sends what was given up while it waited for a connection", async () => {
+  it("never sends a request that timed out while it waited for a connection", async () => {
     const server = await receiver();
     server.answer("/hang", "hang");
     const sender = dispatcher({ connectionsPerOrigin: 1 });
@@ -642,7 +642,7 @@ describe("the dispatcher", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("finishes what is in flight before it closes, and takes nothing new", async () => {
+  it("finishes the requests in flight before it closes, and accepts no new ones", async () => {
     const server = await receiver();
     const gate = createGate();
     server.answer("/", { until: gate.opened });

@@ -55,7 +55,7 @@ test("a pool that never had a connection does not stay", async () => {
   expect(kept.size).toBe(0);
 });
 
-test("as many are kept as may be, and the longest idle make room", async () => {
+test("pools are limited, and the longest idle are closed first", async () => {
   const server = await receiver();
   const kept = pools({ maxPools: 3 });
   for (const tenant of ["a", "b", "c", "a"]) await post(kept, tenant, server.url);
@@ -69,7 +69,7 @@ test("as many are kept as may be, and the longest idle make room", async () => {
   expect(server.connections).toBe(5);
 });
 
-test("what is in use is never closed to make room", () => {
+test("a pool in use is never closed", () => {
   const kept = pools({ maxPools: 1 });
   const take = (tenant: string) => kept.take(tenant, "http://127.0.0.1:9");
   const [a, b] = [take("a"), take("b")];

@@ -57,7 +57,7 @@ function membersOf({ body }: ReceivedRequest) {
 
 const batches = () => receiver.requests.map(membersOf);
 
-test("as many events as a batch takes are one request; one more begins the next", async () => {
+test("a batch has at most its maximum of events; one more begins the next", async () => {
   const instance = await openBatch({ maxEvents: 3 });
   const ids = await publish(instance, 4);
   await instance.settle();
@@ -72,7 +72,7 @@ test("as many events as a batch takes are one request; one more begins the next"
   });
 });
 
-test("the first event waits as long as it may, and then goes with whoever came", async () => {
+test("a batch is sent when its first event has waited for the maximum delay", async () => {
   const instance = await openBatch({});
   const [first] = await publish(instance, 1);
   await instance.advance(HOUR_MS / 2);
@@ -85,7 +85,7 @@ test("the first event waits as long as it may, and then goes with whoever came",
   expect(batches()).toEqual([[first, second]]);
 });
 
-test("a body has as many bytes as it may, and not one more", async () => {
+test("a batch's body has at most its maximum of bytes", async () => {
   const probe = await openBatch({ maxEvents: 1 });
   await publish(probe, 1);
   await probe.settle();
@@ -110,14 +110,14 @@ test("a body has as many bytes as it may, and not one more", async () => {
   expect(batches().slice(3)).toEqual([tooMany.slice(2)]);
 });
 
-test("an event that is longer than a batch may be goes alone", async () => {
+test("an event larger than the maximum batch is sent alone", async () => {
   const instance = await openBatch({ maxBytes: 1_024 });
   const { id } = await instance.hooks.publish({ ...order, data: "v".repeat(2_000) });
   await instance.settle();
   expect(batches()).toEqual([[id]]);
 });
 
-test("retries are the same bytes under the same ids, whatever becomes of the endpoint's settings", async () => {
+test("retries of a batch have the same bytes and ids, even if the endpoint's settings change", async () => {
   receiver.answer("/in", [500, 500, 200]);
   const instance = await openBatch({ maxEvents: 2 });
   const ids = await publish(instance, 2);
@@ -141,7 +141,7 @@ test("retries are the same bytes under the same ids, whatever becomes of the end
   expect(receiver.requests.map(({ headers }) => headers["x-webhook-attempt"])).toEqual(["1", "2", "3"]);
 });
 
-test("an event says which batch it waits for or went in, and the delivery of which events it was made", async () => {
+test("an event shows its batch, and a batch's delivery shows its events", async () => {
   const instance = await openBatch({ maxEvents: 2 });
   const { hooks, endpointId } = instance;
   const published = await hooks.publish({ ...order, data: 1 });
@@ -170,7 +170,7 @@ test("an event says which batch it waits for or went in, and the delivery of whi
   expect(request.body).toEqual(receiver.requests[0]?.body);
 });
 
-test("a batch that is retried by hand goes whole, and a member that is sent again goes in a new batch", async () => {
+test("a manual retry sends the whole batch, and a resent member goes in a new one", async () => {
   const instance = await openBatch({ maxEvents: 2, maxDelayMs: 60_000 });
   const { hooks, endpointId } = instance;
   const ids = await publish(instance, 2);
@@ -193,7 +193,7 @@ test("a batch that is retried by hand goes whole, and a member that is sent agai
   expect(sent.deliveries).toHaveLength(2);
 });
 
-test("a replay sends a batch again as it is; one against the subscriptions of today collects what was missed, once", async () => {
+test("a replay resends a batch unchanged; a replay of missed events batches each once", async () => {
   const instance = await openBatch({ maxEvents: 2 });
   const { hooks } = instance;
   const ids = await publish(instance, 2);
@@ -214,7 +214,7 @@ test("a replay sends a batch again as it is; one against the subscriptions of to
   expect(receiver.requestsTo("/in")).toHaveLength(2);
 });
 
-test("what went in a batch is not missing where the endpoint takes no batches any more", async () => {
+test("events delivered in a batch are not missed when the endpoint no longer takes batches", async () => {
   const instance = await openBatch({ maxEvents: 2 });
   const { hooks } = instance;
   await publish(instance, 2);
@@ -250,7 +250,7 @@ test("events of transactions, of subjects and with attributes are collected too,
   expect(body[5]).toMatchObject({ id: "own", source: "/shop", x: 1 });
 });
 
-test("what waits for a batch goes singly when the endpoint takes none any more", async () => {
+test("waiting events are sent singly when the endpoint no longer takes batches", async () => {
   const instance = await openBatch({});
   const ids = await publish(instance, 4, { subject: "s" });
   await instance.hooks.endpoints.update("acme", instance.endpointId, {
@@ -279,7 +279,7 @@ test("a disabled endpoint gets its batches when it is enabled, and a deleted one
   expect(await world.countStates()).toEqual({ success: 1, dead: 1 });
 });
 
-test("what is thrown away when an endpoint is enabled is also what was being collected", async () => {
+test("discarding the backlog also discards events that wait for a batch", async () => {
   const instance = await openBatch({ maxEvents: 3 });
   const { hooks, endpointId } = instance;
   await publish(instance, 1);
@@ -296,7 +296,7 @@ test("what is thrown away when an endpoint is enabled is also what was being col
   expect(batches()).toEqual([after, [last]]);
 });
 
-test("a process that only publishes makes batches of what it collected, as soon as they are full", async () => {
+test("a process that only publishes builds full batches of its events", async () => {
   const api = await world.open({ started: false });
   await api.hooks.start({ role: "api" });
   await api.hooks.endpoints.create("acme", {
@@ -323,7 +323,7 @@ test("a duplicate is not collected, in one statement with the first or later", a
   expect(batches()).toEqual([[first?.ok && first.result.id, second]]);
 });
 
-test("two workers that look at once make whole batches, and leave what is too few", async () => {
+test("two concurrent workers build full batches and leave the rest waiting", async () => {
   const instance = await openBatch({ maxEvents: 5 });
   const other = await world.open();
   await instance.hooks.endpoints.update("acme", instance.endpointId, { isActive: false });
@@ -335,14 +335,14 @@ test("two workers that look at once make whole batches, and leave what is too fe
   expect(batches().flat().toSorted()).toEqual(ids.slice(0, 20).toSorted());
 });
 
-test("fifo does not go with batches", async () => {
+test("fifo cannot be combined with batches", async () => {
   const instance = await openBatch({});
   await expect(
     instance.hooks.endpoints.update("acme", instance.endpointId, { ordering: "fifo" }),
   ).rejects.toMatchObject({ code: "invalid_endpoint", problems: [{ pointer: "/ordering" }] });
 });
 
-test("what the catalogue hides of an event is hidden in its batch", async () => {
+test("redacted paths of an event are redacted in its batch", async () => {
   const instance = await openBatch({ maxEvents: 1 });
   const { hooks } = instance;
   await hooks.eventTypes.put("order.paid", { redact: ["/card"] });

@@ -64,7 +64,7 @@ function recorderOf(db: Queryable, clock: { ms: number }, limits = {}) {
   return new ActivityRecorder({ db, logger: silentLogger, nowMs: () => clock.ms, limits });
 }
 
-test("attempts of a moment become one row each for endpoint and installation, in one order", async () => {
+test("attempts of one period become one row per endpoint and one for the installation, in a fixed order", async () => {
   const { db, writes } = database();
   const clock = { ms: 600_000 };
   const recorder = recorderOf(db, clock);
@@ -85,7 +85,7 @@ test("attempts of a moment become one row each for endpoint and installation, in
   await recorder.stop();
 });
 
-test("what falls on both sides of five minutes is written to each", async () => {
+test("attempts on both sides of a five-minute boundary are written to both periods", async () => {
   const { db, writes } = database();
   const clock = { ms: 599_999 };
   const recorder = recorderOf(db, clock);
@@ -105,7 +105,7 @@ test("what falls on both sides of five minutes is written to each", async () => 
   await recorder.stop();
 });
 
-test("a write has no more rows than it may, and the rest comes with the next, the oldest first", async () => {
+test("a write is limited to its maximum of rows, oldest first, and the next one has the rest", async () => {
   const { db, writes } = database();
   const recorder = recorderOf(db, { ms: 0 }, { rowsAtOnce: 2 });
   await recorder.start();
@@ -117,7 +117,7 @@ test("a write has no more rows than it may, and the rest comes with the next, th
   await recorder.stop();
 });
 
-test("more endpoints than may be counted at a time are counted in the installation alone", async () => {
+test("endpoints beyond the limit count for the installation only", async () => {
   const { db, writes } = database();
   const recorder = recorderOf(db, { ms: 0 }, { tallies: 2 });
   await recorder.start();
@@ -132,7 +132,7 @@ test("more endpoints than may be counted at a time are counted in the installati
   await recorder.stop();
 });
 
-test("a database that is away loses nothing, and costs no more memory than the limit", async () => {
+test("a database outage loses no counts, and memory stays within the limit", async () => {
   const { db, writes, state } = database();
   const clock = { ms: 0 };
   const recorder = recorderOf(db, clock, { tallies: 3 });
@@ -167,7 +167,7 @@ test("counting an attempt takes less than a microsecond", () => {
   expect(Math.min(...Array.from({ length: 200 }, () => microsecondsEach(1_000)))).toBeLessThan(1);
 });
 
-test("what was not written yet is written when it stops", async () => {
+test("stopping writes what is not written yet", async () => {
   const { db, writes } = database();
   const recorder = recorderOf(db, { ms: 0 });
   await recorder.start();

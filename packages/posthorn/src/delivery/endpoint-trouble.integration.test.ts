@@ -70,7 +70,7 @@ describe("throttle", () => {
     expect(await countStates()).toEqual({ success: 10 });
   });
 
-  test("what the endpoint asked for holds for the worker that takes its lane over", async () => {
+  test("the next owner of the lane keeps the requested pause", async () => {
     const [a, b] = [await open(), await open()];
     const { path, count } = await endpointOn(a, { maxInFlight: 1 });
     receiver.answer(path, [{ status: 429, headers: { "retry-after": "600" } }, {}]);
@@ -84,7 +84,7 @@ describe("throttle", () => {
     expect(count()).toBe(4);
   });
 
-  test("nothing waits in memory meanwhile, where a crash would leave it unknown", async () => {
+  test("nothing waits in memory during a pause", async () => {
     const a = await open();
     const { path } = await endpointOn(a, { maxInFlight: 1 });
     receiver.answer(path, { status: 429, headers: { "retry-after": "600" } });
@@ -98,7 +98,7 @@ describe("throttle", () => {
 });
 
 describe("409 with Retry-After", () => {
-  test("is tried again when it says, however often, and costs nothing of the budget", async () => {
+  test("is retried when requested, any number of times, without counting as a failure", async () => {
     const a = await open({ retryPolicy: "1s" });
     const { path, count, show } = await endpointOn(a);
     receiver.answer(path, [...Array(5).fill({ status: 409, headers: { "retry-after": "30" } }), {}]);
@@ -117,7 +117,7 @@ describe("409 with Retry-After", () => {
     expect(deliveries[0]).toMatchObject({ state: "success", attemptCount: 6 });
   });
 
-  test("is believed for a day and counts as a failure from then on", async () => {
+  test("is honoured for a day and counts as a failure afterwards", async () => {
     const a = await open({ retryPolicy: "1s" });
     const { path } = await endpointOn(a);
     receiver.answer(path, { status: 409, headers: { "retry-after": "3600" } });
@@ -170,7 +170,7 @@ describe("circuit", () => {
     expect(await countStates()).toEqual({ success: 50 });
   });
 
-  test("half open, one attempt is in flight and no more, and two after it succeeded", async () => {
+  test("half open, one attempt is in flight, and two after it succeeded", async () => {
     const a = await open({ circuitFailures: 2 });
     const { path, count, show } = await endpointOn(a, { maxInFlight: 4 });
     const [first, others] = [gate(), gate()];
@@ -226,7 +226,7 @@ describe("circuit", () => {
     },
   );
 
-  test("a retry by hand does not break a pause that the receiver asked for", async () => {
+  test("a manual retry does not end a pause that the receiver asked for", async () => {
     const a = await open({ circuitFailures: 1 });
     const { path, count } = await endpointOn(a, { maxInFlight: 1 });
     receiver.answer(path, [{ status: 503, headers: { "retry-after": "600" } }, {}]);
@@ -241,7 +241,7 @@ describe("circuit", () => {
     expect(await countStates()).toEqual({ success: 2 });
   });
 
-  test("stays open for the worker that takes the lane over", async () => {
+  test("stays open for the next owner of the lane", async () => {
     const [a, b] = [await open({ circuitFailures: 2 }), await open({ circuitFailures: 2 })];
     const { path, count } = await endpointOn(a, { maxInFlight: 1 });
     receiver.answer(path, [{ status: 500 }, { status: 500 }, {}]);
@@ -256,7 +256,7 @@ describe("circuit", () => {
     expect(count()).toBe(12);
   });
 
-  test("an open circuit asks the database for nothing but what every lane does", async () => {
+  test("an open circuit causes no additional queries", async () => {
     const a = await open({ circuitFailures: 1 });
     const { path } = await endpointOn(a);
     receiver.answer(path, { status: 500 });
@@ -287,7 +287,7 @@ describe("circuit", () => {
 });
 
 describe("disabling", () => {
-  test("after so many failures in a row the endpoint is disabled, and what it is owed waits", async () => {
+  test("consecutive failures disable the endpoint, and its deliveries wait", async () => {
     const a = await open({ disableAfterFailures: 4, circuitFailures: 0 });
     const { path, id, count, show } = await endpointOn(a, { maxInFlight: 1 });
     receiver.answer(path, [...Array(4).fill({ status: 500 }), {}]);
@@ -306,7 +306,7 @@ describe("disabling", () => {
     expect(await show()).toMatchObject({ isActive: true, disabledReason: null });
   });
 
-  test("while it is being disabled nothing is sent, however long that takes", async () => {
+  test("nothing is sent while the endpoint is being disabled", async () => {
     const a = await open({ disableAfterFailures: 4, circuitFailures: 0 });
     const { path, count, show } = await endpointOn(a, { maxInFlight: 1 });
     receiver.answer(path, [...Array(4).fill({ status: 500 }), {}]);
@@ -329,7 +329,7 @@ describe("disabling", () => {
     expect(await show()).toMatchObject({ isActive: false, disabledReason: "failures" });
   });
 
-  test("the count goes on under the next owner of the lane", async () => {
+  test("the next owner of the lane continues the count", async () => {
     const options = { disableAfterFailures: 4, circuitFailures: 0 };
     const [a, b] = [await open(options), await open(options)];
     const { path, count } = await endpointOn(a, { maxInFlight: 1 });
@@ -344,7 +344,7 @@ describe("disabling", () => {
     expect((await b.hooks.endpoints.list("acme")).data[0]).toMatchObject({ disabledReason: "failures" });
   });
 
-  test("after days without a success it is disabled, however rarely it was tried", async () => {
+  test("an endpoint without success for days is disabled, however few attempts there were", async () => {
     const a = await open({ retryPolicy: Array(20).fill("12h").join(","), circuitFailures: 0 });
     const { path, show } = await endpointOn(a);
     receiver.answer(path, { status: 500 });
@@ -389,7 +389,7 @@ describe("rate limit", () => {
 });
 
 describe("tenants", () => {
-  test("a tenant with many endpoints that hang leaves a place for one with a single endpoint", async () => {
+  test("a tenant with many hanging endpoints leaves a slot for a tenant with a single endpoint", async () => {
     const a = await open({ concurrency: 10, maxEndpointsPerTenant: 100 });
     const never = gate().opened;
     for (let i = 0; i < 30; i += 1) {

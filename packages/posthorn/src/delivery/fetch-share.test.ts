@@ -13,13 +13,13 @@ test("small events are fetched three hundred at a time, for sixty lanes", () => 
   expect(rowsToFetch(events, { lanes: 1, averageBytes: KB })).toBe(300);
 });
 
-test("of large ones so many as have sixteen megabytes, for fewer lanes, and one in any case", () => {
+test("large events are fetched up to sixteen megabytes, for fewer lanes, and at least one", () => {
   expect([lanesToFetchFor(MB), lanesToFetchFor(4 * MB), lanesToFetchFor(100 * MB)]).toEqual([16, 4, 1]);
   expect(rowsToFetch(events, { lanes: 4, averageBytes: MB })).toBe(4);
   expect(rowsToFetch(events, { lanes: 16, averageBytes: 16 * MB })).toBe(1);
 });
 
-test("batches count as long as they may be, whatever came before them", () => {
+test("batches count with their maximum size, whatever was fetched before", () => {
   expect(rowsToFetch(batches(4 * MB), { lanes: 1, averageBytes: KB })).toBe(4);
   expect(rowsToFetch(batches(512 * KB), { lanes: 2, averageBytes: KB })).toBe(16);
   expect(rowsToFetch(batches(KB), { lanes: 1, averageBytes: MB })).toBe(16);

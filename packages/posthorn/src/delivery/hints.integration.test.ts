@@ -8,7 +8,7 @@ import { Hints } from "./hints.ts";
 
 const world = databasePerTest();
 
-test("a worker that stops still tells of the lanes it has just left, and the others need not find them by looking", async () => {
+test("a stopping worker notifies the others of the lanes it released", async () => {
   const { hooks } = await world.open({ started: false });
   const channel = commonChannel(hooks.db.schema);
   const listener = await world.pool.connect();

@@ -118,29 +118,32 @@ async function openCuttableWay(): Promise<{ connectionString: string; cut: () =>
   return { connectionString: `postgresql://${user}@127.0.0.1:${port}${url.pathname}`, cut };
 }
 
-test.each([2, 3])("the cap of an endpoint holds across %i instances that are all flooded", async (count) => {
-  const instances: TestInstance[] = [];
-  for (let i = 0; i < count; i += 1) instances.push(await open());
-  const [first] = instances as [TestInstance];
-  const { path } = await endpointOn(first, { events: ["flood.*"] });
-  const other = await endpointOn(first, { events: ["ping"] });
-  const { opened, open: release } = gate();
-  receiver.answer(path, [...Array(5).fill({ until: opened }), { delayMs: 2 }]);
+test.each([2, 3])(
+  "an endpoint's limit on attempts in flight holds across %i flooded instances",
+  async (count) => {
+    const instances: TestInstance[] = [];
+    for (let i = 0; i < count; i += 1) instances.push(await open());
+    const [first] = instances as [TestInstance];
+    const { path } = await endpointOn(first, { events: ["flood.*"] });
+    const other = await endpointOn(first, { events: ["ping"] });
+    const { opened, open: release } = gate();
+    receiver.answer(path, [...Array(5).fill({ until: opened }), { delayMs: 2 }]);
 
-  const ids = await Promise.all(instances.map((instance) => publish(instance, 40, "flood.rose")));
-  await receiver.received(5, { path });
-  // an event there and back through each of them: all have had their turn while the endpoint's five places are taken
-  for (const [i, instance] of instances.entries()) {
-    await publish(instance, 1, "ping");
-    await receiver.received(i + 1, { path: other.path });
-  }
-  expect(receiver.concurrency(path)).toEqual({ now: 5, max: 5 });
+    const ids = await Promise.all(instances.map((instance) => publish(instance, 40, "flood.rose")));
+    await receiver.received(5, { path });
+    // an event there and back through each of them: all have had their turn while the endpoint's five places are taken
+    for (const [i, instance] of instances.entries()) {
+      await publish(instance, 1, "ping");
+      await receiver.received(i + 1, { path: other.path });
+    }
+    expect(receiver.concurrency(path)).toEqual({ now: 5, max: 5 });
 
-  release();
-  await Promise.all(instances.map((instance) => instance.settle()));
-  expect(receiver.concurrency(path).max).toBe(5);
-  expectEachOnce(path, ids.flat());
-});
+    release();
+    await Promise.all(instances.map((instance) => instance.settle()));
+    expect(receiver.concurrency(path).max).toBe(5);
+    expectEachOnce(path, ids.flat());
+  },
+);
 
 test("an event published where the lane is not owned is handed over to its owner", async () => {
   const [a, b] = [await open(), await open()];
@@ -191,7 +194,7 @@ test("an instance that stops hands its lanes over, nothing lost and nothing twic
   expect((await attempts()).every(([only, ...more]) => only?.status === 200 && more.length === 0)).toBe(true);
 });
 
-test("what is on its way back when stock is taken is not sent by who gives it back", async () => {
+test("a delivery being released during reconciliation is not sent by the releasing worker", async () => {
   const a = await open();
   const { path } = await endpointOn(a, { maxInFlight: 1 });
   const { opened, open: release } = gate();
@@ -229,7 +232,7 @@ test("what is on its way back when stock is taken is not sent by who gives it ba
   expectEachOnce(path, ids);
 });
 
-test("what a dead instance held is recorded as unknown and delivered by the other", async () => {
+test("deliveries of a dead instance are recorded as unknown and delivered by the other", async () => {
   const way = await openCuttableWay();
   const a = await open({ database: way.connectionString });
   const b = await open();
@@ -262,7 +265,7 @@ test("what a dead instance held is recorded as unknown and delivered by the othe
   expect(receiver.requestsTo(path)).toHaveLength(13);
 });
 
-test("a worker that was buried while it lived goes on under a new id, and its late answer changes nothing", async () => {
+test("a worker that was reaped while running continues under a new id, and its late outcome is ignored", async () => {
   const a = await open();
   const { path } = await endpointOn(a);
   const { opened, open: release } = gate();
@@ -292,7 +295,7 @@ test("a worker that was buried while it lived goes on under a new id, and its la
   expect((await a.hooks.events.get(second as string)).deliveries).toMatchObject([{ state: "success" }]);
 });
 
-test("a worker is buried also when one of its attempts is on record already", async () => {
+test("a worker is reaped even if one of its attempts is already recorded", async () => {
   const a = await open();
   const { path } = await endpointOn(a);
   const { opened, open: release } = gate();
@@ -310,7 +313,7 @@ test("a worker is buried also when one of its attempts is on record already", as
   expect((await a.hooks.events.get(first as string)).deliveries).toMatchObject([{ state: "success" }]);
 });
 
-test("a lane that is idle is released after a while and taken by the next who has work for it", async () => {
+test("an idle lane is released after a while and acquired by the next worker with work for it", async () => {
   const [a, b] = [await open(), await open()];
   const { path, lane } = await endpointOn(a);
   await publish(a, 1);
@@ -346,7 +349,7 @@ test("a duplicate that finds its lane free leaves the lane in use", async () => 
   await receiver.received(2, { path });
 });
 
-test("an event for a free lane is sent once a place is free in a process that had none", async () => {
+test("an event for a free lane is sent once a full process has a free slot", async () => {
   const a = await open({ concurrency: 1 });
   const slow = await endpointOn(a, { events: ["slow"] });
   const { opened, open: release } = gate();
@@ -359,7 +362,7 @@ test("an event for a free lane is sent once a place is free in a process that ha
   await receiver.received(1, { path: other.path });
 });
 
-test("a lane that one process has no place for is taken by another that has", async () => {
+test("a lane that one process has no capacity for is acquired by another", async () => {
   const [a, b] = [await open({ concurrency: 1 }), await open()];
   const slow = await endpointOn(a, { events: ["slow"] });
   const { opened } = gate();
@@ -374,7 +377,7 @@ test("a lane that one process has no place for is taken by another that has", as
   void b;
 });
 
-test("pausing an endpoint stops the sending, keeps what is owed, and unpausing delivers it", async () => {
+test("pausing an endpoint keeps its deliveries, and resuming delivers them", async () => {
   const [a, b] = [await open(), await open()];
   const { path, id } = await endpointOn(a);
   const { opened, open: release } = gate();
@@ -397,7 +400,7 @@ test("pausing an endpoint stops the sending, keeps what is owed, and unpausing d
   expect(await countStates()).toEqual({ success: 86 });
 });
 
-test("an endpoint that is unpaused does not wait for the request that hung when it was paused", async () => {
+test("a resumed endpoint does not wait for a request that hung when it was paused", async () => {
   const a = await open();
   const { path, id } = await endpointOn(a);
   const { opened, open: release } = gate();
@@ -412,7 +415,7 @@ test("an endpoint that is unpaused does not wait for the request that hung when 
   await a.settle();
 });
 
-test("an event published right after the pause does not carry on what waits in memory", async () => {
+test("an event published right after a pause does not resume deliveries in memory", async () => {
   const a = await open();
   const { path, id } = await endpointOn(a);
   const { opened, open: release } = gate();
@@ -444,7 +447,7 @@ test("an endpoint that is paused in the middle of a drain keeps nothing claimed,
   expectEachOnce(path, ids);
 });
 
-test("what an inactive tenant is owed waits until it is active again", async () => {
+test("deliveries of an inactive tenant wait until it is active again", async () => {
   const a = await open();
   const { path } = await endpointOn(a);
   const { opened, open: release } = gate();
@@ -486,7 +489,7 @@ test("a new URL and a new secret apply to the next attempt, also when another in
   expect(await verify({ ...signed, secrets: [secret] })).toMatchObject({ ok: false });
 });
 
-test("deleting an endpoint cancels what it is owed; what is in flight is finished", async () => {
+test("deleting an endpoint cancels its deliveries, except those in flight", async () => {
   const [a, b] = [await open(), await open()];
   const { path, id } = await endpointOn(a);
   const { opened, open: release } = gate();
@@ -504,7 +507,7 @@ test("deleting an endpoint cancels what it is owed; what is in flight is finishe
   expect(receiver.requestsTo(path)).toHaveLength(5);
 });
 
-test("an attempt that fails after its endpoint was deleted is not retried and not owed for ever", async () => {
+test("an attempt that fails after its endpoint was deleted is not retried", async () => {
   const a = await open();
   const { path, id } = await endpointOn(a);
   const { opened, open: release } = gate();
@@ -519,7 +522,7 @@ test("an attempt that fails after its endpoint was deleted is not retried and no
   expect(await countStates()).toEqual({ dead: 1 });
 });
 
-test("an endpoint that answers 410 is disabled; later events wait until it is enabled again", async () => {
+test("a 410 disables the endpoint, and later events wait until it is enabled", async () => {
   const a = await open();
   const { path, id } = await endpointOn(a);
   receiver.answer(path, [{ status: 410 }, {}]);
@@ -541,7 +544,7 @@ test("an endpoint that answers 410 is disabled; later events wait until it is en
   expect(eventIds(receiver.requestsTo(path).slice(1)).sort()).toEqual(ids.sort());
 });
 
-test("a flooded endpoint takes nobody else's turn", async () => {
+test("a flooded endpoint does not delay others", async () => {
   // one place more than the endpoint that hangs can take, and one that is kept for other tenants
   const a = await open({ concurrency: 7 });
   const hanging = await endpointOn(a, { events: ["flood"] });
@@ -599,7 +602,7 @@ test("deliveries of one event that are fetched together share its payload", asyn
   expect(new Set(deliveries.map(({ delivery }) => delivery.event.payload)).size).toBe(2);
 });
 
-test("a lane nobody has a place for gets its turn, though slow tenants take every place that becomes free", async () => {
+test("a lane gets its turn even if slow tenants take every free slot", async () => {
   const a = await open({ concurrency: 2 });
   for (const tenant of ["slow", "slower"]) {
     await a.hooks.tenants.upsert(tenant, {});
@@ -614,7 +617,7 @@ test("a lane nobody has a place for gets its turn, though slow tenants take ever
   expect(receiver.requestsTo("/slow").length).toBeLessThan(200);
 });
 
-test("a lane whose endpoint was deleted in the moment it was taken is let go of", async () => {
+test("a lane whose endpoint was deleted while it was acquired is released", async () => {
   const a = await open();
   const { id, lane } = await endpointOn(a);
   await a.hooks.endpoints.delete("acme", id);
@@ -623,7 +626,7 @@ test("a lane whose endpoint was deleted in the moment it was taken is let go of"
   await eventually("the lane is released", async () => (await laneOwner(lane)) === null);
 });
 
-test("an answer from where an endpoint led before does not disable it where it leads now", async () => {
+test("an outcome at the previous URL does not disable the endpoint", async () => {
   const a = await open();
   const { path, id } = await endpointOn(a);
   const { opened: answered, open: answer } = gate();
@@ -640,7 +643,7 @@ test("an answer from where an endpoint led before does not disable it where it l
   expect(receiver.requestsTo(`${path}-moved`)).toHaveLength(1);
 });
 
-test("a retry policy that nobody can read is that endpoint's own trouble: the deployment's is used", async () => {
+test("an unreadable retry policy falls back to the deployment's, for that endpoint only", async () => {
   const a = await open({ retryPolicy: "1m,1m" });
   const { path, lane } = await endpointOn(a);
   receiver.answer(path, [{ status: 500 }, {}]);

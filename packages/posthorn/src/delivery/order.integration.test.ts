@@ -74,7 +74,7 @@ function expectOrder(): void {
   expect(receiver.overlaps).toEqual([]);
 }
 
-test("a burst of one subject arrives one by one in order, and others side by side with it", async () => {
+test("a burst of one subject arrives one by one in order, while other subjects are sent in parallel", async () => {
   const a = await open();
   await endpointOn(a, "/fifo", { maxInFlight: 10 });
   await endpointOn(a, "/plain", { ordering: "none" });
@@ -139,7 +139,7 @@ test("the sequence decides, not the id: publishers' clocks differ", async () => 
   expect(receiver.sequences("/fifo")).toEqual([1, 2, 3, 4, 5]);
 });
 
-test("a look at the outbox that is full of events from a slow clock still finds the one that comes before them", async () => {
+test("the relay finds the first event of a subject behind many events with earlier ids", async () => {
   const a = await open({ started: false });
   await endpointOn(a, "/fifo");
   await publishAt(Date.now(), 1);
@@ -178,7 +178,7 @@ test("publishes from three processes and from transactions, mixed in one subject
   expect(receiver.sequences("/plain")).toHaveLength(84);
 });
 
-test("an event published behind one in the outbox waits there for it, and says so", async () => {
+test("an event published after one in the outbox waits there too, and reports it", async () => {
   // it relays nothing
   const api = await open({ started: false });
   await api.hooks.start({ role: "api" });
@@ -192,7 +192,7 @@ test("an event published behind one in the outbox waits there for it, and says s
   expect(receiver.sequences("/fifo", "s")).toEqual([1, 2]);
 });
 
-test("a relay that cannot get the first of a subject leaves the others where they are", async () => {
+test("a relay that cannot lock the first event of a subject leaves the others in the outbox", async () => {
   const a = await open({ started: false });
   await endpointOn(a, "/fifo");
   await publish(a, 3);
@@ -210,7 +210,7 @@ test("a relay that cannot get the first of a subject leaves the others where the
   expect(receiver.sequences("/fifo", "s")).toEqual([1, 2, 3]);
 });
 
-test("a dead one passes the turn on", async () => {
+test("a dead delivery lets the next one of its subject go", async () => {
   const a = await open();
   await endpointOn(a, "/fifo");
   receiver.answer = ({ sequence }) => (sequence === 2 ? 400 : 200);
@@ -220,7 +220,7 @@ test("a dead one passes the turn on", async () => {
   expect(await statesBySequence()).toEqual(["success", "dead", "success", "success"]);
 });
 
-test("a dead one holds its subject where it is told to, until it is retried by hand and delivered", async () => {
+test("with fifoOnDead hold, a dead delivery holds its subject until a manual retry succeeds", async () => {
   const a = await open();
   const { lane } = await endpointOn(a, "/fifo", { fifoOnDead: "hold" });
   receiver.answer = ({ subject, sequence }) => (subject === "s" && sequence === 2 ? 400 : 200);
@@ -281,7 +281,7 @@ test.each<[what: string, patch: Partial<EndpointInput>]>([
   },
 );
 
-test("a replay in the middle goes before those that wait, and after the one that is being sent", async () => {
+test("a replayed delivery is sent after the one in flight and before those that wait", async () => {
   const a = await open();
   await endpointOn(a, "/fifo");
   receiver.answer = ({ sequence }) => (sequence === 1 ? 400 : 200);
@@ -304,7 +304,7 @@ test("a replay in the middle goes before those that wait, and after the one that
   expect(receiver.overlaps).toEqual([]);
 });
 
-test("what waits in memory behind a replay waits until the replay has come to its end", async () => {
+test("deliveries in memory behind a replayed one wait until it has ended", async () => {
   const a = await open();
   await endpointOn(a, "/fifo", { maxInFlight: 2 });
   receiver.answer = ({ sequence, subject }) => (subject === "s" && sequence === 1 ? 400 : 200);
@@ -333,7 +333,7 @@ test("what waits in memory behind a replay waits until the replay has come to it
   expect(receiver.sequences("/fifo", "s")).toEqual([1, 1, 1, 2]);
 });
 
-test("an endpoint that is disabled and enabled goes on where it was", async () => {
+test("an endpoint that is disabled and enabled continues in order", async () => {
   const a = await open();
   const { id } = await endpointOn(a, "/fifo");
   const slow = gate(200);
@@ -350,7 +350,7 @@ test("an endpoint that is disabled and enabled goes on where it was", async () =
   expect(receiver.sequences("/fifo")).toEqual(upTo(6));
 });
 
-test("a deleted endpoint leaves nothing behind: no delivery waits, nothing is held", async () => {
+test("a deleted endpoint leaves no waiting delivery and no held subject", async () => {
   const a = await open();
   const { id } = await endpointOn(a, "/fifo", { fifoOnDead: "hold" });
   receiver.answer = ({ subject }) => (subject === "s" ? 400 : 500);
@@ -363,7 +363,7 @@ test("a deleted endpoint leaves nothing behind: no delivery waits, nothing is he
   expect((await world.pool.query("select from posthorn.held_subjects")).rowCount).toBe(0);
 });
 
-test("events without a subject keep no order, also at a fifo endpoint", async () => {
+test("events without a subject are not ordered, even at a fifo endpoint", async () => {
   const a = await open();
   await endpointOn(a, "/fifo", { maxInFlight: 5 });
   const slow = gate(200);
@@ -373,7 +373,7 @@ test("events without a subject keep no order, also at a fifo endpoint", async ()
   slow.open();
 });
 
-test("order begins with the events after it was asked for, and rows queued in order end in order", async () => {
+test("ordering applies to events after it was enabled, and rows queued in order stay in order", async () => {
   const a = await open();
   const { id } = await endpointOn(a, "/switch", { ordering: "none", maxInFlight: 10 });
   receiver.answer = () => 500;
@@ -395,7 +395,7 @@ test("order begins with the events after it was asked for, and rows queued in or
   expect(receiver.sequences("/switch").filter((n) => n !== null && n > 3)).toEqual([4, 7, 4, 5, 6]);
 });
 
-test("a worker that dies after an event ended and before the next got its turn leaves nothing waiting", async () => {
+test("a crash between the end of a delivery and the next one's turn leaves nothing waiting", async () => {
   const a = await open();
   const { lane } = await endpointOn(a, "/fifo");
   const slow = gate(200);

@@ -23,7 +23,7 @@ function lineOf(order: SubjectOrder, ...deliveries: ClaimedDelivery[]): ClaimedD
   return waiting;
 }
 
-test("deliveries line up as they come, but a lower one of a subject before the higher ones", () => {
+test("deliveries queue in order of arrival, but by sequence within a subject", () => {
   const order = new SubjectOrder();
   const line = lineOf(
     order,
@@ -36,7 +36,7 @@ test("deliveries line up as they come, but a lower one of a subject before the h
   expect(line.map(({ id }) => id)).toEqual(["s 5", "s 6", "t 1", "s 7", "s 9"]);
 });
 
-test("one of a subject that is being sent is passed over until that one is written down", () => {
+test("a delivery is skipped until the one in flight in its subject is settled", () => {
   const order = new SubjectOrder();
   const line = lineOf(order, delivery("s", 2), delivery("t", 1));
   expect(order.firstFree(line)).toBe(0);
@@ -48,7 +48,7 @@ test("one of a subject that is being sent is passed over until that one is writt
   expect(order.firstFree(line)).toBe(0);
 });
 
-test("deliveries that keep no order wait for nobody, whatever their subject", () => {
+test("unordered deliveries do not wait, whatever their subject", () => {
   const order = new SubjectOrder();
   order.begin(delivery("s", 1));
   order.begin(delivery("s", 2, false));

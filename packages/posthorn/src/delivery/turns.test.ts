@@ -7,7 +7,7 @@ import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import { RateBucket } from "./rate-bucket.ts";
 
-test("of one lane more than a fetch takes, each has its turn in the next fetch at the latest", () => {
+test("with more lanes than one fetch serves, each has its turn in the next fetch at the latest", () => {
   const lanes = new Lanes({
     concurrency: 500,
     nowMs: () => 0,
@@ -59,7 +59,7 @@ function lanesOf(tenant: string, count: number, attempt: (delivery: ClaimedDeliv
 const MEGABYTE = 1024 * 1024;
 const deliveryOf = (id: string, payload: Uint8Array) => ({ id, event: { payload } }) as ClaimedDelivery;
 
-test("a payload that hundreds share is in memory once, and keeps nobody else's out; of 64 MB that are not shared it is full", () => {
+test("a shared payload counts once in the memory budget; unshared payloads fill it at 64 MB", () => {
   const { lanes, open, opened } = lanesOf("hub", 300, async () => {});
   const payload = Buffer.alloc(MEGABYTE);
   const shared = opened.map((lane, n) => [deliveryOf(`s${n}`, payload), lane] as const);
@@ -80,7 +80,7 @@ test("a payload that hundreds share is in memory once, and keeps nobody else's o
   expect(lanes.hasCapacity).toBe(true);
 });
 
-test("large ones are started four megabytes at a time, so that a topic for hundreds holds up nothing else", async () => {
+test("large deliveries are started four megabytes at a time, so that other work is not delayed", async () => {
   const started: string[] = [];
   const { lanes, opened } = lanesOf("hub", 12, async ({ id }) => void started.push(id));
   const payload = Buffer.alloc(MEGABYTE);
@@ -106,7 +106,7 @@ test("a bucket starts empty, gives its rate, and saves up one second's worth at 
   expect(bucket.waitMs(60_000)).toBe(100);
 });
 
-test("an allowed rate is kept in every minute, whichever of several workers has the lane", async () => {
+test("an allowed rate holds in every minute, across changes of the owner", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: 0 });
   const clock = vi.spyOn(performance, "now").mockImplementation(() => Date.now());
   onTestFinished(() => {
@@ -146,7 +146,7 @@ test("an allowed rate is kept in every minute, whichever of several workers has 
   expect(startedAt.length).toBeGreaterThan(100);
 });
 
-test("a window tells nothing before twenty attempts, and forgets what is older than a minute", () => {
+test("a failure window needs twenty attempts, and drops those older than a minute", () => {
   const window = new FailureWindow();
   for (let i = 0; i < 19; i += 1) window.note(true, 0);
   expect(window.failedPercent(0)).toBe(0);

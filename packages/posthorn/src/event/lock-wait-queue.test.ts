@@ -25,7 +25,7 @@ function entry(
 type Entry = ReturnType<typeof entry>;
 const names = (entries: readonly Entry[] | undefined) => entries?.map(({ name }) => name);
 
-test("events of one subject stand in one line, in their order", () => {
+test("events of one subject form one queue, in their order", () => {
   const aside = new LockWaitQueue<Entry>();
   for (const one of [entry("1", "s"), entry("2", "t"), entry("3", "s", "k"), entry("4", null, "k")])
     aside.add(one);
@@ -37,7 +37,7 @@ test("events of one subject stand in one line, in their order", () => {
   expect(aside.next()).toBeUndefined();
 });
 
-test("whoever needs a lock of an entry here is concerned, until that entry has been answered", () => {
+test("an entry that needs a lock of a queued entry must wait until that one is answered", () => {
   const aside = new LockWaitQueue<Entry>();
   aside.add(entry("1", "s", "k"));
   aside.add(entry("2", "s"));
@@ -53,7 +53,7 @@ test("whoever needs a lock of an entry here is concerned, until that entry has b
   expect([aside.size, aside.bytes, aside.waitingCount]).toEqual([0, 0, 0]);
 });
 
-test("a line that met a lock keeps its order and lets every other line go first", () => {
+test("a queue that met a lock keeps its order and lets every other queue go first", () => {
   const aside = new LockWaitQueue<Entry>();
   for (const one of [entry("1", "s"), entry("2", "s"), entry("3", "t"), entry("4", "u")]) aside.add(one);
   aside.next()?.end({ answered: 0, isSlow: true });
@@ -67,7 +67,7 @@ test("a line that met a lock keeps its order and lets every other line go first"
   expect([names(rest?.entries), rest?.isSlow]).toEqual([["2", "5"], false]);
 });
 
-test("a line that is being written grows, and nobody else takes its turn", () => {
+test("a queue that is being written may grow, and has no second turn meanwhile", () => {
   const aside = new LockWaitQueue<Entry>();
   aside.add(entry("1", "s"));
   const turn = aside.next();

@@ -124,7 +124,7 @@ describe("an idempotency key", () => {
     expect(await countEvents(tenant)).toBe(1);
   });
 
-  test.each(Object.keys(ways))("published %s is known to every other way", async (way) => {
+  test.each(Object.keys(ways))("published %s is known to every other way of publishing", async (way) => {
     const tenant = await newTenant();
     const input = {
       tenant,
@@ -168,7 +168,7 @@ describe("an idempotency key", () => {
     expect(await countEvents(tenant)).toBe(1);
   });
 
-  test("is raced for by 60 publishers of two instances and a client, and one event comes of it", async () => {
+  test("raced for by 60 publishers of two instances and a client gives one event", async () => {
     const tenant = await newTenant();
     const path = await newEndpoint(tenant);
     const input = { tenant, type: "order.paid", data: 1, idempotencyKey: "race" };
@@ -184,7 +184,7 @@ describe("an idempotency key", () => {
     expect(receiver.requestsTo(path)).toHaveLength(1);
   });
 
-  test("of one tenant says nothing about another's", async () => {
+  test("of one tenant does not affect another's", async () => {
     const [one, other] = [await newTenant(), await newTenant()];
     const input = { type: "order.paid", data: 1, idempotencyKey: "key" };
     const first = await a.hooks.publish({ ...input, tenant: one });
@@ -393,7 +393,7 @@ describe("limits", () => {
     });
   });
 
-  test("are told all at once, each with its place", async () => {
+  test("are reported all at once, each with a pointer", async () => {
     const bad = { tenant: "", type: "Order", data: () => 1, subject: "", apiVersion: "", idempotencyKey: "" };
     const error = await a.hooks.publish(bad).catch((reason) => reason);
     expect(error.problems.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
@@ -406,7 +406,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("of one event stop all that were to be published with it", async () => {
+  test("violated by one event reject all events of the call", async () => {
     const tenant = await newTenant();
     const many = ["order.paid", "Not a type", "order.sent"].map((type) => ({ tenant, type, data: 1 }));
     await expect(a.hooks.publishMany(many)).rejects.toMatchObject({
@@ -643,7 +643,7 @@ describe("fan-out", () => {
     expect(await a.hooks.publish(input)).toMatchObject({ deliveries: 0 });
   });
 
-  test("keeps an event that no endpoint wants, also of a tenant nobody has made", async () => {
+  test("stores an event without endpoints, even of an unknown tenant", async () => {
     const tenant = await newTenant();
     await newEndpoint(tenant, { events: ["user.*"] });
     for (const owner of [tenant, "never-made"]) {
@@ -655,7 +655,7 @@ describe("fan-out", () => {
     }
   });
 
-  test("gives an inactive tenant nothing, and keeps its events", async () => {
+  test("delivers nothing to an inactive tenant, and stores its events", async () => {
     const tenant = await newTenant();
     const path = await newEndpoint(tenant);
     await b.hooks.tenants.upsert(tenant, { isActive: false });
@@ -671,7 +671,7 @@ describe("fan-out", () => {
   });
 });
 
-test("a key that an open transaction holds holds up nobody else", async () => {
+test("a key locked by an open transaction delays no other publish", async () => {
   const tenant = await newTenant();
   const keyed = { tenant, type: "order.paid", data: { order: 1 }, idempotencyKey: "held" };
   const client = await pool.connect();

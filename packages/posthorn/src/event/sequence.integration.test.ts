@@ -193,7 +193,7 @@ describe("sequences", () => {
     expect(await sequenceOf((await publishing).id)).toBe(1);
   });
 
-  test("are told to whoever publishes, of every way, and a duplicate is told its first event's", async () => {
+  test("are returned by every way of publishing, for a duplicate that of the first event", async () => {
     const tenant = newTenant();
     const input = order(tenant, "s");
     const known = { ...input, idempotencyKey: "key" };
@@ -239,7 +239,7 @@ describe("sequences", () => {
 });
 
 describe("a subject that an open transaction holds", () => {
-  test("holds up nobody else, and its own publishers go on in their order when it is let go of", async () => {
+  test("delays no other subject, and its own publishers continue in order when it is released", async () => {
     const tenant = newTenant();
     const holder = await openTransaction();
     await holder.publish(order(tenant, "held"));
@@ -273,7 +273,7 @@ describe("a subject that an open transaction holds", () => {
     expect(rows.map((row) => row.sequence)).toEqual(upTo(7));
   });
 
-  test("keeps the order also of an event whose idempotency key is what is held", async () => {
+  test("keeps the order of an event whose idempotency key is locked", async () => {
     const tenant = newTenant();
     const holder = await openTransaction();
     await holder.publish({ tenant, type: "order.paid", data: 1, idempotencyKey: "key" });

@@ -75,7 +75,7 @@ test("an idempotency key is known per tenant: a tenant that came later gets what
   });
 });
 
-test("one tenant that cannot take it, and none does", async () => {
+test("if one tenant rejects the event, none gets it", async () => {
   const instance = await openWithUser();
   await instance.hooks.publish({ tenant: "beta", type: "user.invited", data: 1, idempotencyKey: "k" });
   await expect(instance.hooks.publish({ ...invited, idempotencyKey: "k" })).rejects.toMatchObject({
@@ -84,12 +84,12 @@ test("one tenant that cannot take it, and none does", async () => {
   expect(await tenantsReached(instance)).toEqual(["beta"]);
 });
 
-test("a user of no tenant is no error, since the producer knows nothing of who listens", async () => {
+test("a user without tenants is not an error", async () => {
   const { hooks } = await world.open();
   expect(await hooks.publish({ ...invited, user: "nobody" })).toEqual({ user: "nobody", events: [] });
 });
 
-test("the catalogue is asked, and what is wrong is pointed at", async () => {
+test("the catalogue is checked, and problems have pointers", async () => {
   const instance = await openWithUser();
   await instance.hooks.eventTypes.put("user.invited", { schema: { required: ["by", "role"] } });
   await expect(instance.hooks.publish(invited)).rejects.toMatchObject({
@@ -104,7 +104,7 @@ test("the catalogue is asked, and what is wrong is pointed at", async () => {
   expect(await tenantsReached(instance)).toEqual([]);
 });
 
-test("a user may be a member of as many tenants as the limit says, and not of one more", async () => {
+test("a user may be a member of at most the maximum of tenants", async () => {
   const instance = await world.open({ started: false });
   const fill = (from: number, to: number) =>
     world.pool.query(

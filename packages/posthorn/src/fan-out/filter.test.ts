@@ -193,7 +193,7 @@ describe("against an oracle", () => {
     ),
   })).place;
 
-  test("every filter says of every payload what its words say", () => {
+  test("every filter gives the documented result for every payload", () => {
     fc.assert(
       fc.property(condition, payload, (asked, data) => {
         expect(matches(asked, data)).toBe(oracle(asked, data));

@@ -50,7 +50,7 @@ test.each<[what: string, filter: unknown, pointer: string]>([
   expect(pointers(filter)).toEqual([pointer]);
 });
 
-test("everything wrong is told at once, but no more than a person reads", () => {
+test("all problems are reported at once, up to a maximum", () => {
   const wrong = { data: { a: { $gt: null }, b: [1] }, subjet: "x" };
   expect(pointers(wrong)).toEqual(["/data/a/$gt", "/data/b", "/subjet"]);
   expect(messages(wrong)).toContain("Did you mean subject?");
@@ -111,7 +111,7 @@ describe("limits", () => {
     expect(pointers(under(maxFilterDepth, { $and: [1] }))).toHaveLength(1);
   });
 
-  test("a filter nested without end is refused, not followed", () => {
+  test("an endlessly nested filter is rejected", () => {
     const endless: Record<string, unknown> = {};
     endless.data = endless;
     endless.$not = endless;

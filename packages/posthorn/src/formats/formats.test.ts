@@ -45,7 +45,7 @@ function send(event: Event, format: PayloadFormat) {
   return { headers, body, text: new TextDecoder().decode(body) };
 }
 
-test("a structured CloudEvent tells all that an envelope does, in the bytes of the data", () => {
+test("a structured CloudEvent contains everything an envelope does, with the data's own bytes", () => {
   const { headers, text } = send(ours, "cloudevents");
   expect(headers).toEqual({ "content-type": "application/cloudevents+json; charset=utf-8" });
   expect(text).toBe(
@@ -69,7 +69,7 @@ test("in binary mode the attributes are percent-encoded headers and the body is 
   expect(headers).not.toHaveProperty("ce-datacontenttype");
 });
 
-test("a thin CloudEvent says where its data is instead of having it", () => {
+test("a thin CloudEvent refers to its data instead of containing it", () => {
   const { headers, text } = send(ours, "cloudevents-thin");
   expect(headers["content-type"]).toBe("application/cloudevents+json; charset=utf-8");
   expect(JSON.parse(text)).toMatchObject({
@@ -78,7 +78,7 @@ test("a thin CloudEvent says where its data is instead of having it", () => {
   expect(JSON.parse(text)).not.toHaveProperty("data");
 });
 
-test("one event for who takes batches is a batch of one", () => {
+test("a single event for an endpoint with batches is a batch of one", () => {
   const { headers, body } = send(ours, "cloudevents-batch");
   expect(headers).toEqual({ "content-type": "application/cloudevents-batch+json; charset=utf-8" });
   expect(decodeBatch(body)).toMatchObject({ ok: true, value: [{ event: { id: `evt_${EVENT_UUID}` } }] });

@@ -147,7 +147,7 @@ describe("decide", () => {
     expect(decideOn({ outcome: answered(404) })).toMatchObject({ disableEndpoint: false });
   });
 
-  it("spreads retries by ten per cent either way without being told how", () => {
+  it("spreads retries by ten per cent either way by default", () => {
     const target = { destination: WEBHOOK, retryPolicy: POLICY, retryOn: "transient" } as const;
     for (let i = 0; i < 100; i += 1) {
       const decision = decide(claimed(0, 0), answered(500), target);

@@ -90,7 +90,7 @@ describe("circuit", () => {
     expect(circuitOf(one.hears(answered(500)), NOW)).toBe("open");
   });
 
-  it("does not open by share when the share is left out of account", () => {
+  it("does not open by percentage when that is turned off", () => {
     const one = endpoint({ changed: { circuitFailurePercent: 0 } });
     for (let i = 0; i < 50; i += 1) {
       one.hears(answered(200));
@@ -125,7 +125,7 @@ describe("circuit", () => {
     expect((one.health.probeAtMs ?? 0) - now).toBe(300_000);
   });
 
-  it("closes by a ramp: one, two, four in flight, then as many as ever", () => {
+  it("closes gradually: one, two, four in flight, then the full limit", () => {
     const one = endpoint({ maxInFlight: 5 });
     for (let i = 0; i < 3; i += 1) one.hears(answered(500));
     const now = NOW + 10_000;
@@ -165,7 +165,7 @@ describe("circuit", () => {
     expect(one.health).toMatchObject({ trips: 1, probeAtMs: NOW + 10_000, consecutiveFailures: 5 });
   });
 
-  it("lets the probe go at once when such an attempt succeeds", () => {
+  it("probes at once when such an attempt succeeds", () => {
     const one = endpoint();
     for (let i = 0; i < 3; i += 1) one.hears(answered(500));
     const health = one.hears(answered(200), NOW + 5);
@@ -173,7 +173,7 @@ describe("circuit", () => {
     expect(health.allowance).toBe(1);
   });
 
-  it("goes on as it was written down under the next owner, on trial when it was not closed", () => {
+  it("continues from its stored state under the next owner, half open unless closed", () => {
     const { allowance: _, ...recorded } = endpoint().hears(answered(500));
     expect(restoreHealth(recorded).allowance).toBe(Number.POSITIVE_INFINITY);
     expect(restoreHealth({ ...recorded, probeAtMs: NOW }).allowance).toBe(1);
@@ -220,7 +220,7 @@ describe("throttle", () => {
     expect(pauses.map((at) => at - NOW)).toEqual([100, 200, 400]);
   });
 
-  it("several answers of one moment are one wish", () => {
+  it("several responses of one moment count once", () => {
     const one = endpoint();
     for (let i = 0; i < 5; i += 1) one.hears(answered(429));
     expect(one.health).toMatchObject({ throttles: 1, throttledUntilMs: NOW + 1_000 });
@@ -242,13 +242,13 @@ describe("throttle", () => {
     expect(blockedUntilMs(health)).toBe(NOW + 60_000);
   });
 
-  it("a pause nobody asked for ends with the first sign of life", () => {
+  it("a pause that the receiver did not ask for ends with the first success", () => {
     const one = endpoint();
     one.hears(answered(503));
     expect(one.hears(answered(200), NOW + 10)).toBe(HEALTHY);
   });
 
-  it("a later and shorter wish does not shorten the one before", () => {
+  it("a later and shorter Retry-After does not shorten the pause", () => {
     const one = endpoint();
     one.hears(answered(429, "60"));
     expect(blockedUntilMs(one.hears(answered(429, "1")))).toBe(NOW + 60_000);
@@ -275,7 +275,7 @@ describe("what counts", () => {
   it.each<[string, AttemptOutcome]>([
     ["a 409 with Retry-After", answered(409, "5")],
     ["a key that is missing here", failed("not_signed")],
-  ])("%s says nothing about the endpoint", (_, outcome) => {
+  ])("%s reveals nothing about the endpoint", (_, outcome) => {
     expect(endpoint().hears(outcome)).toBe(HEALTHY);
   });
 });

@@ -114,7 +114,7 @@ describe("a name", () => {
     expect(server.connections).toBe(2);
   });
 
-  it("is asked for anew when nobody answers at its address", async () => {
+  it("is resolved again when no address responds", async () => {
     const server = await startScriptedReceiver();
     const { port } = server;
     const asked: string[] = [];
@@ -128,7 +128,7 @@ describe("a name", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("that nobody answers at for one tenant is not asked for anew for another", async () => {
+  it("without a responding address for one tenant is not resolved again for another", async () => {
     const server = await receiver();
     server.answer("/", { headers: { connection: "close" } });
     const gone = await startScriptedReceiver();

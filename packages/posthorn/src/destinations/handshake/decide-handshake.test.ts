@@ -39,11 +39,11 @@ test.each([
   expect(decision.detail).toMatch(words);
 });
 
-test("an endpoint that says nothing, and was told a callback URL, is waited for", () => {
+test("a silent endpoint with a callback URL is waited for", () => {
   expect(decideHandshake(answered({}), { ...asked, hasCallback: true })).toMatchObject({ state: "waiting" });
 });
 
-test("one that cannot be reached is asked again seven times in about a day, and then taken for a no", () => {
+test("an unreachable endpoint is asked seven times in about a day, and then counts as refusing", () => {
   const failed = {
     kind: "failed",
     error: "timeout",
@@ -62,7 +62,7 @@ test("one that cannot be reached is asked again seven times in about a day, and 
   });
 });
 
-test("a rate per minute is kept in every minute, also one below one a second, and by those that come a second late", () => {
+test("a rate per minute holds in every minute, even below one per second and with late arrivals", () => {
   for (const allowed of [1, 7, 60, 90]) {
     const rate = rateOf({ rateLimit: null, allowedPerMinute: allowed });
     const bucket = new RateBucket(rate?.perSecond as number, 0, rate?.burst as number);
@@ -77,7 +77,7 @@ test("a rate per minute is kept in every minute, also one below one a second, an
   }
 });
 
-test("the lower of what is set and what was allowed counts", () => {
+test("the lower of the configured and the allowed rate applies", () => {
   expect(rateOf({ rateLimit: 5, allowedPerMinute: 600 })).toEqual({ perSecond: 5, burst: 5 });
   expect(rateOf({ rateLimit: 5, allowedPerMinute: 120 })).toEqual({ perSecond: 120 / 61, burst: 1 });
   expect(rateOf({ rateLimit: null, allowedPerMinute: null })).toBeNull();

@@ -65,7 +65,7 @@ test("an endpoint that agrees is asked once, and every delivery carries the same
   expect(sent("POST").map(({ headers }) => headers["webhook-request-origin"])).toEqual([ORIGIN, ORIGIN]);
 });
 
-test("one that does not agree gets nothing, says so, and gets what waited once it agrees", async () => {
+test("an endpoint that refuses gets nothing, shows why, and gets what waited once it agrees", async () => {
   const { id, publish, shown, sent } = await asked([200, GRANT, 200]);
   await publish();
   await publish();
@@ -105,7 +105,7 @@ test("the allowed rate is the endpoint's limit from then on", async () => {
   expect(rows).toEqual([{ paused: false }]);
 });
 
-test("a grant that is repeated changes nothing, so that nobody makes work by it; another rate does", async () => {
+test("a repeated grant changes nothing; one with another rate does", async () => {
   const { id, shown } = await asked([404], 60);
   await instance.settle();
   const { rows } = await pool.query(
@@ -125,7 +125,7 @@ test("a grant that is repeated changes nothing, so that nobody makes work by it;
   expect(await shown()).toMatchObject({ state: "granted", allowedRate: 30 });
 });
 
-test("what is not decided survives a restart, and one that could not be reached is asked again", async () => {
+test("an undecided handshake survives a restart, and an unreachable endpoint is asked again", async () => {
   const { publish, shown, sent } = await asked(["reset", GRANT, 200]);
   await publish();
   expect(await shown()).toMatchObject({
@@ -144,7 +144,7 @@ test("what is not decided survives a restart, and one that could not be reached 
   expect(sent("POST")).toHaveLength(1);
 });
 
-test("a disabled endpoint and one of an inactive tenant are asked when they are back, and not before", async () => {
+test("a disabled endpoint or inactive tenant is asked only when active again", async () => {
   count += 1;
   const path = `/hook-${count}`;
   receiver.answer(path, [GRANT, 200]);
@@ -164,7 +164,7 @@ test("a disabled endpoint and one of an inactive tenant are asked when they are 
   expect(receiver.requestsTo(path).map(({ method }) => method)).toEqual(["OPTIONS"]);
 });
 
-test("endpoints that do not answer hold up nobody who is to be asked, least of all in other tenants", async () => {
+test("endpoints that do not respond delay no other handshake", async () => {
   await instance.hooks.tenants.upsert("other");
   receiver.answer("/mute", ["hang"]);
   const handshake = { origin: ORIGIN };
@@ -185,7 +185,7 @@ test("endpoints that do not answer hold up nobody who is to be asked, least of a
   for (const { id } of first) await instance.hooks.endpoints.delete("acme", id);
 });
 
-test("another URL is asked anew, and gets nothing before", async () => {
+test("a new URL is asked again, and gets nothing before", async () => {
   const { id, publish, shown } = await asked([GRANT, 200]);
   await instance.settle();
   const other = `/other-${count}`;
@@ -196,7 +196,7 @@ test("another URL is asked anew, and gets nothing before", async () => {
   expect(receiver.requestsTo(other).map(({ method }) => method)).toEqual(["OPTIONS"]);
 });
 
-test("taken away, it is asked no more and everything is sent", async () => {
+test("without the handshake setting everything is sent", async () => {
   const { id, publish, sent } = await asked([404, 200]);
   await publish();
   await instance.hooks.endpoints.update("acme", id, { handshake: null });

@@ -185,7 +185,7 @@ test("the body is the same on every attempt, the timestamp is that of the attemp
   expect(later.headers["X-Webhook-Timestamp"]).toBe(String(Number(SECONDS) + 60));
 });
 
-test("a request carries the attempt's place in a trace, and no custom header takes it", () => {
+test("a request carries the attempt's trace context, which no custom header replaces", () => {
   const traceparent = "00-11111111111111111111111111111111-2222222222222222-01";
   const own = target({ headers: { Traceparent: "00-mine", traceparent: "00-mine" } });
   const traced = buildRequest(delivery, own, { startedAt: NOW, traceparent }, "Posthorn/0.1");

@@ -30,7 +30,7 @@ async function feedOf(shown: OwnTopics, type: string): Promise<TopicPage> {
   return (await shown.show("atom", factsOf(type))) as TopicPage;
 }
 
-test("a feed is made once for all who ask for it, also at once, and anew when it has another entry", async () => {
+test("a feed is built once for all requests, even concurrent ones, and again after a new entry", async () => {
   const instance = await open();
   const shown = topicsIn(instance.hooks.db);
   await publish(instance, "a");
@@ -44,7 +44,7 @@ test("a feed is made once for all who ask for it, also at once, and anew when it
   expect((await next.body()).length).toBeGreaterThan(body.length);
 });
 
-test("an entry that comes late, from before the newest one, is another feed", async () => {
+test("a late entry, older than the newest one, changes the feed", async () => {
   const instance = await open();
   const shown = topicsIn(instance.hooks.db);
   await publish(instance, "a");
@@ -57,7 +57,7 @@ test("an entry that comes late, from before the newest one, is another feed", as
   expect((await feedOf(shown, "a")).tag).not.toBe(before.tag);
 });
 
-test("feeds are kept up to so many bytes, those that were asked for last", async () => {
+test("feeds are cached up to a size, the least recently requested evicted first", async () => {
   const instance = await open();
   for (const type of ["a", "b", "c"]) await publish(instance, type, 4_000);
   const length = (await (await feedOf(topicsIn(instance.hooks.db), "a")).body()).length;
@@ -73,7 +73,7 @@ test("feeds are kept up to so many bytes, those that were asked for last", async
   expect(await bodiesAfter(3 * length - 1)).toEqual([true, false]);
 });
 
-test("two are read at a time, however many ask: the other connections are for publishing", async () => {
+test("two feeds are read at a time: the other connections are for publishing", async () => {
   const { hooks } = await open();
   let reading = 0;
   let most = 0;

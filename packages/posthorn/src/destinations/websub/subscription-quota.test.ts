@@ -12,6 +12,6 @@ test.each([
   ["a name has one less than half", { ofHost: 0, ofFamily: 4, inAll: 4 }, true],
   ["a name has half", { ofHost: 0, ofFamily: 5, inAll: 5 }, false],
   ["another one has half of the rest", { ofHost: 0, ofFamily: 3, inAll: 8 }, false],
-])("when %s there is room: %o %s", (_when, counts, expected) => {
+])("when %s there is quota left: %o %s", (_when, counts, expected) => {
   expect(hasQuotaLeft(counts, limits)).toBe(expected);
 });

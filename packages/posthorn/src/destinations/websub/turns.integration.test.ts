@@ -17,7 +17,7 @@ async function ask(host: string, path: number, limits = { perHost: 100, inAll: 1
   return await storeRequest(db, { ...request, leaseSeconds: null, secret: null, verifyToken: null }, limits);
 }
 
-test("hosts take turns: who asks for much waits behind themselves, and each request is taken once", async () => {
+test("hosts take turns, a busy host delays only itself, and each request is claimed once", async () => {
   for (let path = 0; path < 20; path += 1)
     await ask(path % 2 === 0 ? "flood.example" : "storm.example", path);
   await ask("new.example", 0);
@@ -38,7 +38,7 @@ test("hosts take turns: who asks for much waits behind themselves, and each requ
   expect(taken.size).toBe(18);
 });
 
-test("so many wait for a host, and so many in all; one that waits already may be asked for again", async () => {
+test("pending requests are limited per host and in total; a pending one may be repeated", async () => {
   await db.query(statement("forget all requests", "delete from posthorn.websub_requests"));
   const limits = { perHost: 2, inAll: 3 };
   const asked: boolean[] = [];

@@ -25,7 +25,7 @@ describe("URLs are compared", () => {
     expect(comparable(one)).not.toBe(comparable(other));
   });
 
-  test("a pair is not another one because its parts were cut elsewhere", () => {
+  test("pairs with the same concatenation differ", () => {
     expect(pairOf("http://a.example/", "http://b.example/")).not.toEqual(
       pairOf("http://b.example/", "http://a.example/"),
     );
@@ -36,7 +36,7 @@ test.each([
   ["http://a.example/cb", "http://a.example/cb?x=1%262"],
   ["http://a.example/cb?foo=a%20b&x", "http://a.example/cb?foo=a%20b&x&x=1%262"],
   ["http://a.example/cb?", "http://a.example/cb?x=1%262"],
-])("parameters are put behind %s", (callback, expected) => {
+])("parameters are appended to %s", (callback, expected) => {
   expect(withParameters(callback, { x: "1&2" })).toBe(expected);
 });
 
@@ -59,7 +59,7 @@ describe("a topic is", () => {
     ],
     ["https://hub.example/websub/topics/a%3Ab/order.paid", { kind: "own", tenant: "a:b" }],
     ["https://blog.example/feeds/all.xml", { kind: "external", tenant: "posthorn.websub", format: "data" }],
-  ])("%s: of somebody the hub serves", (url, expected) => {
+  ])("%s: external, and served", (url, expected) => {
     expect(topicOf(url, hub)).toMatchObject(expected);
   });
 
@@ -71,7 +71,7 @@ describe("a topic is", () => {
     "https://blog.example/feedsearch",
     "https://blog.example.evil.example/feeds/",
     "http://blog.example/feeds/all.xml",
-  ])("%s: of nobody it serves", (url) => {
+  ])("%s: not served", (url) => {
     expect(topicOf(url, hub)).toBeNull();
   });
 });
