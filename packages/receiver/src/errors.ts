@@ -1,20 +1,20 @@
-// What can be thrown, by the kit and by handlers.
+// The errors that the receiver and handlers throw.
 
-/** Something read or parsed the body before the receiver saw it. Answered with 500, so that the sender tries again. */
+/** The body was read or parsed before the receiver saw it. The response is 500, so that the sender retries. */
 export class BodyNotRaw extends Error {
   override readonly name = "BodyNotRaw";
 
   constructor(reason: string, fix: string) {
-    super(`The bytes that were signed are gone, so the request cannot be verified: ${reason}. ${fix}`);
+    super(`The raw body is not available, so the signature cannot be verified: ${reason}. ${fix}`);
   }
 }
 
-/** Thrown by a handler: trying again is of no use. The message becomes a dead letter at once. */
+/** Thrown by a handler if a retry is pointless. The message becomes a dead letter at once. */
 export class PermanentFailure extends Error {
   override readonly name = "PermanentFailure";
 }
 
-/** Thrown by a handler that cannot work now: the sender is told when to come again, the inbox waits so long. */
+/** Thrown by a handler that cannot work now. The sender gets `Retry-After`; the inbox waits for that long. */
 export class RetryLater extends Error {
   override readonly name = "RetryLater";
   readonly afterMs: number;
@@ -36,14 +36,14 @@ export class RetryLater extends Error {
 const MAX_RETRY_AFTER_MS = 30 * 86_400_000;
 
 /**
- * What a handler was given up with that took longer than `handlerTimeoutMs`. It may still be running, so a transaction it was
- * given must not be used by anybody else afterwards.
+ * A handler took longer than `handlerTimeoutMs`. It may still be running, so its transaction must not be reused
+ * afterwards.
  */
 export class HandlerTimeout extends Error {
   override readonly name = "HandlerTimeout";
 }
 
-/** Thrown by a handler that wants nothing more from this sender: 410, at which many senders stop for good. */
+/** Thrown by a handler that wants no more events from this sender: 410, after which many senders stop for good. */
 export class EndpointGone extends Error {
   override readonly name = "EndpointGone";
 }

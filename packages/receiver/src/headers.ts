@@ -1,7 +1,7 @@
-// Headers of any framework, read by name in any case.
+// Reads headers of any framework, by name in any case.
 import type { HeaderSource } from "@posthorn/wire";
 
-/** Null when it is absent or empty; what came more than once is joined, as `Headers` does. */
+/** Null if the header is absent or empty. Repeated values are joined, as `Headers` does. */
 export function readHeader(headers: HeaderSource, name: string): string | null {
   if (hasGet(headers)) return headers.get(name) || null;
   const wanted = name.toLowerCase();
@@ -11,7 +11,7 @@ export function readHeader(headers: HeaderSource, name: string): string | null {
   return values.join(", ") || null;
 }
 
-/** Names whose values begin a family, such as `ce-`, in lower case. */
+/** The headers whose names begin with a prefix such as `ce-`, with lower-case names. */
 export function headersWith(headers: HeaderSource, prefix: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const name of namesIn(headers)) {

@@ -1,21 +1,21 @@
-// The stages of a request and the type each hands to the next: WebhookRequest → Authentic → Message → Claim → Answer.
-// You cannot claim what was not authenticated, and not acknowledge what was not claimed.
+// The stages of a request and their types: WebhookRequest → VerifiedRequest → Message → Claim → WebhookResponse.
+// A message cannot be claimed before it is authenticated, nor acknowledged before it is claimed.
 import type { HeaderSource } from "@posthorn/wire";
 
-/** What an adapter makes of its framework's request. */
+/** A request, translated by an adapter from its framework. */
 export interface WebhookRequest {
   readonly method: string;
-  /** As the sender addressed it, query and all: some senders sign it. */
+  /** The URL as the sender addressed it, with its query: some senders sign it. */
   readonly url: string;
   readonly headers: HeaderSource;
   /**
-   * The bytes as they came, whole or in pieces; never text that was parsed and written again. Where they are gone, reading
-   * throws `BodyNotRaw`. May be left unread from any piece on.
+   * The raw bytes, whole or in chunks; never text that was parsed and serialized again. Reading throws `BodyNotRaw` if they were consumed
+   * before. The receiver may stop reading after any chunk.
    */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
-/** What an adapter writes back, unchanged. */
+/** The response, which an adapter writes unchanged. */
 export interface WebhookResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,54 +23,54 @@ export interface WebhookResponse {
   readonly body: string;
 }
 
-/** A request whose signature held. */
-export interface Authentic {
-  /** The name of the source that vouched for it: `stripe`, `posthorn`, or what you called it. */
+/** A request whose signature is valid. */
+export interface VerifiedRequest {
+  /** The name of the source that verified it: `stripe`, `posthorn`, or your own name. */
   readonly source: string;
-  /** The id the signature covers, or null when the id stands in the body. */
+  /** The id that the signature covers, or null if the id is in the body. */
   readonly signedId: string | null;
   readonly headers: HeaderSource;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** An authentic event: what stores keep, and enough to parse it again. */
+/** An authenticated event as stores keep it, with all that is needed to parse it again. */
 export interface Message extends MessageKey {
-  /** SHA-256 of the body in lower-case hex: the same id with another body is refused. */
+  /** SHA-256 of the body in lower-case hex: the same id with another body is rejected. */
   readonly digest: string;
   readonly type: string;
   /**
-   * What `sequence` counts within; null when the sender does not order events. Of CloudEvents their source and their subject:
-   * another source may count the same.
+   * The scope of `sequence`; null if the sender does not order events. For CloudEvents it combines source and subject, because each
+   * source counts on its own.
    */
   readonly subject: string | null;
   readonly sequence: number | null;
-  /** When the fact was recorded, if the sender says so. */
+  /** When the event was recorded, if the sender says so. */
   readonly createdAt: Date | null;
-  /** Those that parsing reads, with lower-case names; never a credential. */
+  /** The headers needed for parsing, with lower-case names; never a credential. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** Names a message everywhere. */
+/** Identifies a message. */
 export interface MessageKey {
-  /** The name of the source that vouched for it. */
+  /** The name of the source that verified it. */
   readonly source: string;
   /** Unique within the source, the same on every delivery of the event. */
   readonly id: string;
 }
 
-/** What a handler gets. */
+/** The event that a handler receives. */
 export interface WebhookEvent<Data = unknown> extends Omit<Message, "headers" | "digest"> {
-  /** As the sender calls it. */
+  /** The sender's own subject. */
   readonly subject: string | null;
-  /** What happened; the whole payload where a sender has no envelope around it. */
+  /** The event's data; the whole payload if the sender uses no envelope. */
   readonly data: Data;
   /** The whole body, parsed. */
   readonly payload: unknown;
 }
 
-/** What an adapter needs of a receiver. */
+/** The part of a receiver that adapters need. */
 export interface RequestHandler {
-  /** Never rejects: whatever fails inside is told to the hooks, and answered. */
+  /** Never rejects: failures are reported to the hooks and become responses. */
   receive(request: WebhookRequest): Promise<WebhookResponse>;
 }

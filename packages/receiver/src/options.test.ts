@@ -47,7 +47,7 @@ describe.each<[name: string, least: number, most: number, options: (value: numbe
   test.each([least - 1, most + 1, least + 0.5, Number.NaN, "5"])("may not be %s", (value) => {
     const wrong = () => readOptions({ ...given, ...options(value as number) });
     expect(wrong).toThrow(RangeError);
-    expect(wrong).toThrow(`${name} is a whole number from ${least} to ${most}, not ${value}.`);
+    expect(wrong).toThrow(`${name} must be a whole number from ${least} to ${most}, not ${value}.`);
   });
 });
 
@@ -71,12 +71,12 @@ test.each<[what: string, options: object, message: string]>([
   [
     "two sources of one name",
     { sources: [...given.sources, ...given.sources] },
-    'Two sources are called "posthorn"',
+    'Two sources are named "posthorn"',
   ],
-  ["a schema that checks nothing", { events: { a: {} } }, 'events["a"] is no Standard Schema'],
-  ["a schema that is missing", { events: { a: undefined } }, 'events["a"] is no Standard Schema'],
-  ["a list of types", { events: ["a"] }, "`events` is an object: event type → schema"],
-  ["no catalogue at all", { events: null }, "`events` is an object: event type → schema"],
+  ["a schema that checks nothing", { events: { a: {} } }, 'events["a"] is not a Standard Schema'],
+  ["a schema that is missing", { events: { a: undefined } }, 'events["a"] is not a Standard Schema'],
+  ["a list of types", { events: ["a"] }, "`events` must be an object: event type → schema"],
+  ["no catalogue at all", { events: null }, "`events` must be an object: event type → schema"],
   ["no origins", { handshake: { allowedOrigins: [] } }, "handshake needs `allowedOrigins`"],
 ])("%s is refused with what to do", (_, options, message) => {
   expect(() => createReceiver({ ...given, ...options })).toThrow(message);
@@ -94,8 +94,8 @@ test.each<[what: string, secrets: readonly (string | undefined)[], message: stri
   ["an environment variable that is not set", [undefined], "secrets[0] of posthorn() is missing."],
   ["an empty one", [secret, ""], "secrets[1] of posthorn() is missing."],
   ["one of spaces", [" \t "], "secrets[0] of posthorn() is missing."],
-  ["one read from a file", [`${secret}\n`], "has a line end at its end, as from a file: trim it."],
-  ["one with a space before it", [` ${secret}`], "has white space around it: trim it."],
+  ["one read from a file", [`${secret}\n`], "ends with a line break"],
+  ["one with a space before it", [` ${secret}`], "has white space around it. Trim it."],
   ["plain text", ["secret"], "secrets[0] of posthorn() should be whsec_ and the base64"],
   ["one that was cut off", [secret, "whsec_x"], "secrets[1] of posthorn() should be whsec_ and the base64"],
 ])("of secrets, %s is refused when the program starts", (_, secrets, message) => {

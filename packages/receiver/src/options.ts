@@ -1,4 +1,4 @@
-// The receiver's options: type, meaning and default together, parsed once. Unknown names are refused with a suggestion.
+// The receiver's options: type, meaning and default in one place, parsed once. Unknown names are rejected with a suggestion.
 import { didYouMean } from "@posthorn/wire";
 import type { EventSchemas } from "./handle/handlers.ts";
 import type { Hooks } from "./hooks/hooks.ts";
@@ -8,47 +8,47 @@ import type { ClaimOptions, Store } from "./store.ts";
 export type Mode = "transactional" | "lease" | "inbox";
 
 export interface ReceiverOptions<Tx, Schemas extends EventSchemas> extends Hooks {
-  /** Who may send: `posthorn({ secrets })`, `stripe({ secrets })`, …; several share a URL when their headers differ. */
+  /** The senders: `posthorn({ secrets })`, `stripe({ secrets })`, … Several can share a URL if their signature headers differ. */
   readonly sources: readonly Source[];
-  /** Remembers what was handled. Not to be shared with a receiver that has other handlers. */
+  /** Remembers handled events. Do not share it between receivers with different handlers. */
   readonly store: Store<Tx>;
   /**
-   * `transactional`: the handler's writes and the done mark commit together. `lease`: for effects elsewhere, which may
-   * repeat after a crash. `inbox`: kept, acknowledged, worked on after `start()`. Default `transactional` where the store can, else `lease`.
+   * `transactional`: the handler's writes and the completion commit together. `lease`: for effects elsewhere, which may repeat after a
+   * crash. `inbox`: stored, acknowledged, and handled after `start()`. Default: `transactional` if the store supports it, else `lease`.
    */
   readonly mode?: Mode | undefined;
-  /** Event types and the Standard Schema of their data, which is checked; or `eventTypes<…>()` for types alone. Default: any. */
+  /** Event types and the Standard Schema that their data must match, or `eventTypes<…>()` for types without validation. Default: any. */
   readonly events?: Schemas | undefined;
   /** Default 1 048 576. */
   readonly maxBodyBytes?: number | undefined;
-  /** How old, or how far ahead, a signed time may be. Default 300. */
+  /** How far a signed timestamp may lie in the past or the future. Default 300. */
   readonly toleranceSeconds?: number | undefined;
-  /** How long a silent process keeps what it is working on; renewed while it works. Default 60 000. */
+  /** How long the claim of a process that stopped responding lasts; renewed during work. Default 60 000. */
   readonly leaseMs?: number | undefined;
   /**
-   * How long a handler may take; after that its `signal` is aborted and the delivery has failed. Default 60 000, since senders
-   * wait 10 to 30 s; in the inbox 600 000.
+   * How long a handler may take. After that its `signal` is aborted and the delivery fails. Default 60 000, because senders wait 10 to
+   * 30 s; in mode `inbox` 600 000.
    */
   readonly handlerTimeoutMs?: number | undefined;
-  /** Days that a handled event is remembered; after that it is fresh again. Default 30. */
+  /** Days for which a handled event is remembered; after that it counts as new. Default 30. */
   readonly windowDays?: number | undefined;
-  /** `afterTries`: failures that make a dead letter; null: only `PermanentFailure` does. Default null, in the inbox 10. */
+  /** `afterTries`: failures after which a message is a dead letter; null: only on `PermanentFailure`. Default null, in mode `inbox` 10. */
   readonly deadLetters?: { readonly afterTries?: number | null | undefined } | undefined;
-  /** Applies a subject's events in the order of their sequences; `gapWaitMs`: how long a later one waits for a missing one. Default: no guard. */
+  /** Handles a subject's events in the order of their sequences; `gapWaitMs`: how long to wait for a missing one. Default: no ordering. */
   readonly order?: { readonly gapWaitMs: number } | undefined;
-  /** How long the inbox waits after a failure: doubled each time up to the maximum, a random half less. Default 1 000 and 3 600 000. */
+  /** Delay of the inbox after a failure: doubled each time up to the maximum, with up to half as jitter. Default 1 000 and 3 600 000. */
   readonly retries?:
     | { readonly firstDelayMs?: number | undefined; readonly maxDelayMs?: number | undefined }
     | undefined;
-  /** What `start()` works on at once, and how often it looks for what other processes accepted. Default 10 and 1 000. */
+  /** How many messages `start()` handles at once, and how often it polls for messages of other processes. Default 10 and 1 000. */
   readonly inbox?:
     | { readonly concurrency?: number | undefined; readonly pollMs?: number | undefined }
     | undefined;
-  /** Answers the CloudEvents handshake (`OPTIONS`) of these origins, `*` for all, with so many requests a minute. Default: 405. */
+  /** Accepts the CloudEvents handshake (`OPTIONS`) from these origins, `*` for all, at this many requests per minute. Default: 405. */
   readonly handshake?:
     | { readonly allowedOrigins: readonly string[]; readonly rate?: number | undefined }
     | undefined;
-  /** The time that signed times are compared with. Default: the machine's. */
+  /** The clock that signed timestamps are compared with. Default: the system clock. */
   readonly clock?: (() => Date) | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface Settings {
 
 export interface Handshake {
   readonly allowedOrigins: readonly string[];
-  /** Requests a minute; null: as many as they like. */
+  /** Requests per minute; null for no limit. */
   readonly rate: number | null;
 }
 
@@ -155,22 +155,22 @@ function checkSources(sources: readonly Source[]): void {
   const names = sources.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
-    throw new TypeError(`Two sources are called "${twice}"; give one of them another \`name\`.`);
+    throw new TypeError(`Two sources are named "${twice}". Give one of them another \`name\`.`);
   }
 }
 
-/** Otherwise found out by the first event of the type, and at its cost. */
+/** Fails at start rather than at the first event of the type. */
 function checkEvents(events: EventSchemas | undefined): void {
   if (events === undefined) return;
   if (typeof events !== "object" || events === null || Array.isArray(events)) {
     throw new TypeError(
-      "`events` is an object: event type → schema, or eventTypes<…>() for types without checks.",
+      "`events` must be an object: event type → schema, or eventTypes<…>() for types without validation.",
     );
   }
   for (const [type, schema] of Object.entries(events)) {
     if (typeof schema?.["~standard"]?.validate === "function") continue;
     throw new TypeError(
-      `events["${type.slice(0, 60)}"] is no Standard Schema, as those of zod, Valibot and ArkType are. For types without checks take eventTypes<…>().`,
+      `events["${type.slice(0, 60)}"] is not a Standard Schema, such as those of zod, Valibot and ArkType. For types without validation use eventTypes<…>().`,
     );
   }
 }
@@ -183,7 +183,7 @@ function modeOf<Tx>({ mode, store }: ReceiverOptions<Tx, EventSchemas>): Mode {
   if (mode === undefined) return canCommitTogether ? "transactional" : "lease";
   if (!MODES.includes(mode)) throw new TypeError(`There is no mode "${mode}". ${didYouMean(mode, MODES)}`);
   if (mode === "transactional" && !canCommitTogether) {
-    throw new TypeError("This store has no transactions; take the mode lease or inbox, or another store.");
+    throw new TypeError("This store has no transactions. Use the mode lease or inbox, or another store.");
   }
   return mode;
 }
@@ -209,7 +209,7 @@ function readHandshake(given: NonNullable<ReceiverOptions<unknown, EventSchemas>
   };
 }
 
-/** A name that nobody knows is an intention that nobody would carry out. */
+/** Throws if `given` has an unknown option. */
 export function rejectUnknownOptions(what: string, given: object, names: readonly string[]): void {
   for (const name of Object.keys(given)) {
     if (!names.includes(name)) {
@@ -220,5 +220,5 @@ export function rejectUnknownOptions(what: string, given: object, names: readonl
 
 export function wholeNumber(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new RangeError(`${name} is a whole number from ${least} to ${most}, not ${String(value)}.`);
+  throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not ${String(value)}.`);
 }

@@ -161,7 +161,7 @@ test("in the inbox data that does not fit is acknowledged, kept as a dead letter
   const [letter] = await receiver.deadLetters.list();
   expect(letter).toMatchObject({
     tries: 1,
-    error: expect.stringContaining("does not fit its schema: total: "),
+    error: expect.stringContaining("does not match its schema: total: "),
   });
   expect(refused).toEqual([]);
 
@@ -333,7 +333,7 @@ test("a handler that writes in a transaction where there is none is told why", a
   const { receiver, failures } = open();
   receiver.fallback((_, { tx }) => tx);
   expect((await receiver.receive(await signedDelivery())).status).toBe(500);
-  expect(failures).toMatchObject([{ error: { message: expect.stringContaining("There is no `tx` here") } }]);
+  expect(failures).toMatchObject([{ error: { message: expect.stringContaining("`tx` is not available") } }]);
 });
 
 test("a body that something else has read is 500 with the fix in the log, not 401", async () => {
@@ -362,7 +362,7 @@ test("of several sources the one that signed vouches, and a stale signature is t
   expect(refused).toMatchObject([
     { source: "new shop", reason: "too_old" },
     { source: "old shop", reason: "no_match" },
-    { source: null, reason: "header_missing", detail: "No signature header of old shop, new shop." },
+    { source: null, reason: "header_missing", detail: "There is no signature header of old shop, new shop." },
   ]);
 });
 

@@ -1,5 +1,5 @@
-// The way of a request: method → signature header → body → signature → events → claim, handler, done mark → answer. In this order: nothing
-// that is not authentic reaches the store, and nothing is acknowledged that is not ours.
+// The pipeline of a request: method → signature header → body → signature → events → claim, handler, completion → response.
+// In this order nothing unauthenticated reaches the store, and only stored or handled messages are acknowledged.
 
 import type { WebhookRequest, WebhookResponse } from "./model.ts";
 import { authenticate, rejectUnsigned } from "./request/authenticate.ts";
@@ -7,20 +7,20 @@ import { checkMethod } from "./request/check-method.ts";
 import { parseEvents, type Received } from "./request/parse-events.ts";
 import { readBody } from "./request/read-body.ts";
 import { Rejection } from "./request/rejection.ts";
-import { internalError, type Member, type Outcome, responseTo, responseToBatch } from "./respond.ts";
+import { type BatchMember, internalError, type Outcome, responseTo, responseToBatch } from "./respond.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Source } from "./source.ts";
 
-/** Brings one message to its end, or to where its mode leaves it. */
-export type Work = (received: Received) => Promise<Outcome>;
+/** Handles one message as the receiver's mode requires. */
+export type HandleMessage = (received: Received) => Promise<Outcome>;
 
 export async function receive<Tx>(
   runtime: Runtime<Tx>,
-  work: Work,
+  handle: HandleMessage,
   request: WebhookRequest,
 ): Promise<WebhookResponse> {
   try {
-    const result = await steps(runtime, work, request);
+    const result = await steps(runtime, handle, request);
     if (!(result instanceof Rejection)) return result;
     runtime.report.rejected(result.report);
     return result.answer;
@@ -32,7 +32,7 @@ export async function receive<Tx>(
 
 async function steps<Tx>(
   runtime: Runtime<Tx>,
-  work: Work,
+  handle: HandleMessage,
   request: WebhookRequest,
 ): Promise<WebhookResponse | Rejection> {
   const { settings, sources, schemas } = runtime;
@@ -44,55 +44,61 @@ async function steps<Tx>(
 
   const { method, url, headers } = request;
   const terms = { toleranceSeconds: settings.toleranceSeconds, now: settings.now() };
-  const proven = await authenticate({ method, url, headers, body }, sources, terms);
-  if (!("authentic" in proven)) return proven;
+  const authenticated = await authenticate({ method, url, headers, body }, sources, terms);
+  if (!("request" in authenticated)) return authenticated;
 
-  // In the inbox it is the worker that looks at data: what does not fit is kept as a dead letter, since not every sender sends again.
+  // In inbox mode the worker validates the data: invalid data becomes a dead letter, because not every sender retries.
   const content = await parseEvents(
-    proven.authentic,
-    proven.source,
+    authenticated.request,
+    authenticated.source,
     settings.mode === "inbox" ? {} : schemas,
   );
   if (content instanceof Rejection) return content;
   if (content.kind === "answer") return content.answer;
 
-  return await runtime.deliveries.track(() => workOn(runtime, work, content.received, proven.source));
+  return await runtime.deliveries.track(() =>
+    handleAll(runtime, handle, content.received, authenticated.source),
+  );
 }
 
-async function workOn<Tx>(
+async function handleAll<Tx>(
   runtime: Runtime<Tx>,
-  work: Work,
+  handle: HandleMessage,
   received: readonly Received[],
   source: Source,
 ): Promise<WebhookResponse> {
   const [only, ...others] = received;
   if (only !== undefined && others.length === 0)
-    return responseTo(await workSafely(runtime, work, only), source);
-  return responseToBatch(await workInTurn(runtime, work, received), source);
+    return responseTo(await handleSafely(runtime, handle, only), source);
+  return responseToBatch(await handleSequentially(runtime, handle, received), source);
 }
 
-/** One after the other, as they stand in the batch; what stands in it twice counts once. */
-async function workInTurn<Tx>(
+/** Sequentially, in the order of the batch. A message that occurs twice is handled once. */
+async function handleSequentially<Tx>(
   runtime: Runtime<Tx>,
-  work: Work,
+  handle: HandleMessage,
   batch: readonly Received[],
-): Promise<Member[]> {
+): Promise<BatchMember[]> {
   const outcomes = new Map<string, Outcome>();
-  const members: Member[] = [];
+  const members: BatchMember[] = [];
   for (const received of batch) {
     const { id, digest } = received.message;
     const name = `${digest} ${id}`;
-    const outcome = outcomes.get(name) ?? (await workSafely(runtime, work, received));
+    const outcome = outcomes.get(name) ?? (await handleSafely(runtime, handle, received));
     outcomes.set(name, outcome);
     members.push({ id, outcome });
   }
   return members;
 }
 
-/** Handlers' errors are outcomes, so what is thrown here is the store's: it cannot be reached. */
-async function workSafely<Tx>({ report }: Runtime<Tx>, work: Work, received: Received): Promise<Outcome> {
+/** Handlers' errors are outcomes, so an error thrown here comes from the store: it is unavailable. */
+async function handleSafely<Tx>(
+  { report }: Runtime<Tx>,
+  handle: HandleMessage,
+  received: Received,
+): Promise<Outcome> {
   try {
-    return await work(received);
+    return await handle(received);
   } catch (error) {
     report.failure(received.message, error, 0);
     return { kind: "unavailable", retryAfterMs: UNAVAILABLE_MS };
@@ -100,7 +106,7 @@ async function workSafely<Tx>({ report }: Runtime<Tx>, work: Work, received: Rec
 }
 
 /**
- * Posthorn sends nothing at all to the endpoint for so long, and opens its circuit for half a minute after ten failures, of which five
- * may come at once: so a restart of the database should be over by the second time.
+ * Posthorn pauses the endpoint for this long, and opens its circuit for 30 s after ten failures, five of which may be in flight
+ * at once: a database restart should be over by the second attempt.
  */
 const UNAVAILABLE_MS = 10_000;

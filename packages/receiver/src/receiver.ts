@@ -1,4 +1,4 @@
-// Puts a receiver together.
+// Assembles a receiver from its parts.
 import { fetchHandler } from "./adapters/fetch.ts";
 import { acceptIntoInbox } from "./handle/accept-into-inbox.ts";
 import { handleInTransaction } from "./handle/handle-in-transaction.ts";
@@ -19,35 +19,35 @@ import { InboxWorker } from "./inbox/inbox-worker.ts";
 import { pruneAll } from "./inbox/prune.ts";
 import type { RequestHandler, WebhookEvent } from "./model.ts";
 import { type ReceiverOptions, readOptions } from "./options.ts";
-import { receive, type Work } from "./receive.ts";
+import { type HandleMessage, receive } from "./receive.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Service } from "./service.ts";
 
 /**
- * `start()` works on the inbox and forgets what is past the window; needed in mode `inbox`, useful in all. `stop()` takes
- * nothing more from the inbox, and resolves when what is in hand has ended, deliveries among it. Close the server first: what it
- * lets in afterwards is handled, but not waited for.
+ * `start()` processes the inbox and prunes expired messages; it is required in mode `inbox` and useful in all modes. `stop()` claims
+ * nothing more from the inbox and resolves when all work in flight has ended, deliveries included. Close the server first:
+ * requests that arrive later are handled, but `stop()` does not wait for them.
  */
 export interface Receiver<Tx, Catalogue> extends RequestHandler, Service {
   /**
-   * One handler for a type, or for all types below a prefix (`order.*`); the most exact one gets an event. With several sources
-   * say whose: `on("invoice.paid", handler, { source: "stripe" })`. Otherwise each of them can have the handler called.
+   * Registers the handler of a type, or of all types with a prefix (`order.*`). The most specific handler receives an event. With several
+   * sources, name the source: `on("invoice.paid", handler, { source: "stripe" })`. Otherwise every source can trigger the handler.
    */
   on<Type extends Pattern<Catalogue>>(
     type: Type,
     handler: Handler<EventFor<Catalogue, Type>, Tx>,
     from?: SourceFilter,
   ): this;
-  /** For every type without a handler. Without it they are acknowledged and forgotten. */
+  /** Registers the handler of all other types. Without it they are acknowledged and dropped. */
   fallback(handler: Handler<WebhookEvent, Tx>): this;
-  /** Whatever speaks Fetch (Hono, the app router of Next.js, Bun, Deno, Workers): `export default { fetch: receiver.fetch }`. */
+  /** For Fetch-based servers (Hono, the app router of Next.js, Bun, Deno, Workers): `export default { fetch: receiver.fetch }`. */
   readonly fetch: (request: Request) => Promise<Response>;
   readonly deadLetters: DeadLetters;
-  /** For those who run it by a timer of their own instead of `start()`: forgets what is past the window; how much. */
+  /** Deletes messages past the window and returns their number. For applications that use their own timer instead of `start()`. */
   prune(): Promise<number>;
 }
 
-/** Throws for options that make no sense, with what to do. */
+/** Creates a receiver. Throws if the options are invalid. */
 export function createReceiver<Tx, const Schemas extends EventSchemas = EventSchemas>(
   options: ReceiverOptions<Tx, Schemas>,
 ): Receiver<Tx, CatalogueOf<Schemas>> {
@@ -66,7 +66,7 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
     deliveries: new InFlight(),
   };
   const worker = new InboxWorker(runtime);
-  const work = workOf(runtime, worker);
+  const handle = handlingFor(runtime, worker);
 
   const receiver: Receiver<Tx, CatalogueOf<Schemas>> = {
     on(type, handler, from) {
@@ -77,7 +77,7 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
       handlers.fallback(handler);
       return receiver;
     },
-    receive: (request) => receive(runtime, work, request),
+    receive: (request) => receive(runtime, handle, request),
     fetch: (request) => handleFetch(request),
     deadLetters: deadLettersOf(runtime),
     prune: () => pruneAll(store, settings.terms),
@@ -94,7 +94,7 @@ function hooksOf({ onRejected, onConflict, onFailure, onDead, onStale, onUnhandl
   return { onRejected, onConflict, onFailure, onDead, onStale, onUnhandled };
 }
 
-function workOf<Tx>(runtime: Runtime<Tx>, worker: InboxWorker<Tx>): Work {
+function handlingFor<Tx>(runtime: Runtime<Tx>, worker: InboxWorker<Tx>): HandleMessage {
   const { settings, store } = runtime;
   const { transactions } = store;
   if (settings.mode === "inbox") return (received) => acceptIntoInbox(runtime, received, () => worker.wake());

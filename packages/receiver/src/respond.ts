@@ -1,18 +1,18 @@
-// What the sender hears. It retries by these, so each says truly whether the message is ours now.
+// The responses to the sender. It retries by them, so each must tell correctly whether the message was accepted.
 import type { WebhookResponse } from "./model.ts";
 import type { Source } from "./source.ts";
 
-/** What became of one message. */
+/** The outcome of one message. */
 export type Outcome =
   | { readonly kind: "done" }
   | { readonly kind: "accepted" }
-  /** Done, waiting or dead before this delivery. */
+  /** It was done, waiting or dead before this delivery. */
   | { readonly kind: "duplicate" }
-  /** Older than what was applied of its subject. */
+  /** A later message of its subject was applied. */
   | { readonly kind: "stale" }
-  /** No handler wants its type. */
+  /** There is no handler for its type. */
   | { readonly kind: "ignored" }
-  /** Put among the dead letters by this delivery: it is ours now. */
+  /** This delivery made it a dead letter, so the sender need not send it again. */
   | { readonly kind: "dead" }
   | { readonly kind: "other_body" }
   | { readonly kind: "running"; readonly retryAfterMs: number }
@@ -22,8 +22,8 @@ export type Outcome =
   | { readonly kind: "failed" }
   | { readonly kind: "gone" };
 
-/** One of a batch. */
-export interface Member {
+/** A member of a batch. */
+export interface BatchMember {
   readonly id: string;
   readonly outcome: Outcome;
 }
@@ -44,7 +44,7 @@ export const OUTCOME_STATUS: Readonly<Record<Outcome["kind"], number>> = {
   gone: 410,
 };
 
-// Of a batch the one further down speaks for all: what never succeeds must not keep the rest from being sent again.
+// The outcome of a batch is the last of these among its members: a permanent failure must not prevent retries of the rest.
 const PRECEDENCE: readonly Outcome["kind"][] = [
   "duplicate",
   "ignored",
@@ -69,12 +69,12 @@ export function responseTo(
   if ("retryAfterMs" in outcome) headers["retry-after"] = wholeSeconds(outcome.retryAfterMs);
   if (outcome.kind === "duplicate") headers["posthorn-duplicate"] = "true";
   const isLater = outcome.kind === "retry_later" && supportsRetryLater;
-  return answer(isLater ? 409 : OUTCOME_STATUS[outcome.kind], { status: outcome.kind }, headers);
+  return jsonResponse(isLater ? 409 : OUTCOME_STATUS[outcome.kind], { status: outcome.kind }, headers);
 }
 
-/** 2xx only when every member is ours; what is done already is a duplicate at the next delivery. */
+/** 2xx only if every member was accepted; members that are done are duplicates at the next delivery. */
 export function responseToBatch(
-  members: readonly Member[],
+  members: readonly BatchMember[],
   source: Pick<Source, "supportsRetryLater">,
 ): WebhookResponse {
   const strongest = members
@@ -91,25 +91,25 @@ function precedence({ kind }: Outcome): number {
   return PRECEDENCE.indexOf(kind);
 }
 
-/** RFC 9110 §10.2.3; at least one, since 0 asks for a retry at once. */
+/** RFC 9110 §10.2.3. At least one, because 0 asks for an immediate retry. */
 function wholeSeconds(ms: number): string {
   return String(Math.max(1, Math.ceil(ms / 1000)));
 }
 
-/** One and the same whatever was wrong: an attacker learns nothing from it. */
-export const unauthorized = answer(401, { error: "The request is not authentic." });
-export const internalError = answer(500, { status: "failed" });
+/** The same for every reason, so that an attacker learns nothing from it. */
+export const unauthorized = jsonResponse(401, { error: "The request is not authentic." });
+export const internalError = jsonResponse(500, { status: "failed" });
 
 export function malformed(reason: string): WebhookResponse {
-  return answer(400, { error: reason });
+  return jsonResponse(400, { error: reason });
 }
 
 export function tooLarge(maxBodyBytes: number): WebhookResponse {
-  return answer(413, { error: `The body has more than ${maxBodyBytes} bytes.` });
+  return jsonResponse(413, { error: `The body has more than ${maxBodyBytes} bytes.` });
 }
 
-export function encoded(): WebhookResponse {
-  return answer(
+export function unsupportedEncoding(): WebhookResponse {
+  return jsonResponse(
     415,
     { error: "Send the body without a content encoding." },
     { "accept-encoding": "identity" },
@@ -117,10 +117,10 @@ export function encoded(): WebhookResponse {
 }
 
 export function methodNotAllowed(methods: string): WebhookResponse {
-  return answer(405, { error: `Allowed is ${methods}.` }, { allow: methods });
+  return jsonResponse(405, { error: `The method is not allowed. Use ${methods}.` }, { allow: methods });
 }
 
-export function answer(
+export function jsonResponse(
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},

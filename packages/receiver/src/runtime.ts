@@ -1,4 +1,4 @@
-// What the parts of one receiver share.
+// The state that the parts of one receiver share.
 import type { Context, EventSchemas, Handlers } from "./handle/handlers.ts";
 import type { Reporter } from "./hooks/hooks.ts";
 import type { InFlight } from "./inbox/in-flight.ts";
@@ -13,7 +13,7 @@ export interface Runtime<Tx> {
   readonly store: Store<Tx>;
   readonly handlers: Handlers<Tx>;
   readonly report: Reporter;
-  /** Deliveries whose events are being worked on. */
+  /** Deliveries whose events are being handled. */
   readonly deliveries: InFlight;
 }
 
@@ -21,12 +21,12 @@ export function contextWith<Tx>(tx: Tx, signal: AbortSignal, tries: number): Con
   return { tx, signal, tries };
 }
 
-/** A write outside of any transaction would be taken for one inside. */
+/** Reading `tx` throws, so that a handler cannot mistake a write outside any transaction for one inside. */
 export function contextWithoutTx<Tx>(signal: AbortSignal, tries: number): Context<Tx> {
   return {
     get tx(): Tx {
       throw new TypeError(
-        "There is no `tx` here: the mode is lease, or the store has no transactions. Write by a connection of your own.",
+        "`tx` is not available: the mode is lease, or the store has no transactions. Use your own connection.",
       );
     },
     signal,

@@ -1,4 +1,4 @@
-// What runs for long starts and stops alike: it may be stopped twice, or before it was started.
+// The common lifecycle of long-running parts. `stop` may be called twice, or before `start`.
 export interface Service {
   start(): Promise<void>;
   stop(): Promise<void>;

@@ -1,27 +1,27 @@
-// Who sends: how its requests are told apart, proven authentic and read. sources/ makes them, one preset a file.
+// A sender: how its requests are recognized, authenticated and parsed. sources/ contains the presets.
 import type { Explanation, HeaderSource, VerifyFailure } from "@posthorn/wire";
-import type { Authentic, WebhookResponse } from "./model.ts";
+import type { VerifiedRequest, WebhookResponse } from "./model.ts";
 
 export interface Source {
-  /** Part of every message's key, so keep it: renamed, the source's messages are fresh again. */
+  /** Part of every message's key. If it is renamed, earlier messages count as new. */
   readonly name: string;
-  /** Its signature header is there. Says nothing about who sent it. */
+  /** Returns whether the source's signature header is present. It does not verify anything. */
   matches(headers: HeaderSource): boolean;
   authenticate(request: RawRequest, terms: AuthenticationOptions): Promise<Authentication>;
-  /** The headers that `parse` reads, in lower case, `ce-*` for a family. They are kept with a message, to parse it again. */
+  /** The headers that `parse` reads, in lower case, `ce-*` for a family. They are stored with the message, to parse it again. */
   readonly parsedHeaders: readonly string[];
-  /** False where deliveries of one event may differ in their bytes: then the same id with another body is no conflict. */
+  /** False if deliveries of one event may differ in their bytes: the same id with another body is then no conflict. */
   readonly hasStableBody: boolean;
   /**
-   * True where 409 with `Retry-After` is "later" and no failure, as with Posthorn: it is the answer to `RetryLater`, which 503 would
-   * be of the whole endpoint. To others a 409 may be final.
+   * True if the sender treats 409 with `Retry-After` as "later" and not as a failure, as Posthorn does: it is the response to
+   * `RetryLater`, for which 503 would pause the whole endpoint. Other senders may treat 409 as final.
    */
   readonly supportsRetryLater?: boolean;
-  /** Pure, and never throws: called again, with the kept headers, for a message that comes from the inbox. */
-  parse(authentic: Authentic): Parsed;
+  /** Pure, and never throws. Called again, with the stored headers, for a message from the inbox. */
+  parse(verified: VerifiedRequest): Parsed;
 }
 
-/** A request whose body was read whole. */
+/** A request whose body was read completely. */
 export interface RawRequest {
   readonly method: string;
   readonly url: string;
@@ -35,29 +35,29 @@ export interface AuthenticationOptions {
 }
 
 export type Authentication =
-  /** `signedId`: the message's id where the signature covers it; null when it stands in the body or is not signed. */
+  /** `signedId`: the message's id if the signature covers it; null if it is in the body or unsigned. */
   | {
       readonly ok: true;
       readonly signedId: string | null;
-      /** To a question that only who has the secret can answer: nothing is parsed then. */
+      /** The response to a challenge that requires the secret. Nothing is parsed then. */
       readonly answer?: WebhookResponse;
     }
-  /** The world is told nothing of it; people find it in `onRejected`. */
+  /** The sender does not learn the reason; it is reported to `onRejected`. */
   | {
       readonly ok: false;
       readonly reason: RejectionReason;
-      /** A closer look, which may cost more than the refusal: asked for only where no other source accepts the request. */
+      /** A closer look, which may cost more than the rejection: called only if no other source accepts the request. */
       readonly explain?: () => Promise<Explanation>;
     };
 
 export type RejectionReason = VerifyFailure;
 
 export type Parsed =
-  /** One, except for batches; none for an empty batch. */
+  /** One event, except for batches; none for an empty batch. */
   | { readonly kind: "events"; readonly events: readonly ParsedEvent[] }
-  /** Not an event but a question of the sender's, such as a challenge: answered at once, and nothing is kept. */
+  /** A request of the sender that is not an event, such as a challenge: answered at once, and nothing is stored. */
   | { readonly kind: "answer"; readonly answer: WebhookResponse }
-  /** 400. The reason is a sentence for the people who read the log. */
+  /** Rejected with 400. The reason is a sentence for the log. */
   | { readonly kind: "malformed"; readonly reason: string };
 
 export interface ParsedEvent {
@@ -66,14 +66,14 @@ export interface ParsedEvent {
   readonly type: string;
   readonly subject: string | null;
   readonly sequence: number | null;
-  /** What `sequence` counts within, where that is more than the subject. */
+  /** The scope of `sequence`, if it is more than the subject. */
   readonly sequenceScope?: string;
   readonly createdAt: Date | null;
   readonly data: unknown;
   /** The whole body, parsed. */
   readonly payload: unknown;
-  /** For members of a batch: a request of its own that parses to this event alone. */
-  readonly alone?: {
+  /** For members of a batch: a request that parses to this event alone. */
+  readonly standalone?: {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: Uint8Array<ArrayBuffer>;
   };

@@ -1,71 +1,71 @@
-// What a store has to do. Four kinds exist (stores/), and one suite of tests holds each to these sentences.
+// The contract of a store. There are four implementations (stores/); one test suite checks each of them against this file.
 //
 //            claim                complete
-//   absent ─────────► running ───────────────► done ──(window over)──► absent
-//     │  ▲               │ fail: again            ▲
-//     │  └── failed ◄────┤ (claimable at once,    │
-//     │                  │  or at `dueAt`)        │
-//     │ accept           │ fail: dead             │ dismiss
+//   absent ─────────► running ───────────────► done ──(after the window)──► absent
+//     │  ▲               │ fail: release          ▲
+//     │  └── failed ◄────┤ (claimable at once)    │
+//     │                  │                        │
+//     │ accept           │ fail: dead             │ discard
 //     └─────► waiting ◄──┼──────────► dead ───────┘
-//                 ▲      │ lease over   │ revive
-//                 └──────┴──────────────┘
+//                 ▲      │ fail: retry,  │ requeue
+//                 └──────┴─lease expires─┘
 //
-// Times are the store's own (the database's clock), so that receivers with wrong clocks agree on leases. A lease that
-// ended is lost, whether or not somebody else has the message by now.
+// Times are the store's own (the database's clock), so that receivers with wrong clocks agree on leases. An expired lease
+// is lost, whether or not another process has claimed the message since.
 import type { Message, MessageKey } from "./model.ts";
 import type { SubscriptionStore } from "./websub/subscription.ts";
 
 export interface Store<Tx = unknown> {
-  /** Makes tables or whatever is needed. May run in many processes at once, and again. */
+  /** Creates tables or whatever the store needs. May run repeatedly and in several processes at once. */
   migrate(): Promise<void>;
 
-  /** Takes the message for this process alone until the lease ends. Atomic: of any number of callers one gets it. */
+  /** Claims the message for this process until the lease expires. Atomic: of any number of callers, one succeeds. */
   claim(message: Message, terms: ClaimOptions): Promise<ClaimResult>;
-  /** The lease ends so long from now. False: it was lost and somebody else may have the message; stop working on it. */
+  /** Extends the lease to this long from now. False if it was lost: stop working, another process may have the message. */
   renew(claim: Claim, leaseMs: number): Promise<boolean>;
-  /** Done. False: the lease was lost, and nothing was written. */
+  /** Marks the message as done. Returns false, and writes nothing, if the lease was lost. */
   complete(claim: Claim): Promise<boolean>;
-  /** Not done. False: the lease was lost, and nothing was written. */
+  /** Records a failure. Returns false, and writes nothing, if the lease was lost. */
   fail(claim: Claim, failure: Failure): Promise<boolean>;
 
-  /** Null where a handler's writes cannot be part of the store's transaction. */
+  /** Null if a handler's writes cannot be part of the store's transaction. */
   readonly transactions: Transactions<Tx> | null;
 
-  /** Keeps the message to be worked on later. Durable when it resolves. */
+  /** Puts the message into the inbox. Durable when the promise resolves. */
   accept(message: Message, terms: AcceptOptions): Promise<AcceptResult>;
   /**
-   * Up to `limit` messages, claimed: waiting ones that are due and those whose lease ended, first what is due longest;
-   * of one subject, with the sequence guard, the lowest sequence. Stale ones it comes across are done.
+   * Claims up to `limit` messages: waiting ones that are due and those whose lease expired, longest due first. With ordering, only the
+   * lowest sequence of a subject. Stale messages found on the way are marked as done.
    */
   claimDue(limit: number, terms: ClaimOptions): Promise<Claim[]>;
-  /** The same for one message that `revive` made due. Null: somebody else has it, or it may not go now, or was stale. */
+  /** Claims one message that `requeue` made due. Null if another process has it, it must wait for its subject, or it was stale. */
   claimOne(key: MessageKey, terms: ClaimOptions): Promise<Claim | null>;
 
   readonly deadLetters: DeadLetterStore;
 
-  /** What `@posthorn/receiver/websub` follows. Left out where a store cannot keep it. */
+  /** The subscriptions of `@posthorn/receiver/websub`. Absent if the store does not support them. */
   readonly subscriptions?: SubscriptionStore;
 
   /**
-   * Forgets up to `limit` messages done, or failed and not delivered again, longer than the window ago, and up to `limit`
-   * subjects not heard of since. Says how many it forgot, so that 0 means: nothing left to forget.
+   * Deletes up to `limit` messages that were done, or failed without another delivery, longer ago than the window, and up to `limit`
+   * subjects last seen before it. Returns the number of rows deleted; 0 means that nothing is left to delete.
    */
   prune(limit: number, terms: { readonly windowMs: number }): Promise<number>;
 }
 
 export interface ClaimOptions {
   readonly leaseMs: number;
-  /** A message done longer ago than this is fresh again. */
+  /** A message that was done longer ago than this counts as new. */
   readonly windowMs: number;
-  /** Null: no sequence guard. */
+  /** Null disables ordering. */
   readonly order: OrderOptions | null;
 }
 
-/** For messages with a subject and a sequence. Of one subject at most one message is claimed at a time. */
+/** Ordering of messages that have a subject and a sequence. At most one message of a subject is claimed at a time. */
 export interface OrderOptions {
   /**
-   * After a gap: 0 takes the later message at once; otherwise it waits so long, since it was first seen, for the missing
-   * ones. Sequences begin at 1, so the first message of a subject with a higher one is after a gap.
+   * How long a message waits for missing predecessors, counted from when it was first seen; 0 does not wait. Sequences begin at 1, so
+   * a subject whose first message has a higher sequence has a gap.
    */
   readonly gapWaitMs: number;
 }
@@ -74,23 +74,23 @@ export type ClaimResult =
   | { readonly kind: "claimed"; readonly claim: Claim }
   /** It was handled within the window. */
   | { readonly kind: "done" }
-  /** It is in the inbox, or in the dead letters: it is ours now, and nobody need send it again. */
+  /** It is in the inbox or a dead letter: the sender need not send it again. */
   | { readonly kind: "waiting" }
   | { readonly kind: "dead" }
-  /** Somebody has it, or another message of its subject, for at most so long. */
+  /** It, or another message of its subject, is claimed for at most this long. */
   | { readonly kind: "running"; readonly retryAfterMs: number }
   /** The id is known with another digest. Nothing was written. */
   | { readonly kind: "other_body" }
-  /** One of its subject with this sequence or a later one is done; it is done now too, without having been handled. */
+  /** A message of its subject with this sequence or a later one is done. It is marked as done without being handled. */
   | { readonly kind: "stale" }
-  /** An earlier one of its subject is missing, and there is still time to wait for it. */
+  /** An earlier message of its subject is missing, and the wait for it is not over. */
   | { readonly kind: "gap"; readonly retryAfterMs: number };
 
 export interface Claim {
   readonly message: Message;
-  /** Never used again: the fence. */
+  /** The fencing token. Never reused. */
   readonly token: string;
-  /** Failures so far. A lease that ended is one: what kills the process must not be tried for ever. */
+  /** Failures so far. An expired lease counts as one, so that a message that kills the process is not retried for ever. */
   readonly tries: number;
 }
 
@@ -101,16 +101,16 @@ export type AcceptResult =
   | { readonly kind: "done" }
   | { readonly kind: "waiting" }
   | { readonly kind: "dead" }
-  /** Somebody has it, for at most so long. Not ours for good: failing may leave it to the next delivery. */
+  /** It is claimed for at most this long. It is not accepted: after a failure only the next delivery may bring it back. */
   | { readonly kind: "running"; readonly retryAfterMs: number }
   | { readonly kind: "other_body" };
 
 export interface Failure {
-  /** One line for people; at most 1,000 characters are kept. */
+  /** One line for people; at most 1,000 characters are stored. */
   readonly error: string;
   /**
-   * `again`: claimable at once, by the next delivery. `later`: due in the inbox after so long. `dead`: only a person
-   * brings it back.
+   * `release`: claimable at once, by the next delivery. `retry`: due in the inbox after this long. `dead`: a dead letter until a person
+   * acts on it.
    */
   readonly next:
     | { readonly kind: "release" }
@@ -120,32 +120,32 @@ export interface Failure {
 
 export interface Transactions<Tx> {
   /**
-   * Claim, work and done mark in one transaction. `work` runs only when the claim succeeded, and its claim's token
-   * means nothing outside. When `work` or the commit throws, all of it is undone and the error is passed on. While it
-   * works, others hear `running` at once.
+   * Claims, works and marks as done in one transaction. `work` runs only if the claim succeeded; the token of its claim is not valid
+   * outside. If `work` or the commit throws, everything is rolled back and the error is rethrown. Meanwhile other callers get
+   * `running` at once.
    */
   run(
     message: Message,
     terms: ClaimOptions,
     work: (tx: Tx, claim: Claim) => Promise<void>,
   ): Promise<RunResult>;
-  /** For what `take` claimed: work and done mark in one transaction. False: the lease was lost, and all is undone. */
+  /** For messages claimed by `claimDue`: works and marks as done in one transaction. False, and rolled back, if the lease was lost. */
   finish(claim: Claim, work: (tx: Tx) => Promise<void>): Promise<boolean>;
-  /** After `run` threw. False: it is done within the window, or claimed by another since, and nothing was written. */
+  /** Called after `run` threw. Returns false, and writes nothing, if the message is done or was claimed since. */
   recordFailure(message: Message, failure: Failure, terms: AcceptOptions): Promise<boolean>;
 }
 
 export type RunResult = { readonly kind: "worked" } | Exclude<ClaimResult, { kind: "claimed" }>;
 
 export interface DeadLetterStore {
-  /** The newest first; `after` is the last one of the page before. */
+  /** Newest first; `after` is the last one of the previous page. */
   list(options: { readonly limit: number; readonly after?: DeadLetter }): Promise<DeadLetter[]>;
   count(): Promise<number>;
-  /** To the inbox, due now, its failures forgotten. False: it is not a dead letter. */
+  /** Moves it to the inbox, due now, with its failures reset. Returns false if it is not a dead letter. */
   requeue(key: MessageKey): Promise<boolean>;
-  /** A dead letter again, after `revive` and before somebody took it. False: it does not wait in the inbox. */
+  /** Makes it a dead letter again if no worker has claimed it since `requeue`. Returns false if it is not waiting. */
   undoRequeue(key: MessageKey): Promise<boolean>;
-  /** Done without being handled. False: it is not a dead letter. */
+  /** Marks it as done without handling it. Returns false if it is not a dead letter. */
   discard(key: MessageKey): Promise<boolean>;
 }
 

@@ -1,7 +1,7 @@
-// A body whose bytes something else has taken. Whoever reads it is told who did, and how to get them back.
+// A body that was consumed before the receiver saw it. Reading it throws an error that explains why, and how to fix it.
 import { BodyNotRaw } from "../errors.ts";
 
-/** Why a body is usually not raw in a framework, and what to do about it there. */
+/** The usual cause in a framework, and its fix. */
 export interface NotRaw {
   /** A clause: "express.json() ran first". */
   readonly reason: string;

@@ -4,14 +4,14 @@ import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeResponse 
 
 export type { NodeRequest, NodeResponse } from "./node-request.ts";
 
-/** Of Express's `Request`. */
+/** The used part of Express's `Request`. */
 export interface ExpressRequest extends NodeRequest {
-  /** Believes a proxy when the setting `trust proxy` says so. */
+  /** Trusts a proxy according to the setting `trust proxy`. */
   readonly protocol: string;
   readonly originalUrl: string;
   /** Bytes from `express.raw()`. */
   readonly body?: unknown;
-  /** Bytes that a `verify` function kept, or Firebase and Google Cloud Functions. */
+  /** Bytes stored by a `verify` function, or by Firebase and Google Cloud Functions. */
   readonly rawBody?: unknown;
 }
 

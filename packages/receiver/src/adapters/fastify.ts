@@ -1,10 +1,10 @@
-// Fastify 5, as a plugin whose parsers are its own: routes outside of it keep theirs.
+// Fastify 5, as a plugin with its own content type parsers: other routes keep theirs.
 import type { RequestHandler } from "../model.ts";
 import { type NodeRequest, receiveFrom } from "./node-request.ts";
 
 export type { NodeRequest } from "./node-request.ts";
 
-/** Of `FastifyRequest`. Protocol and host believe a proxy when `trustProxy` says so. */
+/** The used part of `FastifyRequest`. Protocol and host trust a proxy according to `trustProxy`. */
 export interface FastifyRequest {
   readonly raw: NodeRequest;
   readonly protocol: string;
@@ -12,14 +12,14 @@ export interface FastifyRequest {
   readonly originalUrl: string;
 }
 
-/** Of `FastifyReply`. */
+/** The used part of `FastifyReply`. */
 export interface FastifyReply {
   code(status: number): unknown;
   headers(headers: Record<string, string>): unknown;
   send(body?: Uint8Array): unknown;
 }
 
-/** Of `FastifyInstance`. */
+/** The used part of `FastifyInstance`. */
 export interface FastifyInstance {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(
@@ -33,7 +33,7 @@ export interface FastifyInstance {
 export function fastifyPlugin(receiver: RequestHandler): (instance: FastifyInstance) => Promise<void> {
   return async (instance) => {
     instance.removeAllContentTypeParsers();
-    // leaves the body in the stream: the receiver reads it, and stops at its limit
+    // Leaves the body in the stream: the receiver reads it up to its limit.
     instance.addContentTypeParser("*", (_request, _payload, done) => done(null));
     instance.all("/", async (request, reply) => {
       const url = `${request.protocol}://${request.host}${request.originalUrl}`;
@@ -41,7 +41,7 @@ export function fastifyPlugin(receiver: RequestHandler): (instance: FastifyInsta
       const result = await receiveFrom(receiver, request.raw, { url, parsedBodies, notRaw });
       reply.code(result.status);
       reply.headers({ ...result.headers });
-      // bytes, since Fastify adds a charset to the content type of a text
+      // Bytes, because Fastify adds a charset to the content type of a string.
       return reply.send(result.body === "" ? undefined : new TextEncoder().encode(result.body));
     });
   };
@@ -49,5 +49,5 @@ export function fastifyPlugin(receiver: RequestHandler): (instance: FastifyInsta
 
 const notRaw = {
   reason: "a preParsing hook of this Fastify application read it first",
-  fix: "Register the plugin where that hook does not apply, or let the hook keep the bytes as request.rawBody.",
+  fix: "Register the plugin where that hook does not apply, or make the hook store the bytes as request.rawBody.",
 };

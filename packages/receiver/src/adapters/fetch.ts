@@ -1,4 +1,4 @@
-// Whatever speaks Fetch: Hono, the app router of Next.js, Bun, Deno, Cloudflare Workers.
+// Fetch-based servers: Hono, the app router of Next.js, Bun, Deno, Cloudflare Workers.
 import type { RequestHandler } from "../model.ts";
 import { consumedBody } from "./consumed-body.ts";
 
@@ -6,8 +6,8 @@ import { consumedBody } from "./consumed-body.ts";
 export function fetchHandler(receiver: RequestHandler): (request: Request) => Promise<Response> {
   return async (request) => {
     const { method, url, headers } = request;
-    const result = await receiver.receive({ method, url, headers, body: piecesOf(request) });
-    // a status such as 204 refuses even an empty text
+    const result = await receiver.receive({ method, url, headers, body: chunksOf(request) });
+    // A status such as 204 does not allow even an empty string.
     return new Response(result.body === "" ? null : result.body, {
       status: result.status,
       headers: { ...result.headers },
@@ -15,8 +15,8 @@ export function fetchHandler(receiver: RequestHandler): (request: Request) => Pr
   };
 }
 
-/** Not cancelled when the receiver stops early: some servers would cut the connection before the answer is out. */
-async function* piecesOf(request: Request): AsyncGenerator<Uint8Array> {
+/** Does not cancel the stream if the receiver stops early: some servers would close the connection before the response is sent. */
+async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
   if (request.bodyUsed || request.body?.locked) yield* consumedBody(notRaw);
   const reader = request.body?.getReader();
   try {
@@ -29,8 +29,6 @@ async function* piecesOf(request: Request): AsyncGenerator<Uint8Array> {
 }
 
 const notRaw = {
-  reason: "the Request was read first, as by request.json() or Hono's c.req.json()",
-  fix:
-    "Hand it to the receiver unread: whoever must look at the body before takes a copy, request.clone() or " +
-    "c.req.raw.clone().",
+  reason: "the Request was read first, for example by request.json() or Hono's c.req.json()",
+  fix: "Pass it to the receiver unread. To read the body before, use a copy: request.clone() or c.req.raw.clone().",
 };

@@ -4,10 +4,10 @@ import { type NodeRequest, receiveFrom } from "./node-request.ts";
 
 export type { NodeRequest } from "./node-request.ts";
 
-/** Of Koa's `Context`. */
+/** The used part of Koa's `Context`. */
 export interface KoaContext {
   readonly req: NodeRequest;
-  /** Believes a proxy when `app.proxy` says so. */
+  /** Trusts a proxy according to `app.proxy`. */
   readonly href: string;
   readonly request: object;
   status: number;
@@ -21,7 +21,7 @@ export function koaHandler(receiver: RequestHandler): (context: KoaContext) => P
     const parsedBodies = ["body" in context.request && context.request.body];
     const result = await receiveFrom(receiver, context.req, { url: context.href, parsedBodies, notRaw });
     context.body = result.body === "" ? null : result.body;
-    // after the body, which sets both
+    // After the body, because setting the body changes both.
     context.status = result.status;
     context.set({ ...result.headers });
   };

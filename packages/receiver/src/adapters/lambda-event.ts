@@ -1,5 +1,5 @@
-// The events by which Lambda is told of a request. Four senders, two shapes: REST APIs (version 1.0) and load balancers
-// name the method at the top, HTTP APIs (version 2.0) and function URLs under `requestContext.http`.
+// The events by which Lambda receives a request. Four senders use two shapes: REST APIs (version 1.0) and load balancers
+// have the method at the top level, HTTP APIs (version 2.0) and function URLs under `requestContext.http`.
 import type { HeaderSource } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 
@@ -11,11 +11,11 @@ export interface LambdaEvent {
   readonly queryStringParameters?: Readonly<Record<string, string | undefined>> | null;
   readonly multiValueQueryStringParameters?: Readonly<Record<string, readonly string[] | undefined>> | null;
   readonly headers?: Readonly<Record<string, string | undefined>> | null;
-  /** Always from a REST API; from a load balancer when its target group says so, and then instead of `headers`. */
+  /** REST APIs always send it; load balancers instead of `headers`, if the target group is configured so. */
   readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null;
   readonly requestContext?: {
     readonly domainName?: string;
-    /** With the stage, unlike `path`. */
+    /** Includes the stage, unlike `path`. */
     readonly path?: string;
     readonly http?: { readonly method: string };
     readonly elb?: object;
@@ -27,13 +27,13 @@ export interface LambdaEvent {
 export interface LambdaResult {
   readonly statusCode: number;
   readonly headers: Record<string, string>;
-  /** Where the event had them: a load balancer that sends many reads many. */
+  /** Set if the event had multi-value headers: such load balancers ignore `headers`. */
   readonly multiValueHeaders?: Record<string, string[]>;
   readonly body: string;
   readonly isBase64Encoded: false;
 }
 
-/** Null for what is no request, such as an event of a queue, a schedule or a warm-up. */
+/** Null if the event is not a request, such as a queue message, a schedule or a warm-up. */
 export function methodOfEvent(event: LambdaEvent): string | null {
   return event?.httpMethod ?? event?.requestContext?.http?.method ?? null;
 }
@@ -47,12 +47,12 @@ export function urlOfEvent(event: LambdaEvent): string {
   const host = requestContext.domainName ?? readHeader(headersOfEvent(event), "host") ?? "localhost";
   if (rawPath !== undefined) return `https://${host}${rawPath}${rawQueryString ? `?${rawQueryString}` : ""}`;
   if (!requestContext.elb) return `https://${host}${requestContext.path ?? event.path}${queryOf(event)}`;
-  // a load balancer overwrites this header, so it can be believed
+  // A load balancer overwrites this header, so it can be trusted.
   const scheme = readHeader(headersOfEvent(event), "x-forwarded-proto") ?? "https";
   return `${scheme}://${host}${event.path}${queryOf(event)}`;
 }
 
-/** REST APIs decode the query, so its spelling is ours, not the sender's; load balancers pass it on as it came. */
+/** REST APIs decode the query, so its original spelling is lost; load balancers pass it on unchanged. */
 function queryOf(event: LambdaEvent): string {
   const many = Object.entries(event.multiValueQueryStringParameters ?? {});
   const single = Object.entries(event.queryStringParameters ?? {});

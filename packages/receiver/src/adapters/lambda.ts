@@ -35,22 +35,22 @@ export function lambdaHandler(receiver: RequestHandler): (event: LambdaEvent) =>
   };
 }
 
-/** Whoever invokes it so is to change the set-up: an answer would look like success. */
+/** Thrown, because a response would look like success. */
 const NO_REQUEST =
-  "lambdaHandler got an event that is no HTTP request. Invoke the function by API Gateway, a function URL or a load balancer, and result warm-up events before it.";
+  "lambdaHandler received an event that is not an HTTP request. Invoke the function through API Gateway, a function URL or a load balancer, and handle warm-up events before it.";
 
 function readable(body: EventBody): Uint8Array | AsyncIterable<Uint8Array> {
   if (body === "parsed") return consumedBody(notRaw);
-  return body === "not_base64" ? unreadableBody("isBase64Encoded is set, and the body is no base64.") : body;
+  return body === "not_base64" ? unreadableBody("isBase64Encoded is set, but the body is not base64.") : body;
 }
 
-/** Refused with 400, as a body that breaks off. */
+/** A body that cannot be read, which the receiver rejects with 400. */
 function unreadableBody(reason: string): AsyncIterable<Uint8Array> {
   const next = () => Promise.reject(new TypeError(reason));
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 const notRaw = {
-  reason: "the event's body is no string, as after middy's httpJsonBodyParser()",
-  fix: "Leave that middleware out for this function, and use the proxy integration of API Gateway.",
+  reason: "the event's body is not a string, for example because of middy's httpJsonBodyParser()",
+  fix: "Remove that middleware from this function, and use the proxy integration of API Gateway.",
 };

@@ -7,8 +7,8 @@ export type { ExpressRequest } from "./express.ts";
 export type { NodeRequest, NodeResponse } from "./node-request.ts";
 
 /**
- * `app.use("/webhooks", nestHandler(receiver))` in main.ts runs before Nest's parsers. In a controller, of an application
- * made with `rawBody: true`: `@All() receive(@Req() request, @Res() response) { return this.#handle(request, response) }`.
+ * `app.use("/webhooks", nestHandler(receiver))` in main.ts runs before Nest's parsers. In a controller of an application created
+ * with `rawBody: true`: `@All() receive(@Req() request, @Res() response) { return this.#handle(request, response) }`.
  */
 export function nestHandler(
   receiver: RequestHandler,
@@ -21,8 +21,8 @@ export function nestHandler(
 }
 
 const notRaw = {
-  reason: "Nest's body parser ran first and did not keep the bytes",
+  reason: "Nest's body parser ran first and did not store the bytes",
   fix:
-    "Make the application with NestFactory.create(AppModule, { rawBody: true }), or put app.use(path, " +
+    "Create the application with NestFactory.create(AppModule, { rawBody: true }), or put app.use(path, " +
     "nestHandler(receiver)) above any useBodyParser().",
 };

@@ -1,4 +1,4 @@
-// The pages router of Next.js. The app router takes `receiver.fetch` as it is.
+// The pages router of Next.js. For the app router use `receiver.fetch`.
 import type { RequestHandler } from "../model.ts";
 import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeResponse } from "./node-request.ts";
 

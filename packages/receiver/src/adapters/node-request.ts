@@ -1,8 +1,8 @@
-// What the adapters on Node's http share. Foreign objects are described by what is used of them; nothing is imported.
+// Shared by the adapters on Node's http. Framework objects are described by the members used; nothing is imported.
 import type { RequestHandler, WebhookResponse } from "../model.ts";
 import { consumedBody, type NotRaw } from "./consumed-body.ts";
 
-/** Of `http.IncomingMessage`, and of `http2.Http2ServerRequest`. */
+/** The used part of `http.IncomingMessage` and `http2.Http2ServerRequest`. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -14,18 +14,18 @@ export interface NodeRequest {
   resume(): unknown;
 }
 
-/** Of `http.ServerResponse`. */
+/** The used part of `http.ServerResponse`. */
 export interface NodeResponse {
   readonly headersSent: boolean;
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(body: string): unknown;
 }
 
-/** What a framework knows better than the request itself. */
+/** Facts that the framework knows better than the request itself. */
 export interface Translation {
-  /** As the sender addressed it; see `urlOf`. */
+  /** The URL as the sender addressed it; see `urlOf`. */
   readonly url: string;
-  /** Where parsers of this framework leave what they made of the body: bytes are taken, all else is refused. */
+  /** Where this framework's parsers store the body: bytes are used, anything else is rejected. */
   readonly parsedBodies: readonly unknown[];
   readonly notRaw: NotRaw;
 }
@@ -41,14 +41,14 @@ export async function receiveFrom(
   try {
     return await receiver.receive({ method, url, headers, body });
   } finally {
-    // What was not read is thrown away as it comes, for as long as the server's requestTimeout allows: left where it
-    // is, it would block a sender that reads the answer only after its last byte, and closing the connection at once
-    // would reset it and lose the answer on the way.
+    // Unread data is discarded as it arrives, as long as the server's requestTimeout allows. Left unread, it would block a
+    // sender that reads the response only after its last byte; closing the connection at once would reset it and lose
+    // the response.
     request.resume();
   }
 }
 
-/** Node has put the names into lower case, so each is found without a look at the others. */
+/** Node lower-cases the names, so a lookup needs no search. */
 function headersOf({ headers }: NodeRequest): { get(name: string): string | null; keys(): string[] } {
   return {
     get(name) {
@@ -60,15 +60,15 @@ function headersOf({ headers }: NodeRequest): { get(name: string): string | null
 }
 
 export function writeResponse(response: NodeResponse, { status, headers, body }: WebhookResponse): void {
-  // something that watches the time may have answered in our place
+  // A timeout middleware may have responded already.
   if (response.headersSent) return;
   response.writeHead(status, { ...headers });
   response.end(body);
 }
 
 /**
- * Forwarded headers are not believed here, since anybody can send them. A source whose sender signs the URL has an
- * option `url`, which wins over this.
+ * Ignores forwarded headers, because anyone can send them. A source whose sender signs the URL has an option `url`, which
+ * takes precedence.
  */
 export function urlOf(request: NodeRequest, path: string = request.url ?? "/", protocol?: string): string {
   if (!path.startsWith("/")) return path;
@@ -76,11 +76,11 @@ export function urlOf(request: NodeRequest, path: string = request.url ?? "/", p
   return `${scheme}://${request.headers.host ?? request.headers[":authority"] ?? "localhost"}${path}`;
 }
 
-/** The stream is the judge, not `request.body`: Express 4 puts `{}` there for bodies that its parsers left alone. */
+/** Checks the stream, not `request.body`: Express 4 sets that to `{}` for bodies that its parsers did not read. */
 function unreadBody(request: NodeRequest, notRaw: NotRaw): AsyncIterable<Uint8Array> {
   if (request.readableDidRead || request.readableEncoding !== null) return consumedBody(notRaw);
   return {
-    // made when it is asked for: it listens to the stream from then on
+    // Created on demand, because it listens to the stream from then on.
     [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator](),
   };
 }

@@ -1,4 +1,4 @@
-// Kept, acknowledged, and worked on later: for senders that do not wait long, and for handlers that take long.
+// Mode inbox: store, acknowledge, handle later. For impatient senders and slow handlers.
 
 import type { Received } from "../request/parse-events.ts";
 import type { Outcome } from "../respond.ts";

@@ -1,22 +1,22 @@
-// A handler's turn, and its end: what hangs would keep a message, a connection and a place in the inbox for ever.
+// Calls a handler with a time limit: a handler that hangs would hold a message, a connection and an inbox slot for ever.
 import { HandlerTimeout } from "../errors.ts";
 import type { WebhookEvent } from "../model.ts";
 import { contextWith } from "../runtime.ts";
 import type { Context, Handler } from "./handlers.ts";
 import { revocableTx } from "./revocable-tx.ts";
 
-export interface Turn<Tx> {
+export interface HandlerCall<Tx> {
   readonly timeoutMs: number;
-  /** Aborted when the lease was lost; null where a transaction holds the message. */
+  /** Aborted when the lease is lost; null if a transaction holds the message. */
   readonly leaseLost: AbortSignal | null;
   readonly context: (signal: AbortSignal) => Context<Tx>;
 }
 
-/** Throws what the handler throws, or `HandlerTimeout`: then the handler may still be running, and its signal is aborted. */
+/** Throws the handler's error, or `HandlerTimeout`: then the handler may still be running, and its signal is aborted. */
 export async function callHandler<Tx>(
   handler: Handler<WebhookEvent, Tx>,
   event: WebhookEvent,
-  { timeoutMs, leaseLost, context }: Turn<Tx>,
+  { timeoutMs, leaseLost, context }: HandlerCall<Tx>,
 ): Promise<void> {
   const late = new AbortController();
   const signal = leaseLost === null ? late.signal : AbortSignal.any([leaseLost, late.signal]);
@@ -35,19 +35,22 @@ export async function callHandler<Tx>(
   }
 }
 
-/** The same with a transaction, which is the handler's for its turn alone. */
+/** The same with a transaction, which the handler can use only until it ends. */
 export async function callHandlerInTransaction<Tx>(
   tx: Tx,
   tries: number,
   handler: Handler<WebhookEvent, Tx>,
   event: WebhookEvent,
-  turn: Omit<Turn<Tx>, "context">,
+  call: Omit<HandlerCall<Tx>, "context">,
 ): Promise<void> {
-  const loan = revocableTx(tx);
+  const revocable = revocableTx(tx);
   try {
-    await callHandler(handler, event, { ...turn, context: (signal) => contextWith(loan.tx, signal, tries) });
+    await callHandler(handler, event, {
+      ...call,
+      context: (signal) => contextWith(revocable.tx, signal, tries),
+    });
   } finally {
-    loan.end();
+    revocable.revoke();
   }
 }
 

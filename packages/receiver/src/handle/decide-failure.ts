@@ -1,4 +1,4 @@
-// What a handler's error means for its message: again, later, or dead.
+// Decides what a handler's error means for its message: release, retry, or dead.
 
 import { EndpointGone, PermanentFailure, RetryLater } from "../errors.ts";
 import type { Outcome } from "../respond.ts";
@@ -7,7 +7,7 @@ import type { Failure } from "../store.ts";
 export interface FailurePolicy {
   /** Null: only `PermanentFailure` makes a dead letter. */
   readonly afterTries: number | null;
-  /** By the number of failures, how long the inbox waits; null: the sender brings it again. */
+  /** The delay of the inbox after this many failures; null if the sender retries. */
   readonly delayMs: ((failures: number) => number) | null;
 }
 
@@ -16,13 +16,13 @@ export interface Decision {
   readonly outcome: Outcome;
 }
 
-/** `tries`: failures before this one. */
+/** `tries` counts the failures before this one. */
 export function decideFailure(error: unknown, tries: number, policy: FailurePolicy): Decision {
   const failures = tries + 1;
   const text = errorLine(error);
   const { afterTries, delayMs } = policy;
   const isLast = afterTries !== null && failures >= afterTries;
-  // Nobody is there any more to hear a 410 about what comes from the inbox.
+  // For messages from the inbox, no sender is waiting for a 410.
   if (error instanceof PermanentFailure || isLast || (error instanceof EndpointGone && delayMs !== null)) {
     return { failure: { error: text, next: { kind: "dead" } }, outcome: { kind: "dead" } };
   }
@@ -37,7 +37,7 @@ function outcomeOf(error: unknown, askedMs: number | null): Outcome {
   return askedMs === null ? { kind: "failed" } : { kind: "retry_later", retryAfterMs: askedMs };
 }
 
-/** Doubled each time up to the maximum; a random half less, so that those who failed together do not return together. */
+/** Doubles the delay each time up to the maximum, and subtracts up to half of it at random to spread retries. */
 export function backoff(retries: { readonly firstDelayMs: number; readonly maxDelayMs: number }) {
   return (failures: number): number => {
     const fullMs = Math.min(retries.maxDelayMs, retries.firstDelayMs * 2 ** (failures - 1));
@@ -47,7 +47,7 @@ export function backoff(retries: { readonly firstDelayMs: number; readonly maxDe
 
 const MAX_LINE_LENGTH = 1_000;
 
-/** One line for people. Anything can be thrown, also what cannot be written. */
+/** One line for people. Any value can be thrown, including one that has no text form. */
 export function errorLine(error: unknown): string {
   try {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

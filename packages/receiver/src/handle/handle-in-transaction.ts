@@ -1,4 +1,4 @@
-// Claim, the handler's own writes and the done mark in one transaction: a crash anywhere leaves all of it or nothing.
+// Mode transactional: claim, the handler's writes and the completion are one transaction. A crash leaves all of it or nothing.
 
 import type { Received } from "../request/parse-events.ts";
 import type { Outcome } from "../respond.ts";
@@ -22,21 +22,21 @@ export async function handleInTransaction<Tx>(
   try {
     const result = await transactions.run(message, settings.terms, async (tx, { tries }) => {
       begun = { tries };
-      const turn = { timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
-      if (handler !== null) await callHandlerInTransaction(tx, tries, handler, event, turn);
+      const call = { timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
+      if (handler !== null) await callHandlerInTransaction(tx, tries, handler, event, call);
     });
     return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, report);
   } catch (error) {
-    // The store's own failure before the handler's turn; after it, a failed commit is the handler's: its writes broke a rule.
+    // Before the handler ran, the store failed. After it, a failed commit is the handler's fault: its writes violated a constraint.
     if (begun === null) throw error;
     const { tries } = begun as { readonly tries: number };
     const policy: FailurePolicy = { afterTries: settings.afterTries, delayMs: null };
     const { failure, outcome } = decideFailure(error, tries, policy);
-    const isNoted = await transactions
+    const isRecorded = await transactions
       .recordFailure(message, failure, settings.terms)
       .finally(() => report.failure(message, error, tries + 1));
-    // Done or taken by another since: the next delivery hears what came of it.
-    if (!isNoted) return { kind: "running", retryAfterMs: 1_000 };
+    // It was completed or claimed by another process since; the next delivery gets the outcome.
+    if (!isRecorded) return { kind: "running", retryAfterMs: 1_000 };
     if (failure.next.kind === "dead") report.dead(message, error, tries + 1);
     return outcome;
   }

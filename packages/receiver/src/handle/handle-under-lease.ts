@@ -1,5 +1,5 @@
-// For effects that no transaction of the store's can hold. A crash in the middle leaves them; after the lease the
-// message is handled again, so they may repeat.
+// Mode lease: for effects outside the store's transactions. After a crash the message is handled again once the lease
+// expires, so effects may repeat.
 
 import type { Received } from "../request/parse-events.ts";
 import type { Outcome } from "../respond.ts";

@@ -46,17 +46,17 @@ test.each([
   [
     "a second one for a type",
     (handlers: Handlers<never>) => handlers.on("order.paid", () => {}),
-    "has a handler already",
+    "already has a handler",
   ],
   [
     "a second one for a prefix",
     (handlers: Handlers<never>) => handlers.on("order.*", () => {}),
-    "has a handler already",
+    "already has a handler",
   ],
   [
     "a second fallback",
     (handlers: Handlers<never>) => handlers.fallback(() => {}),
-    "There is a fallback already",
+    "There is already a fallback",
   ],
   ["one for everything", (handlers: Handlers<never>) => handlers.on("*", () => {}), "fallback()"],
   [
@@ -69,7 +69,7 @@ test.each([
     (handlers: Handlers<never>) => handlers.on("order*", () => {}),
     "only at the end",
   ],
-  ["an empty type", (handlers: Handlers<never>) => handlers.on("", () => {}), "is no event type"],
+  ["an empty type", (handlers: Handlers<never>) => handlers.on("", () => {}), "is not an event type"],
   ["no function", (handlers: Handlers<never>) => handlers.on("x", "y" as never), "is not a function"],
 ])("%s is refused", (_, act, message) => {
   const handlers = new Handlers<never>({}, ["stripe", "shop"]);
@@ -135,5 +135,5 @@ test("a handler of one source gets no other's events, and goes before one of any
   expect(handlers.find({ source: "shop", type: "order.paid" })).toBe(below);
   expect(handlers.find({ source: "stripe", type: "order.paid" })).toBe(ofAny);
   expect(() => handlers.on("a.b", ofAny, { source: "strype" })).toThrow('There is no source "strype".');
-  expect(() => handlers.on("invoice.paid", ofAny, { source: "stripe" })).toThrow("has a handler already");
+  expect(() => handlers.on("invoice.paid", ofAny, { source: "stripe" })).toThrow("already has a handler");
 });

@@ -1,8 +1,8 @@
-// Which handler an event gets, and what TypeScript knows of its data.
+// Finds the handler of an event, and types its data.
 import { didYouMean } from "@posthorn/wire";
 import type { WebhookEvent } from "../model.ts";
 
-/** Any validator that speaks Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
+/** Any validator that implements Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
 export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
@@ -24,19 +24,19 @@ export interface SchemaIssue {
 /** Event type → schema of its data. */
 export type EventSchemas = Readonly<Record<string, StandardSchema>>;
 
-/** Event type → data, as the handlers see it. */
+/** Event type → data, as handlers see it. */
 export type CatalogueOf<Schemas extends EventSchemas> = {
   readonly [Type in keyof Schemas]: Schemas[Type] extends StandardSchema<infer Data> ? Data : never;
 };
 
-/** Types without checks: `events: eventTypes<{ "order.paid": { total: number } }>()`. */
+/** Types without validation: `events: eventTypes<{ "order.paid": { total: number } }>()`. */
 export function eventTypes<Catalogue extends object>(): {
   readonly [Type in keyof Catalogue & string]: StandardSchema<Catalogue[Type]>;
 } {
   return {} as ReturnType<typeof eventTypes<Catalogue>>;
 }
 
-/** A type of the catalogue, or everything below a prefix: `order.*`. Any text without a catalogue. */
+/** A type of the catalogue, or a prefix pattern such as `order.*`. Any string if there is no catalogue. */
 export type Pattern<Catalogue> = string extends keyof Catalogue
   ? string
   : (keyof Catalogue & string) | `${string}.*`;
@@ -55,9 +55,9 @@ type TypedEvent<Catalogue, Types extends keyof Catalogue> = [Types] extends [nev
   : { [Type in Types]: WebhookEvent<Catalogue[Type]> & { readonly type: Type } }[Types];
 
 export interface Context<Tx> {
-  /** The transaction that the done mark is part of. Reading it throws where there is none: in mode `lease`, and with stores that have no transactions. */
+  /** The transaction that includes the completion. Reading it throws in mode `lease` and for stores without transactions. */
   readonly tx: Tx;
-  /** Aborted when the lease was lost, or `handlerTimeoutMs` is over: somebody else may work on the event, so stop, and leave `tx` alone. */
+  /** Aborted when the lease is lost or `handlerTimeoutMs` is over: stop and leave `tx` alone, another process may handle the event. */
   readonly signal: AbortSignal;
   /** Failures so far. */
   readonly tries: number;
@@ -66,9 +66,9 @@ export interface Context<Tx> {
 export type Handler<Event, Tx> = (event: Event, context: Context<Tx>) => unknown;
 type AnyHandler<Tx> = Handler<WebhookEvent, Tx>;
 
-/** Whose events a handler gets. */
+/** Restricts a handler to one source. */
 export interface SourceFilter {
-  /** The name of a source; events of that type from others go elsewhere. */
+  /** The name of the source. */
   readonly source: string;
 }
 
@@ -91,27 +91,29 @@ export class Handlers<Tx> {
 
   on(pattern: string, handler: AnyHandler<Tx>, from?: SourceFilter): void {
     if (typeof handler !== "function") throw new TypeError(`The handler of "${pattern}" is not a function.`);
-    if (pattern === "*")
-      throw new TypeError('Give the handler of everything else to fallback(), not to on("*").');
+    if (pattern === "*") throw new TypeError('Use fallback() instead of on("*") to handle all other types.');
     const isPrefix = pattern.endsWith(".*");
     if (pattern === "" || pattern.slice(0, isPrefix ? -2 : undefined).includes("*")) {
-      throw new TypeError(`"${pattern}" is no event type: \`*\` stands only at the end, as in "order.*".`);
+      throw new TypeError(
+        `"${pattern}" is not an event type: \`*\` is allowed only at the end, as in "order.*".`,
+      );
     }
     this.#refuseUnknown(pattern, isPrefix);
     const { exact, byPrefix } = from === undefined ? this.#ofAny : this.#registryOf(from);
     const [handlers, name] = isPrefix ? [byPrefix, pattern.slice(0, -1)] : ([exact, pattern] as const);
-    if (handlers.has(name)) throw new TypeError(`"${pattern}" has a handler already; an event gets one.`);
+    if (handlers.has(name))
+      throw new TypeError(`"${pattern}" already has a handler. An event has one handler.`);
     handlers.set(name, handler);
   }
 
   fallback(handler: AnyHandler<Tx>): void {
     if (typeof handler !== "function") throw new TypeError("The fallback is not a function.");
     if (this.#fallback !== null)
-      throw new TypeError("There is a fallback already; an event gets one handler.");
+      throw new TypeError("There is already a fallback. An event has one handler.");
     this.#fallback = handler;
   }
 
-  /** One of its source before one of any; of these that of the type, then of the longest prefix. Null: nobody wants it. */
+  /** A handler of its source wins over one for all sources, then an exact type over the longest prefix. Null if there is none. */
   find({ source, type }: Pick<WebhookEvent, "source" | "type">): AnyHandler<Tx> | null {
     const own = this.#bySource.get(source);
     return (own && handlerIn(own, type)) ?? handlerIn(this.#ofAny, type) ?? this.#fallback;

@@ -1,8 +1,8 @@
-// Whether a message has a place in a sequence that is kept.
+// Tells whether a message takes part in ordering.
 import type { Message } from "../model.ts";
 import type { ClaimOptions } from "../store.ts";
 
-/** Then it is claimed also when nobody wants its type: the next of its subject would wait for it as for a gap. */
+/** An ordered message is claimed even without a handler: otherwise its successors would wait for it as for a gap. */
 export function isOrdered({ subject, sequence }: Message, { order }: Pick<ClaimOptions, "order">): boolean {
   return order !== null && subject !== null && sequence !== null;
 }

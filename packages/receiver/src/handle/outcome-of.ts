@@ -1,4 +1,4 @@
-// What a store says of a message, as an outcome of its delivery.
+// Translates a store's result into the outcome of the delivery.
 
 import type { Reporter } from "../hooks/hooks.ts";
 import type { Message } from "../model.ts";

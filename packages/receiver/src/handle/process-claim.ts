@@ -1,5 +1,5 @@
-// A message that this process holds: handled and marked as done, or failed. The same for a delivery in lease mode, for
-// what comes from the inbox, and for a dead letter brought back.
+// Handles a claimed message and marks it as done or failed. Used for deliveries in lease mode, for messages from the inbox
+// and for replayed dead letters.
 
 import { HandlerTimeout, PermanentFailure } from "../errors.ts";
 import type { WebhookEvent } from "../model.ts";
@@ -11,7 +11,7 @@ import { callHandler, callHandlerInTransaction } from "./call-handler.ts";
 import { decideFailure, type FailurePolicy } from "./decide-failure.ts";
 import { renewLeaseDuring } from "./renew-lease.ts";
 
-/** Throws only when the store does. `event`: when it is parsed already. */
+/** Throws only if the store does. `event` is given if it is already parsed. */
 export async function processClaim<Tx>(
   runtime: Runtime<Tx>,
   claim: Claim,
@@ -23,13 +23,13 @@ export async function processClaim<Tx>(
   const result = await renewLeaseDuring(store, claim, leaseMs, (signal) =>
     handleClaim(runtime, claim, policy, signal, event),
   );
-  // Somebody else has it now, and only what they make of it counts.
+  // Another process has the message now, and only its result counts.
   if (result.kind === "worked")
     return result.isDone ? { kind: "done" } : { kind: "running", retryAfterMs: leaseMs };
 
   const { message, tries } = claim;
   const { failure, outcome } = decideFailure(result.error, tries, policy);
-  // It may still be at it: whoever is next waits for the end of the lease, which counts as the failure.
+  // The handler may still be running: the next one waits for the lease to expire, which counts as the failure.
   if (result.mayStillRun && failure.next.kind !== "dead") {
     report.failure(message, result.error, tries + 1);
     return outcome;
@@ -57,24 +57,24 @@ async function handleClaim<Tx>(
   const { store, settings, handlers, report } = runtime;
   const { message, tries } = claim;
   const transactions = settings.mode === "lease" ? null : store.transactions;
-  const turn = { timeoutMs: settings.handlerTimeoutMs, leaseLost: signal };
+  const call = { timeoutMs: settings.handlerTimeoutMs, leaseLost: signal };
   try {
     if (afterTries !== null && tries >= afterTries) {
-      throw new PermanentFailure("It was never handled to its end: each time the lease ended first.");
+      throw new PermanentFailure("It was never handled completely: each time its lease expired first.");
     }
     const event = parsed ?? (await parseStored(message, runtime.sources, runtime.schemas));
     const handler = handlers.find(event);
     if (handler === null) report.unhandled(message);
     if (transactions !== null && handler !== null) {
       const isDone = await transactions.finish(claim, (tx) =>
-        callHandlerInTransaction(tx, tries, handler, event, turn),
+        callHandlerInTransaction(tx, tries, handler, event, call),
       );
       return { kind: "worked", isDone };
     }
     const context = (aborted: AbortSignal) => contextWithoutTx<Tx>(aborted, tries);
-    if (handler !== null) await callHandler(handler, event, { ...turn, context });
+    if (handler !== null) await callHandler(handler, event, { ...call, context });
   } catch (error) {
-    // What a transaction holds is undone by now.
+    // A transaction has been rolled back by now.
     return { kind: "threw", error, mayStillRun: transactions === null && error instanceof HandlerTimeout };
   }
   return { kind: "worked", isDone: await store.complete(claim) };

@@ -1,10 +1,10 @@
-// Keeps a lease while work goes on, and says when it could not.
+// Renews a lease during work, and signals when it is lost.
 import type { Claim, Store } from "../store.ts";
 
-/** Three chances before the lease ends. */
+/** Three attempts before the lease expires. */
 const RENEWALS_PER_LEASE = 3;
 
-/** `work` is told by its signal when the lease was lost; what it does then is up to it. */
+/** Aborts the signal of `work` when the lease is lost; `work` decides what to do. */
 export async function renewLeaseDuring<Result>(
   store: Store,
   claim: Claim,
@@ -14,13 +14,13 @@ export async function renewLeaseDuring<Result>(
   const lost = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
-  const lose = () => lost.abort(new Error("The lease was lost: somebody else may have the event."));
-  // A timer of its own, since a renewal may hang.
+  const lose = () => lost.abort(new Error("The lease was lost: another process may have the event."));
+  // A separate timer, because a renewal may hang.
   let end = setTimeout(lose, leaseMs);
 
   const renew = async () => {
     const askedAt = performance.now();
-    // null: a store that is away for a moment may still renew in time
+    // Null: an unavailable store may still renew in time.
     const isHeld = await store.renew(claim, leaseMs).catch(() => null);
     if (isOver) return;
     if (isHeld === false) lose();

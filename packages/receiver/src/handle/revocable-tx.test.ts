@@ -23,11 +23,11 @@ const over = /The handler has ended, and with it the transaction/;
 
 test("methods, getters and setters work with private fields, until it ends", () => {
   const client = new Client();
-  const { tx, end } = revocableTx(client);
+  const { tx, revoke } = revocableTx(client);
   expect(tx.query("select 1")).toBe(1);
   tx.last = "select 2";
   expect(tx.sent).toEqual(["select 2"]);
-  end();
+  revoke();
   expect(() => tx.query("select 3")).toThrow(over);
   expect(() => tx.sent).toThrow(over);
   expect(() => {
@@ -38,10 +38,10 @@ test("methods, getters and setters work with private fields, until it ends", () 
 
 test("a method that was taken off it before is refused too", () => {
   const client = new Client();
-  const { tx, end } = revocableTx(client);
+  const { tx, revoke } = revocableTx(client);
   const query = tx.query.bind(tx);
   query("select 1");
-  end();
+  revoke();
   expect(() => query("select 2")).toThrow(over);
   expect(client.sent).toEqual(["select 1"]);
 });
@@ -55,15 +55,15 @@ test("its class is told apart as before", () => {
 test("a transaction may be a function, and have functions with members", () => {
   const fn = Object.assign(() => "now", { count: () => 7 });
   const knex = Object.assign((table: string) => `from ${table}`, { fn });
-  const { tx, end } = revocableTx(knex);
+  const { tx, revoke } = revocableTx(knex);
   expect([tx("orders"), tx.fn(), tx.fn.count()]).toEqual(["from orders", "now", 7]);
-  end();
+  revoke();
   expect(() => tx("orders")).toThrow(over);
 });
 
 test("what cannot be replaced is given as it is", () => {
-  const { tx, end } = revocableTx(Object.freeze({ query: () => 1 }));
+  const { tx, revoke } = revocableTx(Object.freeze({ query: () => 1 }));
   expect(tx.query()).toBe(1);
-  end();
+  revoke();
   expect(() => tx.query()).toThrow(over);
 });

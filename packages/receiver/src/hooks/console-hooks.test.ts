@@ -42,10 +42,10 @@ test("failures, dead letters and conflicts are a line each", async () => {
   await receiver.receive(delivery);
   await receiver.receive(await signedDelivery({ id: "msg_1", payload: { type: "order.paid", data: 2 } }));
   expect(lines).toEqual([
-    "error [posthorn receiver] order.paid msg_1 of shop failed, try 1: Error: shop closed",
-    "error [posthorn receiver] order.paid msg_1 of shop failed, try 2: PermanentFailure: no such order",
-    "error [posthorn receiver] order.paid msg_1 of shop is a dead letter now: PermanentFailure: no such order",
-    "error [posthorn receiver] order.paid msg_1 of shop came again with another body, and was answered with 422",
+    "error [posthorn receiver] order.paid msg_1 from shop failed, attempt 1: Error: shop closed",
+    "error [posthorn receiver] order.paid msg_1 from shop failed, attempt 2: PermanentFailure: no such order",
+    "error [posthorn receiver] order.paid msg_1 from shop is now a dead letter: PermanentFailure: no such order",
+    "error [posthorn receiver] order.paid msg_1 from shop came again with another body and was rejected with 422",
   ]);
 });
 
@@ -56,7 +56,7 @@ test("a store that fails is no try of the handler's", async () => {
     .fallback(() => {})
     .receive(await signedDelivery({ id: "msg_1" }));
   expect(lines).toEqual([
-    "error [posthorn receiver] the store failed at order.paid msg_1 of shop: Error: connection refused",
+    "error [posthorn receiver] the store failed for order.paid msg_1 from shop: Error: connection refused",
   ]);
 });
 
@@ -65,13 +65,13 @@ test("refusals are five lines a minute and a count of the others", async () => {
   for (let count = 0; count < 12; count++) await receiver.receive(unsigned);
   expect(lines).toEqual(
     Array(5).fill(
-      "warn [posthorn receiver] a request was refused with 401, header_missing: No signature header of shop.",
+      "warn [posthorn receiver] a request was rejected with 401, header_missing: There is no signature header of shop.",
     ),
   );
   await vi.advanceTimersByTimeAsync(60_000);
   await receiver.receive(unsigned);
   expect(lines.slice(5)).toEqual([
-    "warn [posthorn receiver] 7 more requests were refused in the minute before",
+    "warn [posthorn receiver] 7 more requests were rejected in the last minute",
     lines[0],
   ]);
 });
@@ -95,7 +95,7 @@ test("a hook takes its place, and null is silence", async () => {
 test("an inbox that nobody works on here is told of once", async () => {
   const receiver = open({ mode: "inbox" });
   for (const id of ["msg_1", "msg_2"]) await receiver.receive(await signedDelivery({ id }));
-  expect(lines).toEqual([expect.stringContaining("start() was not called here")]);
+  expect(lines).toEqual([expect.stringContaining("start() was not called in this process")]);
   const started = open({ mode: "inbox" });
   await started.start();
   await started.receive(await signedDelivery());

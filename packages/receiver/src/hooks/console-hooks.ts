@@ -1,8 +1,8 @@
-// What is printed where nobody listens: ten lines of setup should not be silent about what goes wrong.
+// The default hooks, which print to the console: a minimal setup should not hide errors.
 import { errorLine } from "../handle/decide-failure.ts";
 import type { FailureInfo, Hooks, MessageInfo, RejectedRequest } from "./hooks.ts";
 
-/** Anybody can have requests refused, and a full disk helps nobody. */
+/** Anyone can cause rejections, so they must not fill the disk. */
 const REJECTIONS_PER_MINUTE = 5;
 const MINUTE_MS = 60_000;
 
@@ -12,21 +12,21 @@ export function consoleHooks(): ConsoleHooks {
   return {
     onRejected: rejectionPrinter(),
     onConflict: (message: MessageInfo) =>
-      print("error", `${named(message)} came again with another body, and was answered with 422`),
+      print("error", `${named(message)} came again with another body and was rejected with 422`),
     onFailure: ({ message, error, tries }: FailureInfo) =>
       print(
         "error",
         message === null ? errorLine(error) : `${failedAt(message, tries)}: ${errorLine(error)}`,
       ),
     onDead: ({ message, error }: FailureInfo) =>
-      print("error", `${message && named(message)} is a dead letter now: ${errorLine(error)}`),
+      print("error", `${message && named(message)} is now a dead letter: ${errorLine(error)}`),
   };
 }
 
 export function warnNotStarted(): void {
   print(
     "warn",
-    "a message is in the inbox and start() was not called here; another process must have called it",
+    "a message was accepted into the inbox, but start() was not called in this process; another process must process it",
   );
 }
 
@@ -36,7 +36,7 @@ function rejectionPrinter() {
   let suppressed = 0;
   return ({ status, source, reason, detail }: RejectedRequest): void => {
     if (performance.now() >= minuteEndsAt) {
-      if (suppressed > 0) print("warn", `${suppressed} more requests were refused in the minute before`);
+      if (suppressed > 0) print("warn", `${suppressed} more requests were rejected in the last minute`);
       minuteEndsAt = performance.now() + MINUTE_MS;
       printed = 0;
       suppressed = 0;
@@ -48,21 +48,23 @@ function rejectionPrinter() {
     printed += 1;
     print(
       "warn",
-      `a request${source === null ? "" : ` to ${source}`} was refused with ${status}, ${reason}: ${detail}`,
+      `a request${source === null ? "" : ` to ${source}`} was rejected with ${status}, ${reason}: ${detail}`,
     );
   };
 }
 
-/** 0: it was no try of the handler's. */
+/** 0 means that the store failed, not the handler. */
 function failedAt(message: MessageInfo, tries: number): string {
-  return tries === 0 ? `the store failed at ${named(message)}` : `${named(message)} failed, try ${tries}`;
+  return tries === 0
+    ? `the store failed for ${named(message)}`
+    : `${named(message)} failed, attempt ${tries}`;
 }
 
 function named({ source, id, type }: MessageInfo): string {
-  return `${type} ${id} of ${source}`;
+  return `${type} ${id} from ${source}`;
 }
 
-/** Some of it is the sender's own text: one line, and nothing that moves the cursor. */
+/** The text may come from the sender: print one line, without control characters. */
 export function print(level: "error" | "warn", text: string): void {
   // biome-ignore lint/suspicious/noConsole: printing is what this file is for
   console[level](`[posthorn receiver] ${text.replace(/\p{Cc}+/gu, " ")}`);

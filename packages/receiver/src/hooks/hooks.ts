@@ -1,28 +1,28 @@
-// What people who run a receiver get to know. A hook that throws harms nothing.
+// Callbacks for operators. A hook that throws has no effect.
 
 import type { MessageKey } from "../model.ts";
 import type { RejectionReason } from "../source.ts";
 import { consoleHooks, warnNotStarted } from "./console-hooks.ts";
 
-/** Those that may be null print a line to the console unless they are given; null: silence. */
+/** Hooks that may be null print to the console by default; null disables that. */
 export interface Hooks {
-  /** A request got nothing but 4xx. Not the sender's business: the reason is for your log. */
+  /** A request was rejected with 4xx. The sender does not learn the reason; it is for your log. */
   readonly onRejected?: ((rejection: RejectedRequest) => unknown) | null | undefined;
-  /** An id came again with another body: a mistake of the sender's, or an attack. It was answered with 422. */
+  /** A known id came with another body: a bug of the sender, or an attack. The response was 422. */
   readonly onConflict?: ((conflict: MessageInfo) => unknown) | null | undefined;
-  /** A handler threw, or the store could not be reached. */
+  /** A handler threw, or the store was unavailable. */
   readonly onFailure?: ((failure: FailureInfo) => unknown) | null | undefined;
-  /** A message became a dead letter; nobody tries it again unasked. */
+  /** A message became a dead letter; it is not retried automatically. */
   readonly onDead?: ((dead: FailureInfo) => unknown) | null | undefined;
-  /** A delivery was dropped and acknowledged: a later one of its subject was applied. What the inbox drops is not told. */
+  /** A delivery was dropped and acknowledged, because a later one of its subject was applied. Not called for messages from the inbox. */
   readonly onStale?: ((message: MessageInfo) => unknown) | undefined;
-  /** No handler wants this type, and there is no fallback: it is acknowledged. */
+  /** There is neither a handler for the type nor a fallback. The message is acknowledged. */
   readonly onUnhandled?: ((message: MessageInfo) => unknown) | undefined;
 }
 
 export interface RejectedRequest {
   readonly status: number;
-  /** Null when no source claims the request. */
+  /** Null if the request matches no source. */
   readonly source: string | null;
   readonly reason:
     | RejectionReason
@@ -42,10 +42,10 @@ export interface MessageInfo extends MessageKey {
 }
 
 export interface FailureInfo {
-  /** Null when the store failed before there was one. */
+  /** Null if the store failed before there was a message. */
   readonly message: MessageInfo | null;
   readonly error: unknown;
-  /** This one included; 0 when it is the store that failed. */
+  /** Failures including this one; 0 if the store failed. */
   readonly tries: number;
 }
 
@@ -78,7 +78,7 @@ export class Reporter {
     call(this.#hooks.onStale, infoOf(message));
   }
 
-  /** No hook: it is true once, of a program and not of a message. */
+  /** Not a hook: it concerns the program and not a message. */
   notStarted(): void {
     if (this.#hooks.onFailure !== null) warnNotStarted();
   }
@@ -94,9 +94,9 @@ function infoOf({ source, id, type }: MessageInfo): MessageInfo {
 
 function call<Info>(hook: ((info: Info) => unknown) | null | undefined, info: Info): void {
   try {
-    // a promise that is rejected with nobody listening ends a Node process
+    // An unhandled rejection would end a Node process.
     Promise.resolve(hook?.(info)).catch(() => {});
   } catch {
-    // its own business
+    // Errors of hooks are ignored.
   }
 }

@@ -1,4 +1,4 @@
-// Dead letters for the people who look after them.
+// Dead letters, for operators.
 import type { FailurePolicy } from "../handle/decide-failure.ts";
 import { processClaim } from "../handle/process-claim.ts";
 import type { MessageKey } from "../model.ts";
@@ -6,26 +6,26 @@ import type { Runtime } from "../runtime.ts";
 import type { DeadLetter } from "../store.ts";
 
 export interface DeadLetters {
-  /** The newest first, 100 unless told; `after` is the last one of the page before. */
+  /** Newest first, 100 by default; `after` is the last one of the previous page. */
   list(options?: {
     readonly limit?: number | undefined;
     readonly after?: DeadLetter | undefined;
   }): Promise<DeadLetter[]>;
-  /** To alert on. */
+  /** The number of dead letters, for alerts. */
   count(): Promise<number>;
-  /** Handles it now, by its handler. When that fails it is a dead letter again. */
+  /** Handles it now. If that fails, it is a dead letter again. */
   replay(key: MessageKey): Promise<ReplayResult>;
-  /** Done without being handled. False: it is not a dead letter. */
+  /** Marks it as done without handling it. Returns false if it is not a dead letter. */
   discard(key: MessageKey): Promise<boolean>;
 }
 
 /**
- * `unknown`: it is not a dead letter. `skipped`: a worker has it now, the sequence guard dropped it because a later one was
- * applied, or holds it up: then it is a dead letter still.
+ * `unknown`: it is not a dead letter. `skipped`: a worker has claimed it, ordering dropped it because a later message was applied, or it
+ * must wait for its subject and remains a dead letter.
  */
 export type ReplayResult = "done" | "failed" | "skipped" | "unknown";
 
-/** A person is waiting, and decides what comes next. */
+/** One attempt: a person is waiting and decides what comes next. */
 const ONCE: FailurePolicy = { afterTries: 1, delayMs: null };
 
 export function deadLettersOf<Tx>(runtime: Runtime<Tx>): DeadLetters {
@@ -36,7 +36,7 @@ export function deadLettersOf<Tx>(runtime: Runtime<Tx>): DeadLetters {
     discard: (key) => store.deadLetters.discard(key),
     async replay(key) {
       const isRequeued = await store.deadLetters.requeue(key);
-      // Also what is no dead letter any more because a replay of it crashed: after its lease it can be taken.
+      // Succeeds also for a message whose earlier replay crashed: it is claimable when its lease expires.
       const claim = await store.claimOne(key, settings.terms);
       if (claim === null) return isRequeued ? skip(key) : "unknown";
       const { kind } = await processClaim(runtime, claim, ONCE);
@@ -44,7 +44,7 @@ export function deadLettersOf<Tx>(runtime: Runtime<Tx>): DeadLetters {
     },
   };
 
-  /** Without a worker nobody would ever take it from the inbox. False: a worker did, or it was stale and is done. */
+  /** Without a worker no process would ever claim it from the inbox. */
   async function skip(key: MessageKey): Promise<"skipped"> {
     await store.deadLetters.undoRequeue(key);
     return "skipped";

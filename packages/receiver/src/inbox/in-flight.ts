@@ -1,33 +1,33 @@
-// What is being worked on, for whoever stops: it is waited for, but not for ever.
+// Tracks work in flight, so that `stop` can wait for it with a time limit.
 import type { Runtime } from "../runtime.ts";
 
-/** Beyond a handler's time, for the store's part of the work. */
+/** In addition to a handler's time limit, for the store's part of the work. */
 const STORE_WAIT_MS = 10_000;
 
 export class InFlight {
-  readonly #works = new Set<Promise<unknown>>();
+  readonly #inFlight = new Set<Promise<unknown>>();
 
   get size(): number {
-    return this.#works.size;
+    return this.#inFlight.size;
   }
 
   async track<Result>(work: () => Promise<Result>): Promise<Result> {
     const working = work();
-    this.#works.add(working);
+    this.#inFlight.add(working);
     try {
       return await working;
     } finally {
-      this.#works.delete(working);
+      this.#inFlight.delete(working);
     }
   }
 
-  /** Resolves when all that is in hand now has ended, well or not. */
+  /** Resolves when all work that is in flight now has ended, successfully or not. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#works);
+    await Promise.allSettled(this.#inFlight);
   }
 }
 
-/** Resolves when it ended, or must have but for a store that hangs: then that is told. */
+/** Waits until the work has ended, but no longer than handlers may take; then it reports that the store hangs. */
 export async function drain<Tx>(
   { settings, report }: Pick<Runtime<Tx>, "settings" | "report">,
   ended: Promise<unknown>,
@@ -40,5 +40,9 @@ export async function drain<Tx>(
   const how = await Promise.race([ended.then(() => "ended" as const), hung]);
   clearTimeout(timer);
   if (how === "hung")
-    report.failure(null, new Error(`Stopped while the store was silent for ${waitMs} ms.`), 0);
+    report.failure(
+      null,
+      new Error(`Stopped without waiting for the store, which did not respond for ${waitMs} ms.`),
+      0,
+    );
 }

@@ -1,5 +1,5 @@
-// Works on what the inbox holds and forgets what is past the window. Woken when this process accepts a message, it
-// looks now and then for what others accepted, for retries that are due, and for what dead processes left.
+// Processes the inbox and prunes expired messages. It wakes when this process accepts a message, and polls for messages of
+// other processes, due retries and expired leases.
 import { backoff } from "../handle/decide-failure.ts";
 import { processClaim } from "../handle/process-claim.ts";
 import type { Runtime } from "../runtime.ts";
@@ -9,9 +9,9 @@ import { drain, InFlight } from "./in-flight.ts";
 import { pruneAll } from "./prune.ts";
 
 const PRUNE_EVERY_MS = 10 * 60_000;
-/** While the store is away. */
+/** While the store is unavailable. */
 const MAX_WAIT_MS = 30_000;
-/** Outside of mode inbox only what crashed processes left is found here. */
+/** Outside mode inbox, only expired leases are found here. */
 const IDLE_POLL_MS = 60_000;
 const INBOX_TRIES = 10;
 
@@ -34,13 +34,13 @@ export class InboxWorker<Tx> implements Service {
   }
 
   async start(): Promise<void> {
-    if (this.#isStopped) throw new Error("This receiver was stopped; create another one to start again.");
+    if (this.#isStopped) throw new Error("A stopped receiver cannot be started again. Create a new one.");
     if (this.#loop !== undefined) return;
     this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
     this.#loop = this.#run();
   }
 
-  /** Takes nothing more, and resolves when what it has is worked on, or must have been but for a store that hangs. */
+  /** Claims nothing more, and resolves when the work in flight has ended or the store hangs. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#endWait?.();
@@ -52,7 +52,7 @@ export class InboxWorker<Tx> implements Service {
     await Promise.all([this.#inFlight.settled(), this.#pruning.settled()]);
   }
 
-  /** Something is in the inbox. Without a worker here it stays there, which is meant only where another process has one. */
+  /** Called when a message was accepted. Without a worker in this process, another process must have one. */
   wake(): void {
     if (this.#loop === undefined && !this.#hasWarned) {
       this.#hasWarned = true;
@@ -65,17 +65,17 @@ export class InboxWorker<Tx> implements Service {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       this.#isWoken = false;
-      this.#pruneNowAndThen();
+      this.#pruneIfDue();
       const free = this.#runtime.settings.inbox.concurrency - this.#inFlight.size;
       const claims = await this.#claimDue(free);
       for (const claim of claims) this.#start(claim);
-      // With all hands full the next that is free looks again; with room left there was nothing more to take.
+      // If all slots are taken, the next one to be freed wakes the loop; if not, the inbox was empty.
       await this.#wait();
     }
   }
 
-  /** Beside the work: what a busy receiver forgets of ten minutes takes half a minute. */
-  #pruneNowAndThen(): void {
+  /** Runs beside the work: pruning ten minutes of a busy receiver takes half a minute. */
+  #pruneIfDue(): void {
     if (performance.now() < this.#pruneAtMs || this.#pruning.size > 0) return;
     this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
     const { store, settings, report } = this.#runtime;
@@ -98,7 +98,7 @@ export class InboxWorker<Tx> implements Service {
   }
 
   #start(claim: Claim): void {
-    // There may be more than there was room for, or the next of its subject.
+    // There may be more due messages than slots, or the next one of its subject.
     void this.#inFlight.track(() => this.#process(claim)).then(() => this.wake());
   }
 
@@ -108,7 +108,7 @@ export class InboxWorker<Tx> implements Service {
     try {
       await processClaim(this.#runtime, claim, policy);
     } catch (error) {
-      // Left to the end of its lease.
+      // It is claimable again when its lease expires.
       report.failure(claim.message, error, 0);
     }
   }
@@ -127,12 +127,12 @@ export class InboxWorker<Tx> implements Service {
   }
 }
 
-/** A store that is away is asked less and less often. */
+/** Backs off while the store is unavailable. */
 function waitMs(pollMs: number, failures: number): number {
   return Math.max(pollMs, Math.min(MAX_WAIT_MS, pollMs * 2 ** failures));
 }
 
-/** A quarter more or less, so that many processes do not ask at the same moment. */
+/** A quarter more or less, so that processes do not poll at the same moment. */
 function jittered(ms: number): number {
   return ms * (0.75 + Math.random() / 2);
 }

@@ -1,9 +1,9 @@
-// Forgetting what is past the window, in steps that hold no lock for long.
+// Deletes messages past the window, in steps that hold no lock for long.
 import type { Store } from "../store.ts";
 
 const STEP = 1_000;
 
-/** How much was forgotten, before nothing was left or `goesOn` said no. */
+/** Returns the number of rows deleted until nothing was left or `goesOn` returned false. */
 export async function pruneAll(
   store: Store,
   terms: { readonly windowMs: number },

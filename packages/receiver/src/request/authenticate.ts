@@ -1,46 +1,46 @@
-// Which source a request is from, proven by its signature. Nothing before this may touch the store.
+// Finds the source of a request and verifies its signature. No step before this one may touch the store.
 
-import type { Authentic, WebhookRequest, WebhookResponse } from "../model.ts";
+import type { VerifiedRequest, WebhookRequest, WebhookResponse } from "../model.ts";
 import { unauthorized } from "../respond.ts";
 import type { Authentication, AuthenticationOptions, RawRequest, Source } from "../source.ts";
 import { Rejection } from "./rejection.ts";
 
-/** Null when the signature header of a source is there: the rest is worth reading. */
+/** Rejects a request without the signature header of any source, before its body is read. */
 export function rejectUnsigned({ headers }: WebhookRequest, sources: readonly Source[]): Rejection | null {
   if (sources.some((source) => source.matches(headers))) return null;
   const names = sources.map(({ name }) => name).join(", ");
-  return new Rejection(unauthorized, "header_missing", `No signature header of ${names}.`);
+  return new Rejection(unauthorized, "header_missing", `There is no signature header of ${names}.`);
 }
 
-/** Of a request that addresses one of the sources. */
+/** Verifies a request that has the signature header of at least one source. */
 export async function authenticate(
   request: RawRequest,
   sources: readonly Source[],
   terms: AuthenticationOptions,
 ): Promise<Authenticated | WebhookResponse | Rejection> {
-  const refusals: { readonly source: Source; readonly refusal: Refusal }[] = [];
+  const failures: { readonly source: Source; readonly failure: AuthenticationFailure }[] = [];
   for (const source of sources) {
     if (!source.matches(request.headers)) continue;
     const result = await source.authenticate(request, terms);
     if (result.ok && result.answer !== undefined) return result.answer;
     if (result.ok) {
       const { headers, body } = request;
-      return { authentic: { source: source.name, signedId: result.signedId, headers, body }, source };
+      return { request: { source: source.name, signedId: result.signedId, headers, body }, source };
     }
-    refusals.push({ source, refusal: result });
+    failures.push({ source, failure: result });
   }
-  // A signature that holds but is not timely says more than those of other senders that do not hold.
-  const telling = refusals.find(({ refusal }) => UNTIMELY.has(refusal.reason)) ?? refusals[0];
-  const { source, refusal } = telling as (typeof refusals)[0];
-  const { reason, hint } = (await refusal.explain?.()) ?? { reason: refusal.reason, hint: refusal.reason };
+  // A valid signature with a wrong timestamp says more than the mismatches of other sources.
+  const mostTelling = failures.find(({ failure }) => WRONG_TIME.has(failure.reason)) ?? failures[0];
+  const { source, failure } = mostTelling as (typeof failures)[0];
+  const { reason, hint } = (await failure.explain?.()) ?? { reason: failure.reason, hint: failure.reason };
   return new Rejection(unauthorized, reason, `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`, source.name);
 }
 
 export interface Authenticated {
-  readonly authentic: Authentic;
+  readonly request: VerifiedRequest;
   readonly source: Source;
 }
 
-type Refusal = Extract<Authentication, { ok: false }>;
+type AuthenticationFailure = Extract<Authentication, { ok: false }>;
 
-const UNTIMELY: ReadonlySet<string> = new Set(["too_old", "too_new"]);
+const WRONG_TIME: ReadonlySet<string> = new Set(["too_old", "too_new"]);

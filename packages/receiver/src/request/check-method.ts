@@ -1,12 +1,12 @@
-// The handshake by which senders of CloudEvents ask whether they may send here: "HTTP 1.1 Web Hooks for Event Delivery" §4.
+// Accepts POST, and the handshake of CloudEvents senders: "HTTP 1.1 Web Hooks for Event Delivery" §4.
 
 import { readHeader } from "../headers.ts";
 import type { WebhookRequest, WebhookResponse } from "../model.ts";
 import type { Handshake } from "../options.ts";
-import { answer, methodNotAllowed } from "../respond.ts";
+import { jsonResponse, methodNotAllowed } from "../respond.ts";
 import { Rejection } from "./rejection.ts";
 
-/** Null for a POST, which goes on. Only headers grant; the status means nothing to the sender. */
+/** Returns null for a POST. In the handshake only headers grant permission; senders ignore the status. */
 export function checkMethod(
   { method, headers }: WebhookRequest,
   handshake: Handshake | null,
@@ -20,8 +20,12 @@ export function checkMethod(
   const { allowedOrigins, rate } = handshake;
   const isAllowed = origin !== null && (allowedOrigins.includes("*") || allowedOrigins.includes(origin));
   if (!isAllowed) {
-    const refusal = answer(403, { error: "This origin may not send here." }, { allow: "POST" });
-    return new Rejection(refusal, "handshake", `A handshake of the origin ${String(origin).slice(0, 253)}.`);
+    const refusal = jsonResponse(403, { error: "This origin is not allowed." }, { allow: "POST" });
+    return new Rejection(
+      refusal,
+      "handshake",
+      `The handshake came from the origin ${String(origin).slice(0, 253)}.`,
+    );
   }
   return {
     status: 204,
@@ -34,7 +38,7 @@ export function checkMethod(
   };
 }
 
-/** What is asked for, as far as it may be had. */
+/** The requested rate, up to the limit. */
 function grantedRate(requested: string | null, rate: number | null): string {
   const wanted = requested !== null && /^[1-9]\d{0,8}$/.test(requested) ? Number(requested) : null;
   if (rate === null) return wanted === null ? "*" : String(wanted);

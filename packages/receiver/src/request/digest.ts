@@ -1,4 +1,4 @@
-// SHA-256 in lower-case hex: what bytes are told apart by.
+// SHA-256 in lower-case hex.
 import { sha256Of } from "@posthorn/wire";
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));

@@ -1,10 +1,10 @@
-// From an authentic request to messages that a store can keep and events that a handler can use.
+// Turns a verified request into messages for the store and events for the handlers.
 
 import { PermanentFailure } from "../errors.ts";
 import { errorLine } from "../handle/decide-failure.ts";
 import type { EventSchemas, SchemaIssue, StandardSchema } from "../handle/handlers.ts";
 import { headersWith, readHeader } from "../headers.ts";
-import type { Authentic, Message, WebhookEvent, WebhookResponse } from "../model.ts";
+import type { Message, VerifiedRequest, WebhookEvent, WebhookResponse } from "../model.ts";
 import { malformed } from "../respond.ts";
 import type { Parsed, ParsedEvent, Source } from "../source.ts";
 import { digestOf } from "./digest.ts";
@@ -19,17 +19,17 @@ export type Content =
   | { readonly kind: "events"; readonly received: readonly Received[] }
   | { readonly kind: "answer"; readonly answer: WebhookResponse };
 
-/** An index over source, id and subject must hold them: PostgreSQL's takes 2 700 bytes, and a character has up to 4. */
+/** Source, id and subject share an index, whose entries PostgreSQL limits to 2,700 bytes; a character takes up to 4. */
 export const MAX_ID_LENGTH = 512;
 export const MAX_TYPE_LENGTH = 256;
 export const MAX_SUBJECT_LENGTH = 512;
 
 export async function parseEvents(
-  authentic: Authentic,
+  verified: VerifiedRequest,
   source: Source,
   schemas: EventSchemas,
 ): Promise<Content | Rejection> {
-  const parsed = parseSafely(authentic, source);
+  const parsed = parseSafely(verified, source);
   if (parsed.kind === "answer") return parsed;
   if (parsed.kind === "malformed") return notAnEvent(parsed.reason, source);
   const received: Received[] = [];
@@ -38,46 +38,48 @@ export async function parseEvents(
     if (problem !== null) return notAnEvent(problem, source);
     const data = await checkData(event, schemas);
     if (!data.ok) return new Rejection(malformed(data.reason), "invalid_data", data.reason, source.name);
-    received.push(await receivedFrom(event, data.value, authentic, source));
+    received.push(await toReceived(event, data.value, verified, source));
   }
   return { kind: "events", received };
 }
 
-/** The same for a message that comes back from the store. */
+/** Parses a message that was read from the store. */
 export async function parseStored(
   message: Message,
   sources: readonly Source[],
   schemas: EventSchemas,
 ): Promise<WebhookEvent> {
   const source = sources.find(({ name }) => name === message.source);
-  if (source === undefined) throw new PermanentFailure(`There is no source "${message.source}" any more.`);
+  if (source === undefined) throw new PermanentFailure(`The source "${message.source}" no longer exists.`);
   const parsed = parseSafely({ ...message, signedId: message.id }, source);
   const [event] = parsed.kind === "events" ? parsed.events : [];
   if (event === undefined) {
-    throw new PermanentFailure(parsed.kind === "malformed" ? parsed.reason : "The message holds no event.");
+    throw new PermanentFailure(
+      parsed.kind === "malformed" ? parsed.reason : "The message contains no event.",
+    );
   }
   const data = await checkData({ type: message.type, data: event.data }, schemas);
   if (!data.ok) throw new PermanentFailure(data.reason);
   return eventFrom(message, event, data.value);
 }
 
-/** JSON that is nested too deeply to be written again, or a source of your own that threw. */
-function parseSafely(authentic: Authentic, source: Source): Parsed {
+/** Catches errors of custom sources, and of JSON that is nested too deeply. */
+function parseSafely(verified: VerifiedRequest, source: Source): Parsed {
   try {
-    return source.parse(authentic);
+    return source.parse(verified);
   } catch (error) {
     return { kind: "malformed", reason: `The body could not be read: ${errorLine(error)}` };
   }
 }
 
-async function receivedFrom(
+async function toReceived(
   event: ParsedEvent,
   data: unknown,
-  authentic: Authentic,
+  verified: VerifiedRequest,
   source: Source,
 ): Promise<Received> {
-  const { id, type, subject, sequence, createdAt, alone, sequenceScope = subject } = event;
-  const body = alone?.body ?? authentic.body;
+  const { id, type, subject, sequence, createdAt, standalone, sequenceScope = subject } = event;
+  const body = standalone?.body ?? verified.body;
   const message: Message = {
     source: source.name,
     id,
@@ -86,7 +88,7 @@ async function receivedFrom(
     subject: sequenceScope,
     sequence,
     createdAt,
-    headers: alone?.headers ?? keptHeaders(authentic, source),
+    headers: standalone?.headers ?? keptHeaders(verified, source),
     body,
   };
   return { message, event: eventFrom(message, event, data) };
@@ -97,7 +99,7 @@ function eventFrom(
   { subject, payload }: ParsedEvent,
   data: unknown,
 ): WebhookEvent {
-  // a copy, since handlers may write into it, and the message may yet become a dead letter
+  // A copy, because handlers may modify it while the message may still become a dead letter.
   return { ...message, subject, body: new Uint8Array(message.body), data, payload };
 }
 
@@ -113,13 +115,13 @@ function problemOf({ id, type, subject, sequence, sequenceScope }: ParsedEvent):
   );
 }
 
-// PostgreSQL keeps neither NUL nor half a character.
-const UNKEEPABLE = /\0|\p{Surrogate}/u;
+// PostgreSQL stores neither NUL nor lone surrogates.
+const NOT_STORABLE = /\0|\p{Surrogate}/u;
 
 function textProblem(what: string, text: string, maxLength: number): string | null {
   if (typeof text !== "string" || text === "") return `The ${what} is empty.`;
   if (text.length > maxLength) return `The ${what} has more than ${maxLength} characters.`;
-  return UNKEEPABLE.test(text) ? `The ${what} has a character that cannot be kept.` : null;
+  return NOT_STORABLE.test(text) ? `The ${what} contains a character that cannot be stored.` : null;
 }
 
 type Checked =
@@ -135,10 +137,10 @@ async function checkData(
   const result = await validate(schema, type, data);
   if (result.issues === undefined) return { ok: true, value: result.value };
   const issues = result.issues.slice(0, 5).map(issueText).join("; ");
-  return { ok: false, reason: `The data of ${type} does not fit its schema: ${issues}` };
+  return { ok: false, reason: `The data of ${type} does not match its schema: ${issues}` };
 }
 
-/** What throws is a mistake in the schema and not in the data: the sender is to come again. */
+/** A schema that throws is a bug in the schema and not in the data, so the sender should retry. */
 async function validate(schema: StandardSchema, type: string, data: unknown) {
   try {
     return await schema["~standard"].validate(data);
@@ -152,8 +154,8 @@ function issueText({ path = [], message }: SchemaIssue): string {
   return where === "" ? message : `${where}: ${message}`;
 }
 
-/** A name that ends in `*` stands for all that begin so. */
-function keptHeaders({ headers }: Authentic, { parsedHeaders }: Source): Record<string, string> {
+/** A name that ends in `*` stands for all names with that prefix. */
+function keptHeaders({ headers }: VerifiedRequest, { parsedHeaders }: Source): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of parsedHeaders) {
     if (name.endsWith("*")) Object.assign(kept, Object.fromEntries(headersWith(headers, name.slice(0, -1))));

@@ -1,9 +1,9 @@
-// The bytes of a request, up to a limit: whoever sends more is not read to the end.
+// Reads the bytes of a request up to a limit, and no further.
 
 import { BodyNotRaw } from "../errors.ts";
 import { readHeader } from "../headers.ts";
 import type { WebhookRequest } from "../model.ts";
-import { encoded, malformed, tooLarge } from "../respond.ts";
+import { malformed, tooLarge, unsupportedEncoding } from "../respond.ts";
 import { Rejection } from "./rejection.ts";
 
 export async function readBody(
@@ -11,9 +11,13 @@ export async function readBody(
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer> | Rejection> {
   const encoding = readHeader(headers, "content-encoding");
-  // What was signed is what was sent, and unpacking a bomb costs more than this.
+  // Only the encoded bytes are signed, and decompressing a bomb is expensive.
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    return new Rejection(encoded(), "encoded", `The content encoding is ${encoding.slice(0, 60)}.`);
+    return new Rejection(
+      unsupportedEncoding(),
+      "encoded",
+      `The content encoding is ${encoding.slice(0, 60)}.`,
+    );
   }
   if (Number(readHeader(headers, "content-length") ?? 0) > maxBytes) return pastLimit(maxBytes);
   if (body instanceof Uint8Array) {
@@ -26,7 +30,7 @@ async function readPieces(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer> | Rejection> {
-  // Pieces of one byte cost some 250 each where they are kept as they came.
+  // Kept separately, chunks of one byte would cost some 250 bytes each.
   let bytes = new Uint8Array(Math.min(maxBytes, FIRST_BYTES));
   let length = 0;
   try {

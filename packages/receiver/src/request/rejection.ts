@@ -1,4 +1,4 @@
-// A request that goes no further: what the sender hears, and what people may read of it in the log.
+// A rejected request: the response to the sender, and the report for the log.
 import type { RejectedRequest } from "../hooks/hooks.ts";
 import type { WebhookResponse } from "../model.ts";
 

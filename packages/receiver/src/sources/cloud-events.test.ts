@@ -227,14 +227,17 @@ describe("binary mode", () => {
 describe("batches", () => {
   const contentType = { "content-type": "application/cloudevents-batch+json" };
 
-  test("each member can be parsed alone, by its own bytes", () => {
+  test("each member can be parsed standalone, by its own bytes", () => {
     const first = '{"specversion":"1.0","id":"1","source":"/shop","type":"a","data":{"n":1.0,"s":"],[\\"{"}}';
     const second = '{ "specversion":"1.0","id":"2","source":"/shop","type":"b","data":12345678901234567890 }';
     const parsed = parse(bytes(` [ ${first} ,\n${second}] `), contentType);
     if (parsed?.kind !== "events") throw new Error(JSON.stringify(parsed));
-    expect(parsed.events.map(({ alone }) => new TextDecoder().decode(alone?.body))).toEqual([first, second]);
-    for (const { alone, ...event } of parsed.events) {
-      expect(parseOne(alone?.body, { ...alone?.headers })).toEqual(event);
+    expect(parsed.events.map(({ standalone }) => new TextDecoder().decode(standalone?.body))).toEqual([
+      first,
+      second,
+    ]);
+    for (const { standalone, ...event } of parsed.events) {
+      expect(parseOne(standalone?.body, { ...standalone?.headers })).toEqual(event);
     }
   });
 

@@ -1,4 +1,4 @@
-// CloudEvents 1.0.2 over HTTP, as the wire package reads them: structured, binary and batch.
+// Parses CloudEvents 1.0.2 over HTTP: structured, binary and batch.
 import {
   BATCH_MEDIA_TYPE,
   BINARY_HEADER_PREFIX,
@@ -18,17 +18,17 @@ import {
   STRUCTURED_MEDIA_TYPE,
 } from "@posthorn/wire";
 import { headersWith, readHeader } from "../headers.ts";
-import type { Authentic } from "../model.ts";
+import type { VerifiedRequest } from "../model.ts";
 import type { Parsed, ParsedEvent } from "../source.ts";
 
-/** Of binary mode: the content type of the data, and the attributes. */
+/** The headers of binary mode: the content type of the data, and the attributes. */
 export const BINARY_HEADERS: readonly string[] = ["content-type", "ce-*"];
 
 /**
- * Structured, or a batch; null when the body is neither. The body decides, since it is signed and the content type is not:
- * that can only have a request refused. Where the signature covers an id, it is the event's, and the beginning of a member's.
+ * Parses a structured event or a batch; null if the body is neither. The body decides, because the content type is not signed and
+ * can only cause a rejection. If the signature covers an id, it is the event's id, and the prefix of the ids of a batch.
  */
-export function parseCloudEvents({ signedId, headers, body }: Authentic): Parsed | null {
+export function parseCloudEvents({ signedId, headers, body }: VerifiedRequest): Parsed | null {
   const contentType = readHeader(headers, "content-type");
   const unknown = formatProblem(contentType);
   if (unknown !== null) return malformed(unknown);
@@ -46,7 +46,7 @@ export function parseCloudEvents({ signedId, headers, body }: Authentic): Parsed
   return events([eventFrom(decoded.value, value, signedId)]);
 }
 
-/** By its content alone: what has these four is one, whatever else is wrong with it. */
+/** Decides by the content only: an object with these four attributes is a CloudEvent, even if it is otherwise invalid. */
 function isCloudEvent(value: unknown): boolean {
   return isObject(value) && REQUIRED_ATTRIBUTES.every((name) => typeof value[name] === "string");
 }
@@ -59,13 +59,13 @@ function parseBatch(body: Uint8Array, value: unknown, signedId: string | null): 
       const read = eventFrom(event, (value as readonly unknown[])[at], null);
       if (typeof read === "string") return `Member ${at} of the batch: ${read}`;
       const id = signedId === null ? read.id : `${signedId} ${read.id}`;
-      return { ...read, id, alone: { headers: {}, body: own } };
+      return { ...read, id, standalone: { headers: {}, body: own } };
     }),
   );
 }
 
-/** Attributes in headers, which no signature covers: only the id and the data are proven. */
-export function parseBinaryCloudEvent({ signedId, headers, body }: Authentic): Parsed {
+/** The attributes are in headers, which no signature covers: only the id and the data are authenticated. */
+export function parseBinaryCloudEvent({ signedId, headers, body }: VerifiedRequest): Parsed {
   const attributes = headersWith(headers, BINARY_HEADER_PREFIX);
   const decoded = decodeBinary(attributes, readHeader(headers, "content-type"), body);
   if (!decoded.ok) return malformed(messageOf(decoded.problems));
@@ -74,14 +74,14 @@ export function parseBinaryCloudEvent({ signedId, headers, body }: Authentic): P
   return events([eventFrom(decoded.value, payload, signedId)]);
 }
 
-/** Of a member of a batch with its place. */
+/** The first problem, with its position in a batch. */
 function messageOf([first]: readonly CloudEventProblem[]): string {
   const { place = "", message = "" } = first ?? {};
   const member = /^\/(\d+)/.exec(place)?.[1];
   return member === undefined ? message : `Member ${member} of the batch: ${message}`;
 }
 
-/** The event, or what is wrong with it as a sentence. */
+/** The event, or a sentence that says what is wrong with it. */
 function eventFrom(event: CloudEvent, payload: unknown, signedId: string | null): ParsedEvent | string {
   const { id, source, type, subject = null, time, extensions, data } = event;
   const { sequence, sequencetype } = extensions;
@@ -89,7 +89,7 @@ function eventFrom(event: CloudEvent, payload: unknown, signedId: string | null)
   if (isCounting && !COUNT.test(String(sequence)))
     return "Its sequence is not a whole number from 0 on, of 15 digits at most.";
   return {
-    // source and id name an event together; a source has no spaces
+    // Source and id together identify an event; a source contains no spaces.
     id: signedId ?? `${source} ${id}`,
     type,
     subject,
@@ -102,7 +102,7 @@ function eventFrom(event: CloudEvent, payload: unknown, signedId: string | null)
   };
 }
 
-/** Without a type, a sequence that is no number is a text whose order only the sender knows. */
+/** Without `sequencetype`, a sequence that is not a number has an order that only the sender knows. */
 function counts(sequence: unknown, sequencetype: unknown): boolean {
   if (sequence === undefined) return false;
   return sequencetype === undefined ? !Number.isNaN(Number(sequence)) : sequencetype === "Integer";
@@ -110,7 +110,7 @@ function counts(sequence: unknown, sequencetype: unknown): boolean {
 
 const COUNT = /^\d{1,15}$/;
 
-/** As a handler gets it; bytes are its own, since it may write into them. */
+/** The value for the handler. Bytes are copied, because a handler may modify them. */
 export function valueFrom(data: CloudEventData): unknown {
   switch (data.kind) {
     case "none":

@@ -1,13 +1,13 @@
-// Reasons for the log, within bounds: finding one for a signature that does not match costs several HMACs, and anybody
-// can send such a request.
+// Explains rejections for the log, with a rate limit: explaining a wrong signature costs several HMACs, and anyone can send
+// such a request.
 import { type Explanation, explainRefusal, type Refusal, type VerifyInput } from "@posthorn/wire";
 
-// About 2 ms each for the largest body that is looked at: a flood can take 2 % of a core, and no more.
+// About 2 ms each for the largest body that is examined, so a flood can use at most 2 % of a core.
 const MAX_EXPLAINED_PER_SECOND = 10;
 
 export type ExplainRejection = (input: VerifyInput, refusal: Refusal, now: Date) => Promise<Explanation>;
 
-/** One for each source, so that a flood on one leaves the others their reasons. */
+/** One per source, so that a flood on one source does not hide the reasons of the others. */
 export function rejectionExplainer(): ExplainRejection {
   let second = Number.NaN;
   let explained = 0;

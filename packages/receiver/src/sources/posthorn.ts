@@ -1,4 +1,4 @@
-// What Posthorn sends: its envelope, thin, or the bare data, and CloudEvents.
+// Requests from Posthorn: the envelope, thin or bare data, and CloudEvents.
 import {
   type CloudEventData,
   headerNames,
@@ -10,16 +10,16 @@ import {
   readJson,
 } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
-import type { Authentic } from "../model.ts";
+import type { VerifiedRequest } from "../model.ts";
 import { rejectUnknownOptions } from "../options.ts";
 import type { Parsed, ParsedEvent, Source } from "../source.ts";
 import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents, valueFrom } from "./cloud-events.ts";
 import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
 
 export interface PosthornSourceOptions extends CloudEventsOptions {
-  /** `X-Webhook` unless the installation has another. */
+  /** Default `X-Webhook`. */
   readonly headerPrefix?: string | undefined;
-  /** The endpoint's signature schemes. Default: all that sign a time. `sha256` signs none, so ask for it by name. */
+  /** The endpoint's signature schemes. Default: all that sign a timestamp; `sha256` does not and must be named. */
   readonly schemes?: readonly string[] | undefined;
 }
 
@@ -31,7 +31,7 @@ const optionNames = [
   "schemes",
 ] as const satisfies readonly (keyof PosthornSourceOptions)[];
 
-// Those that sign the id first: bare data has it nowhere else.
+// Schemes that sign the id come first: bare data has no other id.
 const TIMED_SCHEMES = ["standard-webhooks", "standard-webhooks-v1a", "t-v1", "two-headers"];
 
 /** An endpoint of Posthorn. `secrets` are the endpoint's, `whsec_…` (or `whpk_…`). The id is the event's, which is signed. */
@@ -46,52 +46,52 @@ export function posthorn(options: PosthornSourceOptions): Source {
     parsedHeaders: isInHeaders ? BINARY_HEADERS : [eventHeader.toLowerCase(), "content-type"],
     hasStableBody: true,
     supportsRetryLater: true,
-    parse: (authentic) =>
-      isInHeaders ? onlyWithSignedId(authentic, parseBinaryCloudEvent) : parse(authentic, eventHeader),
+    parse: (verified) =>
+      isInHeaders ? onlyWithSignedId(verified, parseBinaryCloudEvent) : parse(verified, eventHeader),
   };
 }
 
-/** What the bytes say they are comes before the content type, which is not signed: that is asked of bare data alone. */
-function parse(authentic: Authentic, eventHeader: string): Parsed {
-  const json = readJson(authentic.body);
-  const other = otherData(authentic);
+/** The bytes decide before the content type, which is not signed and matters only for bare data. */
+function parse(verified: VerifiedRequest, eventHeader: string): Parsed {
+  const json = readJson(verified.body);
+  const other = otherData(verified);
   if (typeof other === "string") return { kind: "malformed", reason: other };
   if (json.ok || other === null) {
-    const parsed = onlyWithSignedId(authentic, parseCloudEvents);
+    const parsed = onlyWithSignedId(verified, parseCloudEvents);
     if (parsed !== null) return parsed;
   }
   const payload = json.ok ? json.value : undefined;
   const event =
-    readEnvelope(authentic, payload) ??
+    readEnvelope(verified, payload) ??
     readBareData(
-      authentic,
+      verified,
       other === null ? payload : valueFrom(other),
-      readHeader(authentic.headers, eventHeader),
+      readHeader(verified.headers, eventHeader),
     );
   return typeof event === "string"
     ? { kind: "malformed", reason: event }
     : { kind: "events", events: [event] };
 }
 
-/** Data that is no JSON, by its content type; null where it is. */
-function otherData({ headers, body }: Authentic): CloudEventData | string | null {
+/** Data that is not JSON according to its content type; null if it is JSON. */
+function otherData({ headers, body }: VerifiedRequest): CloudEventData | string | null {
   const contentType = readHeader(headers, "content-type");
   const isJson = isJsonType(contentType) || modeOf(contentType) !== "binary";
   return isJson && body.length > 0 ? null : readData(contentType, body);
 }
 
-/** Otherwise who takes away one of two signatures would change the id from the signed one to the event's own. */
+/** Otherwise an attacker who removes one of two signatures could change the id from the signed one to the event's own. */
 function onlyWithSignedId<Read extends Parsed | null>(
-  authentic: Authentic,
-  read: (authentic: Authentic) => Read,
+  verified: VerifiedRequest,
+  read: (verified: VerifiedRequest) => Read,
 ) {
-  const parsed = read(authentic);
-  const isUnnamed = authentic.signedId === null && parsed?.kind === "events";
+  const parsed = read(verified);
+  const isUnnamed = verified.signedId === null && parsed?.kind === "events";
   return isUnnamed ? ({ kind: "malformed", reason: ID_NOT_SIGNED } as const) : parsed;
 }
 
-/** Null for bare data, which may be an envelope of something else: then its id is not the one that was signed. */
-function readEnvelope({ signedId }: Authentic, payload: unknown): ParsedEvent | string | null {
+/** Null for bare data, which may itself look like an envelope: then its id is not the signed one. */
+function readEnvelope({ signedId }: VerifiedRequest, payload: unknown): ParsedEvent | string | null {
   const {
     id,
     type,
@@ -114,16 +114,20 @@ function readEnvelope({ signedId }: Authentic, payload: unknown): ParsedEvent | 
   };
 }
 
-function readBareData({ signedId }: Authentic, payload: unknown, type: string | null): ParsedEvent | string {
+function readBareData(
+  { signedId }: VerifiedRequest,
+  payload: unknown,
+  type: string | null,
+): ParsedEvent | string {
   if (signedId === null) {
     return ID_NOT_SIGNED;
   }
-  if (type === null) return "There is no header that says its type.";
+  if (type === null) return "There is no header with its type.";
   return { id: signedId, type, subject: null, sequence: null, createdAt: null, data: payload, payload };
 }
 
 const ID_NOT_SIGNED =
-  "Its id is neither in the body nor signed; let the endpoint sign by standard-webhooks or send the envelope.";
+  "Its id is neither in the body nor signed. Set the endpoint to sign with standard-webhooks, or to send the envelope.";
 
 function validDate(text: string): Date | null {
   const date = new Date(text);

@@ -1,32 +1,32 @@
-// What Posthorn and other senders by the Standard Webhooks specification have in common: the schemes of @posthorn/wire.
+// Shared by Posthorn and other senders that use the Standard Webhooks specification: the schemes of @posthorn/wire.
 import { headerNames, type Scheme, schemeNamed, verify, verifyingKeyBytes } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import type { Authentication, AuthenticationOptions, RawRequest, Source } from "../source.ts";
 import { rejectionExplainer } from "./explain-rejections.ts";
 
 export interface SigningOptions {
-  /** All that may have signed: the old and the new while one is being changed. `whpk_…` for schemes with public keys. */
+  /** All secrets that may have signed: during a rotation, the old and the new one. `whpk_…` for schemes with public keys. */
   readonly secrets: readonly (string | undefined)[];
-  /** Part of every message's key; give one to tell two senders of a kind apart. */
+  /** Part of every message's key; required to distinguish two senders of the same kind. */
   readonly name?: string | undefined;
 }
 
 export interface CloudEventsOptions extends SigningOptions {
   /**
-   * `cloudevents-binary`: every request is a CloudEvent whose attributes are `ce-*` headers. No signature covers those, so type,
-   * subject and sequence are whatever the last hop says; the id is still the signed one. Default: the body says what it is.
+   * `cloudevents-binary`: every request is a CloudEvent whose attributes are `ce-*` headers. No signature covers them, so any hop can
+   * change type, subject and sequence; the id is the signed one. Default: the body decides.
    */
   readonly format?: "cloudevents-binary" | undefined;
 }
 
 export function isBinary(preset: string, { format }: CloudEventsOptions): boolean {
   if (format === undefined || format === "cloudevents-binary") return format !== undefined;
-  throw new TypeError(`\`format\` of ${preset}() is "cloudevents-binary", or left out.`);
+  throw new TypeError(`\`format\` of ${preset}() must be "cloudevents-binary" or omitted.`);
 }
 
 export type Authenticator = Pick<Source, "matches" | "authenticate">;
 
-/** The first of the schemes whose signature is there decides; those that sign the id should come first. */
+/** The first scheme whose signature is present decides, so schemes that sign the id should come first. */
 export function authenticator(
   preset: string,
   { secrets: given }: SigningOptions,
@@ -53,7 +53,7 @@ export function authenticator(
     matches: (headers) => signedBy({ headers }).length > 0,
     async authenticate(request: RawRequest, terms: AuthenticationOptions): Promise<Authentication> {
       const [first, ...others] = signedBy(request) as [Scheme, ...Scheme[]];
-      // Two schemes may share a header, as v1 and v1a do; then either may hold.
+      // Two schemes may share a header, as v1 and v1a do; then either may match.
       const candidates = [first, ...others.filter((other) => sharesHeader(first, other))];
       let refusal: Authentication | null = null;
       for (const scheme of candidates) {
@@ -79,26 +79,26 @@ export function checkedSecrets(preset: string, secrets: readonly (string | undef
     throw new TypeError(`${preset}() needs \`secrets\`: a list of at least one.`);
   }
   return secrets.map((secret, at) => {
-    const slip = slipIn(preset, secret);
-    if (slip === null) return secret as string;
-    throw new TypeError(`secrets[${at}] of ${preset}() ${slip}`);
+    const problem = secretProblem(preset, secret);
+    if (problem === null) return secret as string;
+    throw new TypeError(`secrets[${at}] of ${preset}() ${problem}`);
   });
 }
 
-/** What could only ever refuse every delivery, as the end of a sentence. */
-function slipIn(preset: string, secret: unknown): string | null {
+/** A mistake in a secret that would reject every delivery, as the end of a sentence. */
+function secretProblem(preset: string, secret: unknown): string | null {
   if (typeof secret !== "string" || secret.trim() === "") {
     return "is missing. Is the environment variable set?";
   }
-  if (/[\r\n]$/.test(secret)) return "has a line end at its end, as from a file: trim it.";
-  if (secret.trim() !== secret) return "has white space around it: trim it.";
+  if (/[\r\n]$/.test(secret)) return "ends with a line break, as if read from a file. Trim it.";
+  if (secret.trim() !== secret) return "has white space around it. Trim it.";
   if (preset === "stripe" && /^[spr]k_/.test(secret)) {
-    return "is a key of Stripe's API. The secret of a webhook endpoint begins with whsec_.";
+    return "is an API key of Stripe. The secret of a webhook endpoint begins with whsec_.";
   }
   return null;
 }
 
-/** Schemes that take the secret as text would take a mistyped one, and refuse every delivery. */
+/** Schemes that use the secret as text would accept a mistyped one and reject every delivery. */
 function isStandardSecret(secret: string): boolean {
   return (["base64", "ed25519"] as const).some((kind) => verifyingKeyBytes(kind, secret) !== null);
 }

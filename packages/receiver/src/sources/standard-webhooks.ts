@@ -1,14 +1,14 @@
-// Whoever sends by the Standard Webhooks specification, with CloudEvents or any other JSON in the body.
+// Senders that use the Standard Webhooks specification, with CloudEvents or any other JSON in the body.
 import { isObject, readJson } from "@posthorn/wire";
-import type { Authentic } from "../model.ts";
+import type { VerifiedRequest } from "../model.ts";
 import { rejectUnknownOptions } from "../options.ts";
 import type { Parsed, Source } from "../source.ts";
 import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "./cloud-events.ts";
 import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
 
 /**
- * `webhook-*` headers; `secrets` are `whsec_…` or `whpk_…`. The id is `webhook-id`, which is signed. The type is what the
- * payload calls so, else `message`.
+ * Senders with `webhook-*` headers. `secrets` are `whsec_…` or `whpk_…`. The id is `webhook-id`, which is signed. The type is the
+ * payload's `type`, or `message` if it has none.
  */
 export function standardWebhooks(options: CloudEventsOptions): Source {
   rejectUnknownOptions("standardWebhooks()", options, ["secrets", "name", "format"]);
@@ -18,14 +18,12 @@ export function standardWebhooks(options: CloudEventsOptions): Source {
     ...authenticator("standardWebhooks", options, ["standard-webhooks", "standard-webhooks-v1a"]),
     parsedHeaders: isInHeaders ? BINARY_HEADERS : [],
     hasStableBody: true,
-    parse: (authentic) =>
-      isInHeaders
-        ? parseBinaryCloudEvent(authentic)
-        : (parseCloudEvents(authentic) ?? parseStandard(authentic)),
+    parse: (verified) =>
+      isInHeaders ? parseBinaryCloudEvent(verified) : (parseCloudEvents(verified) ?? parseStandard(verified)),
   };
 }
 
-function parseStandard({ signedId, body }: Authentic): Parsed {
+function parseStandard({ signedId, body }: VerifiedRequest): Parsed {
   const json = readJson(body);
   if (!json.ok) return { kind: "malformed", reason: json.reason };
   const payload = json.value;

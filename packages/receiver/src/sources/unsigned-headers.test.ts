@@ -108,7 +108,7 @@ test("with the binary mode asked for the id is the signed one, whatever ce-id sa
 
 test("a format that does not exist is refused when the source is made", () => {
   const options = { secrets: [secret], format: "binary" as "cloudevents-binary" };
-  expect(() => posthorn(options)).toThrow('`format` of posthorn() is "cloudevents-binary"');
+  expect(() => posthorn(options)).toThrow('`format` of posthorn() must be "cloudevents-binary"');
   expect(() => standardWebhooks(options)).toThrow("`format` of standardWebhooks()");
 });
 

@@ -1,27 +1,27 @@
-// Reads the events of an authentic request by a vendor's description.
+// Parses the events of a verified request according to a vendor's description.
 import { type Path, type Place, readJson, readTimeMs, type Vendor } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
-import type { Authentic, WebhookResponse } from "../model.ts";
+import type { VerifiedRequest, WebhookResponse } from "../model.ts";
 import type { Parsed, ParsedEvent } from "../source.ts";
 
-export function readVendorEvents(vendor: Vendor, authentic: Authentic): Parsed {
-  const body = readBody(authentic.body);
+export function readVendorEvents(vendor: Vendor, verified: VerifiedRequest): Parsed {
+  const body = readBody(verified.body);
   if (!body.ok) return { kind: "malformed", reason: body.reason };
 
-  const answer = responseToChallenge(vendor, authentic, body.value);
+  const answer = responseToChallenge(vendor, verified, body.value);
   if (answer !== null) return { kind: "answer", answer };
 
   const members = vendor.isBatch && Array.isArray(body.value) ? body.value : [body.value];
   const events: ParsedEvent[] = [];
   for (const member of members) {
-    const event = readEvent(vendor, authentic, member);
+    const event = readEvent(vendor, verified, member);
     if (typeof event === "string") return { kind: "malformed", reason: event };
-    events.push(members.length === 1 ? event : { ...event, alone: requestAlone(member) });
+    events.push(members.length === 1 ? event : { ...event, standalone: requestAlone(member) });
   }
   return { kind: "events", events };
 }
 
-/** Lower-case names of all headers that the description looks at. */
+/** Lower-case names of all headers that the description refers to. */
 export function headersReadBy(vendor: Vendor): string[] {
   const places = [
     ...vendor.id,
@@ -35,8 +35,8 @@ export function headersReadBy(vendor: Vendor): string[] {
 type Body = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
 /**
- * JSON, or a form; one whose only parameter is `payload` stands for the JSON in it, as GitHub and Slack send. The bytes
- * decide and not the content type, since that is not signed.
+ * Parses JSON or a form. A form whose only parameter is `payload` stands for the JSON in it, as GitHub and Slack send it. The bytes
+ * decide and not the content type, because that is not signed.
  */
 function readBody(bytes: Uint8Array): Body {
   const json = readJson(bytes);
@@ -50,17 +50,17 @@ function readBody(bytes: Uint8Array): Body {
   return { ok: true, value: Object.fromEntries(form) };
 }
 
-function readEvent(vendor: Vendor, authentic: Authentic, member: unknown): ParsedEvent | string {
+function readEvent(vendor: Vendor, verified: VerifiedRequest, member: unknown): ParsedEvent | string {
   const id = first(vendor.id, (place) =>
-    "digest" in place ? authentic.signedId : textAt(place, authentic, member),
+    "digest" in place ? verified.signedId : textAt(place, verified, member),
   );
   if (id === null) return `There is no id in ${vendor.id.map(describe).join(" or ")}.`;
   const type = first(vendor.type, (place) =>
-    "fixed" in place ? place.fixed : textAt(place, authentic, member),
+    "fixed" in place ? place.fixed : textAt(place, verified, member),
   );
   if (type === null) return `There is no type in ${vendor.type.map(describe).join(" or ")}.`;
   const createdAtMs = first(vendor.time, ({ at, format }) => {
-    const text = textAt(at, authentic, member);
+    const text = textAt(at, verified, member);
     return text === null ? null : readTimeMs(text, format);
   });
   return {
@@ -74,16 +74,16 @@ function readEvent(vendor: Vendor, authentic: Authentic, member: unknown): Parse
   };
 }
 
-function requestAlone(member: unknown): NonNullable<ParsedEvent["alone"]> {
+function requestAlone(member: unknown): NonNullable<ParsedEvent["standalone"]> {
   return { headers: {}, body: new TextEncoder().encode(JSON.stringify([member])) };
 }
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** The answer to a question that has to be signed, by what signs texts here; null when it is no such question. */
+/** The response to a challenge that must be signed; null if the request is not such a challenge. */
 export async function signedResponse(
   { challenges = [] }: Vendor,
-  { headers, body }: Pick<Authentic, "headers" | "body">,
+  { headers, body }: Pick<VerifiedRequest, "headers" | "body">,
   sign: (text: string) => Promise<string>,
 ): Promise<WebhookResponse | null> {
   for (const { when, status, answer } of challenges) {
@@ -98,9 +98,13 @@ export async function signedResponse(
   return null;
 }
 
-function responseToChallenge(vendor: Vendor, authentic: Authentic, payload: unknown): WebhookResponse | null {
+function responseToChallenge(
+  vendor: Vendor,
+  verified: VerifiedRequest,
+  payload: unknown,
+): WebhookResponse | null {
   for (const { when, status, answer } of vendor.challenges ?? []) {
-    if (!when.every(({ at, is }) => textAt(at, authentic, payload) === is)) continue;
+    if (!when.every(({ at, is }) => textAt(at, verified, payload) === is)) continue;
     if (answer === null) return { status, headers: {}, body: "" };
     if ("signed" in answer) continue;
     if ("json" in answer) return { status, headers: JSON_TYPE, body: answer.json };
@@ -120,8 +124,12 @@ function first<Choice, Found>(choices: readonly Choice[], find: (choice: Choice)
   return null;
 }
 
-/** Texts and numbers; null for everything else, and for an empty text. */
-function textAt(place: Place, { headers }: Pick<Authentic, "headers">, payload: unknown): string | null {
+/** Non-empty strings and numbers as text; null for anything else. */
+function textAt(
+  place: Place,
+  { headers }: Pick<VerifiedRequest, "headers">,
+  payload: unknown,
+): string | null {
   if ("header" in place) return readHeader(headers, place.header);
   if ("body" in place) return asText(valueAt(payload, place.body));
   const parts = place.joined.map((path) => asText(valueAt(payload, path)));

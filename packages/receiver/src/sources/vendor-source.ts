@@ -1,4 +1,4 @@
-// Makes a source of a vendor's description. What a preset adds is its options and what is to be known before using it.
+// Creates a source from a vendor's description.
 import {
   headerNames,
   type IdPlace,
@@ -21,16 +21,16 @@ import { headersReadBy, readVendorEvents, signedResponse } from "./vendor-events
 
 export interface SignedUrlOptions extends SigningOptions {
   /**
-   * The public URL as the vendor was given it, without its query (that of the request is used): it is signed, and behind a
-   * proxy the request's own is another. Without it the `Host` header is believed, which whoever sends can choose.
+   * The public URL that the vendor was given, without its query (the request's query is used). It is signed, and behind a proxy the
+   * request's own URL differs. Without this option the `Host` header is trusted, which the sender can choose.
    */
   readonly url?: string | undefined;
 }
 
 export interface UnsignedIdOptions extends SigningOptions {
   /**
-   * `digest`: take SHA-256 of the body for the id, since the vendor's own stands in a header that is not signed. Then nothing
-   * can be replayed within the window, but two events with the same bytes count as one.
+   * `digest`: use SHA-256 of the body as the id, because the vendor's own id is in an unsigned header. Then nothing can be replayed
+   * within the window, but two events with the same bytes count as one.
    */
   readonly id?: "digest" | undefined;
 }
@@ -61,11 +61,11 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
       return { ...result, explain: () => explain(input, result, terms.now) };
     },
 
-    parse: (authentic) => readVendorEvents(described, authentic),
+    parse: (verified) => readVendorEvents(described, verified),
   };
 }
 
-/** Wrong settings throw when the program starts, not when the first request comes. */
+/** Invalid settings throw at start, not at the first request. */
 function checked({ scheme, id }: Vendor, options: SignedUrlOptions & UnsignedIdOptions) {
   const preset = scheme.name;
   const hasUnsignedId = scheme.headers.id === undefined && id.some((place) => "header" in place);
@@ -83,11 +83,11 @@ function checked({ scheme, id }: Vendor, options: SignedUrlOptions & UnsignedIdO
   }
   if (url !== undefined && !/^https?:\/\/[^/?#]+[^?#]*$/.test(url)) {
     throw new TypeError(
-      `\`url\` of ${preset}() is a whole URL without its query, such as https://example.com/hooks.`,
+      `\`url\` of ${preset}() must be an absolute URL without a query, such as https://example.com/hooks.`,
     );
   }
   if (options.id !== undefined && options.id !== "digest") {
-    throw new TypeError(`\`id\` of ${preset}() is "digest", or left out for the vendor's own.`);
+    throw new TypeError(`\`id\` of ${preset}() must be "digest", or omitted to use the vendor's own id.`);
   }
   return { secrets, name, url };
 }
@@ -103,18 +103,18 @@ const URL_UNKNOWN: Authentication = {
   reason: "malformed",
   explain: async () => ({
     reason: "malformed",
-    hint: "the URL is signed, and the request does not say which it was; give the public URL as `url`",
+    hint: "the URL is signed, but the request does not contain it; set the public URL as `url`",
   }),
 };
 
-/** The query stays the request's: Twilio adds to it, and proxies leave it alone. */
+/** Uses the query of the request: Twilio adds to it, and proxies do not change it. */
 function signedUrl(publicUrl: string | undefined, requestUrl: string): string {
   if (publicUrl === undefined) return requestUrl;
   const query = requestUrl.indexOf("?");
   return query === -1 ? publicUrl : publicUrl + requestUrl.slice(query);
 }
 
-/** Of several spellings of the URL the one that was signed: whoever sends may choose among the others. */
+/** The spelling of the URL that was signed, because the sender may choose any of the others. */
 async function asSigned(input: VerifyInput, request: RawRequest): Promise<RawRequest> {
   const scheme = input.scheme as Scheme;
   for (const url of scheme.signedUrls?.(request.url) ?? []) {
@@ -124,16 +124,16 @@ async function asSigned(input: VerifyInput, request: RawRequest): Promise<RawReq
   return request;
 }
 
-/** With the secret that signed the question: while one is being changed, the sender has the other. */
+/** Signs with the secret that signed the challenge: during a rotation, the sender may know only one of them. */
 async function signedAsAsked(input: VerifyInput, text: string): Promise<string> {
   const scheme = input.scheme as Scheme;
   for (const secret of input.secrets) {
     if ((await verify({ ...input, secrets: [secret] })).ok) return await signText(scheme, secret, text);
   }
-  throw new Error("No secret has signed the question.");
+  throw new Error("No secret has signed the challenge.");
 }
 
-/** The id where the signature vouches for it: in the scheme's header, or as a digest. */
+/** The id if the signature covers it: in the scheme's header, or as a digest. */
 async function signedId(
   ids: readonly IdPlace[],
   scheme: Scheme,

@@ -172,7 +172,7 @@ test.each(withUrl)("$vendor: the URL is signed, and behind a proxy it is the one
     hint: expect.stringContaining("`url`"),
   });
   for (const url of ["hooks.example.com/in", "https://hooks.example.com/in?account=1", "https://"]) {
-    expect(() => sourceOf(sample, { url })).toThrow("whole URL");
+    expect(() => sourceOf(sample, { url })).toThrow("absolute URL");
   }
 });
 
@@ -235,9 +235,9 @@ test("a key of Stripe's API, and a secret as it comes from a file, are refused w
     expect(() => stripe({ secrets: [key] })).toThrow("secret of a webhook endpoint begins with whsec_");
     github({ secrets: [key] });
   }
-  expect(() => stripe({ secrets: ["whsec_x\n"] })).toThrow("has a line end at its end");
+  expect(() => stripe({ secrets: ["whsec_x\n"] })).toThrow("ends with a line break");
   expect(() => github({ secrets: ["  "] })).toThrow("secrets[0] of github() is missing.");
-  expect(() => github({ secrets: ["a secret "] })).toThrow("white space around it: trim it");
+  expect(() => github({ secrets: ["a secret "] })).toThrow("white space around it. Trim it");
 });
 
 test("an option that a vendor has no use for is refused", () => {
@@ -245,7 +245,7 @@ test("an option that a vendor has no use for is refused", () => {
   expect(() => stripe({ secrets, url: "https://example.com" } as never)).toThrow('no option "url"');
   expect(() => square({ secrets, id: "digest" } as never)).toThrow('no option "id"');
   expect(() => github({ secrets, secret: "x" } as never)).toThrow("Did you mean secrets?");
-  expect(() => github({ secrets, id: "body" } as never)).toThrow('is "digest"');
+  expect(() => github({ secrets, id: "body" } as never)).toThrow('must be "digest"');
 });
 
 function sampleOf(vendor: string): VendorSample {
@@ -292,7 +292,7 @@ test("a slash command of Slack is a form whose digest is its id; an interaction 
   );
 });
 
-test("each event of HubSpot's list is a message that can be parsed alone", async () => {
+test("each event of HubSpot's list is a message that can be parsed standalone", async () => {
   const sample = sampleOf("hubspot");
   const event = (id: number) =>
     `{"eventId":${id},"subscriptionId":1,"portalId":1,"occurredAt":1700000000000,"subscriptionType":"t"}`;
@@ -303,8 +303,8 @@ test("each event of HubSpot's list is a message that can be parsed alone", async
   );
   const events = parsed.kind === "events" ? parsed.events : [];
   expect(events.map(({ id }) => id)).toEqual(["1-1-1-1700000000000", "1-1-2-1700000000000"]);
-  for (const { alone, ...whole } of events) {
-    const { headers, body } = alone as NonNullable<typeof alone>;
+  for (const { standalone, ...whole } of events) {
+    const { headers, body } = standalone as NonNullable<typeof standalone>;
     const again = source.parse({ source: source.name, signedId: null, headers, body });
     expect(again).toEqual({ kind: "events", events: [whole] });
   }

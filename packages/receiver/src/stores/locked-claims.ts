@@ -1,16 +1,16 @@
-// Claims whose rows are locked by a transaction of this process that finishes them. Nobody can take them from it, and no
-// renewal can reach them. When the transaction is undone their leases are set anew, whether or not they are over by then: what
-// comes next is to note the failure.
+// Claims whose rows are locked by a transaction of this process that completes them. No other process can claim them, and no
+// renewal can reach them. After a rollback their leases are renewed, even if expired by then, so that the failure can be
+// recorded.
 import type { Claim } from "../store.ts";
 
-/** Where no renewal was asked for, as while the event loop was blocked. */
+/** Used if no renewal was requested, for example because the event loop was blocked. */
 const ROLLBACK_LEASE_MS = 10_000;
 
 export class LockedClaims {
-  /** By token: how long a lease is to be when the transaction is undone. */
+  /** By token: the lease to set after a rollback. */
   readonly #leases = new Map<string, number>();
 
-  /** False: it is not held, and has to be renewed where it is. */
+  /** Returns false if the claim is not locked here and must be renewed in the store. */
   recordRenewal({ token }: Claim, leaseMs: number): boolean {
     const isHeld = this.#leases.has(token);
     if (isHeld) this.#leases.set(token, leaseMs);
@@ -21,7 +21,7 @@ export class LockedClaims {
     this.#leases.set(token, ROLLBACK_LEASE_MS);
   }
 
-  /** Null: it was not held. */
+  /** Null if it was not locked. */
   leaseAfterRollback({ token }: Claim): number | null {
     return this.#leases.get(token) ?? null;
   }

@@ -1,4 +1,4 @@
-// `@posthorn/receiver/testing`: webhooks to order, for your own tests with any test runner.
+// `@posthorn/receiver/testing`: signed webhooks for your own tests, with any test runner.
 export {
   type Attempt,
   createSender,

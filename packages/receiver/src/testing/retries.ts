@@ -1,12 +1,12 @@
-// When Posthorn would send again. Pure; the rules are those of the sender's own `classify` and `decide`, without chance.
+// Decides when Posthorn would retry. Pure; the same rules as the sender's `classify` and `decide`, without jitter.
 
 /** Posthorn's default: six attempts. */
 export const COURIER_GAPS_MS: readonly number[] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
 
-/** Before the attempt in question. */
+/** The state before the attempt. */
 export interface AttemptState {
   readonly attempts: number;
-  /** Of those, how many count against the gaps: all but the ones that were told to come back later. */
+  /** Attempts that count against the gaps: all except those that got 409 with `Retry-After`. */
   readonly failures: number;
   /** Since the first attempt. */
   readonly waitedMs: number;
@@ -17,7 +17,7 @@ export type Next =
   | { readonly kind: "dead" }
   | { readonly kind: "retry"; readonly afterMs: number; readonly isFailure: boolean };
 
-/** `status` is null when no answer came. */
+/** `status` is null if there was no response. */
 export function nextAttempt(
   status: number | null,
   retryAfterSeconds: number | null,

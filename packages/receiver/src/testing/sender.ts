@@ -1,4 +1,4 @@
-// A sender that does on purpose what senders do by accident: twice, at once, late, changed, out of order, again and again.
+// A sender that produces duplicates, concurrent, late, changed and reordered deliveries on purpose.
 import { rejectUnknownOptions } from "../options.ts";
 import { type AttemptState, nextAttempt } from "./retries.ts";
 import type { PosthornWebhook } from "./sign-posthorn.ts";
@@ -7,11 +7,11 @@ import { requestOf, signedWebhook } from "./signed-request.ts";
 import { newId, type SignedWebhook, type WebhookOptions } from "./signed-webhook.ts";
 
 export interface SenderOptions extends Pick<WebhookOptions, "secret" | "url" | "headers"> {
-  /** `receiver.fetch`, your Hono app's `app.fetch`, or `fetch` itself with the `url` of a server that listens. */
+  /** `receiver.fetch`, your Hono app's `app.fetch`, or `fetch` itself with the `url` of a running server. */
   readonly receive: (request: Request) => Response | Promise<Response>;
-  /** Default: the time of day; and the waits between retries take no time. */
+  /** Default: the system clock, with retries that do not wait. */
   readonly clock?: SenderClock;
-  /** Between the attempts of `deliver`. Default: Posthorn's, 1, 5 and 15 minutes, 1 and 6 hours. */
+  /** The gaps between the attempts of `deliver`. Default: Posthorn's, 1, 5 and 15 minutes, 1 and 6 hours. */
   readonly retryGapsMs?: readonly number[];
 }
 
@@ -24,13 +24,13 @@ export const senderOptionNames = [
   "retryGapsMs",
 ] as const satisfies (keyof SenderOptions)[];
 
-/** Given to the receiver as well, its tolerance is measured on the same clock; `createTestClock()` makes one. */
+/** Pass it to the receiver as well, so that both use the same clock; `createTestClock()` creates one. */
 export interface SenderClock {
   now(): Date;
   wait(ms: number): Promise<void>;
 }
 
-/** With what `signedRequest` takes. Where the id is left out it is another event each time. */
+/** The options of `signedRequest`. Without an id, each call sends a new event. */
 export type EventToSend =
   | Omit<PosthornWebhook, "secret" | "timestamp" | "attempt">
   | Omit<VendorWebhook, "secret" | "timestamp">;
@@ -38,12 +38,12 @@ export type EventToSend =
 export interface Attempt {
   readonly sent: SignedWebhook;
   readonly sentAt: Date;
-  /** Null when no answer came; then `error` says why. */
+  /** Null if there was no response; then `error` is set. */
   readonly status: number | null;
   readonly headers: Headers;
   readonly body: string;
   readonly error?: unknown;
-  /** The receiver said that it had done this before. */
+  /** The receiver had handled the event before. */
   readonly isDuplicate: boolean;
   readonly retryAfterSeconds: number | null;
 }
@@ -55,26 +55,26 @@ export interface Delivery {
 }
 
 export interface Sender {
-  /** Once. */
+  /** Sends it once. */
   send(event: EventToSend): Promise<Attempt>;
-  /** The same event again and again, each time when the answer before is there. Default: twice. */
+  /** Sends the same event several times, each after the response to the previous one. Default: twice. */
   duplicate(event: EventToSend, times?: number): Promise<Attempt[]>;
-  /** The same event so many times in parallel. Default: twice. */
+  /** Sends the same event several times in parallel. Default: twice. */
   atOnce(event: EventToSend, times?: number): Promise<Attempt[]>;
-  /** With one bit of the body changed after signing: in the byte at `position`, or else in the middle. */
+  /** Flips one bit of the body after signing: in the byte at `position`, by default in the middle. */
   tamper(event: EventToSend, position?: number): Promise<Attempt>;
-  /** Signed so long ago. Default 301: a second more than receivers allow. Negative: by a clock that is fast. */
+  /** Signs with a timestamp this many seconds ago. Default 301, one more than receivers allow. Negative: in the future. */
   late(event: EventToSend, seconds?: number): Promise<Attempt>;
-  /** One after another, in an order that depends on the seed alone; the attempts as they were made. */
+  /** Sends the events in an order that depends only on the seed. Returns the attempts in that order. */
   scrambled(events: readonly EventToSend[], seed?: number): Promise<Attempt[]>;
-  /** As Posthorn would: until a 2xx, or until it gives up. */
+  /** Retries as Posthorn would: until a 2xx, or until the delivery is dead. */
   deliver(event: EventToSend): Promise<Delivery>;
 }
 
 export function createSender(options: SenderOptions): Sender {
   if ("vendor" in options) {
     throw new TypeError(
-      'createSender has no `vendor`: it is the event\'s, as in send({ vendor: "stripe", payload }).',
+      'createSender has no `vendor`. It belongs to the event, as in send({ vendor: "stripe", payload }).',
     );
   }
   rejectUnknownOptions("createSender", options, senderOptionNames);
@@ -85,10 +85,10 @@ export function createSender(options: SenderOptions): Sender {
 
   const signed = (event: EventToSend, ageSeconds = 0, attempt = 1) => {
     const timestamp = new Date(clock.now().getTime() - ageSeconds * 1_000);
-    const terms = { ...shared, timestamp };
-    return signedWebhook("vendor" in event ? { ...terms, ...event } : { ...terms, ...event, attempt });
+    const options = { ...shared, timestamp };
+    return signedWebhook("vendor" in event ? { ...options, ...event } : { ...options, ...event, attempt });
   };
-  const hand = async (sent: SignedWebhook): Promise<Attempt> => {
+  const deliverOnce = async (sent: SignedWebhook): Promise<Attempt> => {
     const sentAt = clock.now();
     try {
       return await readResponse(sent, sentAt, await receive(requestOf(sent)));
@@ -97,7 +97,7 @@ export function createSender(options: SenderOptions): Sender {
       return { sent, sentAt, ...nothing, retryAfterSeconds: null, error };
     }
   };
-  const send = async (event: EventToSend, attempt = 1) => hand(await signed(event, 0, attempt));
+  const send = async (event: EventToSend, attempt = 1) => deliverOnce(await signed(event, 0, attempt));
 
   return {
     send: (event) => send(event),
@@ -112,15 +112,15 @@ export function createSender(options: SenderOptions): Sender {
     async atOnce(event, times = 2) {
       const same = repeatable(event);
       const sent = await Promise.all(Array.from({ length: times }, () => signed(same)));
-      return Promise.all(sent.map(hand));
+      return Promise.all(sent.map(deliverOnce));
     },
 
     async tamper(event, position) {
       const sent = await signed(event);
-      return hand({ ...sent, body: withBitChanged(sent.body, position) });
+      return deliverOnce({ ...sent, body: withBitChanged(sent.body, position) });
     },
 
-    late: async (event, seconds = 301) => hand(await signed(event, seconds)),
+    late: async (event, seconds = 301) => deliverOnce(await signed(event, seconds)),
 
     async scrambled(events, seed = 1) {
       const attempts: Attempt[] = [];
@@ -148,7 +148,7 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-/** One id for all its deliveries, unless the vendor has it in the body, which is the same each time. */
+/** Gives all deliveries one id, unless the vendor has it in the body, which is the same each time. */
 function repeatable(event: EventToSend): EventToSend {
   return "vendor" in event && !hasIdHeader(event.vendor) ? event : { id: newId(), ...event };
 }
@@ -177,7 +177,7 @@ function withBitChanged(body: Uint8Array, position: number = body.length >> 1): 
   return changed;
 }
 
-/** Fisher and Yates, with the numbers of a small generator (mulberry32), so that a failing order can be had again. */
+/** Fisher–Yates with a seeded generator (mulberry32), so that a failing order can be reproduced. */
 function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
   const order = [...items];
   let state = seed;

@@ -1,4 +1,4 @@
-// Signs as Posthorn does: envelope, headers and signatures that an endpoint with default settings would get.
+// Signs as Posthorn does: envelope, headers and signatures as for an endpoint with default settings.
 import {
   DEFAULT_SCHEMES,
   didYouMean,
@@ -25,19 +25,19 @@ const FORMATS = ["envelope", "data", "thin"] as const;
 
 export interface PosthornWebhook extends WebhookOptions {
   readonly type: string;
-  /** Anything that JSON can say. Default `{}`. */
+  /** Any JSON value. Default `{}`. */
   readonly data?: unknown;
   readonly subject?: string;
   readonly sequence?: number;
-  /** When the fact was recorded. Default: the start of 2026, so that the same event has the same bytes each time. */
+  /** When the event was recorded. Default: the start of 2026, so that the same event always has the same bytes. */
   readonly createdAt?: Date;
   /** Default `test`. */
   readonly tenant?: string;
   /** Default `2026-01-01`. */
   readonly apiVersion?: string;
-  /** What the endpoint is set to: the envelope, only its `data`, or no data at all. Default `envelope`. */
+  /** The endpoint's format: the envelope, only its `data`, or no data at all. Default `envelope`. */
   readonly format?: (typeof FORMATS)[number];
-  /** Exactly these bytes, or this text, in place of what `format` would make. */
+  /** Exactly these bytes, or this text, instead of the body that `format` produces. */
   readonly body?: string | Uint8Array;
   /** Default 1. */
   readonly attempt?: number;
@@ -89,7 +89,7 @@ export async function signPosthorn(webhook: PosthornWebhook): Promise<SignedWebh
   return { method: "POST", url, headers, body };
 }
 
-/** The members in the order in which Posthorn writes them; those left out are not written. */
+/** The members in the order in which Posthorn writes them; undefined ones are omitted. */
 function payloadOf(webhook: PosthornWebhook, id: string): unknown {
   const { type, subject, sequence, data = {}, format = "envelope" } = webhook;
   if (!FORMATS.includes(format))

@@ -1,4 +1,4 @@
-// Signs as a vendor does, by the description that receivers verify with.
+// Signs as a vendor does, using the description that receivers verify with.
 import {
   type Path,
   type Scheme,
@@ -20,11 +20,11 @@ import {
 } from "./signed-webhook.ts";
 
 export interface VendorWebhook extends WebhookOptions {
-  /** `stripe`, `github`, … Discord signs with a key pair: its `secret` here is a `signingKey` of `generateSigningKey()`. */
+  /** `stripe`, `github`, … Discord signs with a key pair: `secret` is then a `signingKey` of `generateSigningKey()`. */
   readonly vendor: VendorName;
-  /** The whole body: bytes and text as they are, `URLSearchParams` as a form, all else as JSON. */
+  /** The whole body: bytes and strings unchanged, `URLSearchParams` as a form, anything else as JSON. */
   readonly payload: unknown;
-  /** Where the vendor has it, as the id: in a header, as GitHub and Shopify, or in a payload that is an object. */
+  /** Written where the vendor has it, like the id: in a header, as for GitHub and Shopify, or into a payload that is an object. */
   readonly type?: string;
 }
 
@@ -61,10 +61,10 @@ export async function signVendor(webhook: VendorWebhook): Promise<SignedWebhook>
 
 function vendorNamed(name: string): Vendor {
   if (Object.hasOwn(vendors, name)) return vendors[name as VendorName];
-  throw new TypeError(`There is no vendor "${name}". Choose from ${Object.keys(vendors).join(", ")}.`);
+  throw new TypeError(`There is no vendor "${name}". Expected one of: ${Object.keys(vendors).join(", ")}.`);
 }
 
-/** The public key, which is what Discord shows, signs nothing. */
+/** A public key, which is what Discord shows, cannot sign. */
 function requireSigningKey({ name, key }: Scheme, secrets: readonly string[]): void {
   if (key !== "ed25519" || secrets.some((secret) => signingKeyBytes(key, secret) !== null)) return;
   throw new TypeError(
@@ -73,12 +73,12 @@ function requireSigningKey({ name, key }: Scheme, secrets: readonly string[]): v
   );
 }
 
-/** Whether an id can be given for any payload. */
+/** Returns whether the vendor has its id in a header, so that one can be set for any payload. */
 export function hasIdHeader(name: VendorName): boolean {
   return vendorNamed(name).id.some((place) => "header" in place);
 }
 
-/** What was asked for and is not in a header is in the body then, or it is an error: never left out. */
+/** An id or type that the vendor has in the body is written there; if that is impossible, it is an error. */
 function withIdAndType({ scheme, id, type }: Vendor, webhook: VendorWebhook): unknown {
   const inBody = [
     { name: "id", value: webhook.id, places: id },
@@ -99,7 +99,7 @@ function bodyPath(place: Vendor["id"][number] | Vendor["type"][number] | undefin
   return place !== undefined && "body" in place ? place.body : null;
 }
 
-/** Null where there is no object for it, or another value. */
+/** Null if the path does not lead through objects, or another value is there. */
 function withValueAt(payload: unknown, [name, ...rest]: Path, value: string): object | null {
   if (name === undefined || !isRecord(payload)) return null;
   const present = payload[name];
@@ -115,12 +115,12 @@ function isRecord(payload: unknown): payload is Record<string, unknown> {
 }
 
 function cannotWrite(name: string, vendor: string, path: Path | null): string {
-  if (path === null) return `${vendor} has no ${name} of its own that could be set: leave \`${name}\` out.`;
+  if (path === null) return `${vendor} has no ${name} that could be set. Omit \`${name}\`.`;
   const place = path.join(".");
-  return `${vendor} has its ${name} in \`${place}\` of the body. Leave \`${name}\` out and write it there, or give a payload that is an object without another \`${place}\`.`;
+  return `${vendor} has its ${name} in \`${place}\` of the body. Omit \`${name}\` and write it there, or use a payload that is an object without another \`${place}\`.`;
 }
 
-/** Linear signs the time as a member of the body; an object that is to be JSON gets it unless it has one. */
+/** Linear signs the timestamp as a member of the body: adds it to an object that has none. */
 function withTime(payload: unknown, path: Path | undefined, timestamp: string): unknown {
   const [name] = path ?? [];
   if (name === undefined || !isPlain(payload) || name in payload) return payload;

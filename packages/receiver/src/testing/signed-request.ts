@@ -1,4 +1,4 @@
-// A webhook as it would come, signed with a secret of yours.
+// Creates a webhook request, signed with your secret.
 import { rejectUnknownOptions } from "../options.ts";
 import { type PosthornWebhook, posthornWebhookNames, signPosthorn } from "./sign-posthorn.ts";
 import { signVendor, type VendorWebhook, vendorWebhookNames } from "./sign-vendor.ts";
@@ -6,18 +6,18 @@ import type { SignedWebhook } from "./signed-webhook.ts";
 
 export type SignedRequestOptions = PosthornWebhook | VendorWebhook;
 
-/** For whatever speaks Fetch: `await receiver.fetch(await signedRequest({ secret, type: "order.paid", data }))`. */
+/** For Fetch-based servers: `await receiver.fetch(await signedRequest({ secret, type: "order.paid", data }))`. */
 export async function signedRequest(options: SignedRequestOptions): Promise<Request> {
   return requestOf(await signedWebhook(options));
 }
 
-/** The same in parts: `await app.inject({ method, url, headers, payload: Buffer.from(body) })`. */
+/** The parts of the request: `await app.inject({ method, url, headers, payload: Buffer.from(body) })`. */
 export async function signedWebhook(options: SignedRequestOptions): Promise<SignedWebhook> {
   checkOptions(options);
   return "vendor" in options ? signVendor(options) : signPosthorn(options);
 }
 
-/** A test with a slip of its own would blame the receiver for a 401. */
+/** Otherwise a mistake in a test would look like a 401 of the receiver. */
 function checkOptions(options: SignedRequestOptions): void {
   rejectUnknownOptions(
     "signedRequest",

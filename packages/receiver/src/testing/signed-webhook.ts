@@ -1,16 +1,16 @@
-// What the two ways to sign, as Posthorn and as a vendor, have in common.
+// Shared by both ways to sign, as Posthorn and as a vendor.
 import { formatId, isMessageId, type Scheme, uuidv7 } from "@posthorn/wire";
 
 export interface WebhookOptions {
-  /** One, or several as while a secret is being changed: the one that retires soonest first. */
+  /** One secret, or several during a rotation: the one that expires first comes first. */
   readonly secret: string | readonly string[];
-  /** The same on every delivery of an event. Where it is signed: up to 255 visible characters, no dot. Default: a new one. */
+  /** The same on every delivery of an event. If it is signed: up to 255 visible characters, no dot. Default: a new one. */
   readonly id?: string;
-  /** When it is sent: what is signed. Default: now. */
+  /** The signed time of sending. Default: now. */
   readonly timestamp?: Date;
   /** Default `http://localhost/webhooks`. Some vendors sign it. */
   readonly url?: string;
-  /** Added to the others, or in their place. */
+  /** Added to the generated headers, or replacing them. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +22,7 @@ export const webhookNames = [
   "headers",
 ] as const satisfies (keyof WebhookOptions)[];
 
-/** What any HTTP client, or a framework's `inject`, takes. */
+/** The parts of a request, for any HTTP client or a framework's `inject`. */
 export interface SignedWebhook {
   readonly method: "POST";
   readonly url: string;
@@ -36,15 +36,15 @@ export function newId(): string {
   return formatId("evt", uuidv7());
 }
 
-/** Every receiver refuses such a request with 401, and a test would blame the receiver. */
+/** Every receiver rejects such a request with 401, and a test would blame the receiver. */
 export function rejectUnsignableId(id: string, schemes: readonly Scheme[]): void {
   if (isMessageId(id) || schemes.every(({ headers }) => headers.id === undefined)) return;
   throw new TypeError(
-    `The id "${String(id).slice(0, 60)}" cannot be signed: take 1 to 255 visible characters of ASCII, no dot.`,
+    `The id "${String(id).slice(0, 60)}" cannot be signed. Use 1 to 255 visible ASCII characters without a dot.`,
   );
 }
 
-/** Text and bytes as they are, all else as JSON. */
+/** Strings and bytes unchanged, anything else as JSON. */
 export function bytesOf(payload: unknown): Uint8Array<ArrayBuffer> {
   if (payload instanceof Uint8Array) return Uint8Array.from(payload);
   return new TextEncoder().encode(typeof payload === "string" ? payload : JSON.stringify(payload));

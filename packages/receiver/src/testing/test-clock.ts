@@ -1,11 +1,11 @@
-// A clock that moves when it is told to, for sender and receiver alike.
+// A clock that moves only when advanced, for sender and receiver.
 import type { SenderClock } from "./sender.ts";
 
 export interface TestClock extends SenderClock {
   advance(ms: number): void;
 }
 
-/** Stands still at `start`, or at the time of day, but for `advance` and for what a sender waits. */
+/** Starts at `start`, by default now. Only `advance` and a sender's waits move it. */
 export function createTestClock(start: Date = new Date()): TestClock {
   let nowMs = start.getTime();
   const advance = (ms: number) => {

@@ -1,22 +1,22 @@
-// Who tells of changes of a page, and under which name: WebSub §4. Headers first, then what a feed or a page says of itself.
+// Finds the hubs and the canonical URL of a topic: WebSub §4. Headers first, then the links in a feed or page.
 import { type HttpOptions, readUpTo, request } from "./http.ts";
 import { readLinkElements } from "./link-elements.ts";
 import { httpUrl, readLinkHeader } from "./link-header.ts";
 
 export interface Discovered {
-  /** What to ask the hub for: what the topic calls itself, which need not be the URL it was found by. */
+  /** The topic's canonical URL, which may differ from the URL it was found by. */
   readonly topic: string;
-  /** At least one; each tells of the same changes. */
+  /** At least one; all distribute the same content. */
   readonly hubs: readonly [string, ...string[]];
 }
 
-/** Far more than what stands before the first entry of a feed. */
+/** Far more than precedes the first entry of a feed. */
 export const MAX_DISCOVERY_BYTES = 512 * 1024;
 
 /** Throws an error whose message is a sentence for the log. */
 export async function discover(url: string, terms: HttpOptions): Promise<Discovered> {
   const response = await request(url, { redirect: "follow", headers: { accept: ACCEPT } }, terms);
-  // the one after all redirects
+  // The URL after all redirects.
   const base = httpUrl(response.url || url) ?? url;
   if (!response.ok) {
     await response.body?.cancel();

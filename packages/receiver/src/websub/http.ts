@@ -1,6 +1,6 @@
-// The two requests a subscriber makes, on Fetch alone: within a time, and read no further than a bound.
+// The subscriber's requests, on Fetch only, with limits on time and size.
 
-/** What is used of it. */
+/** The used part of `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface HttpOptions {
@@ -8,7 +8,7 @@ export interface HttpOptions {
   readonly timeoutMs: number;
 }
 
-/** The time is for the body too. */
+/** The time limit includes the body. */
 export async function request(url: string, init: RequestInit, terms: HttpOptions): Promise<Response> {
   try {
     return await terms.fetch(url, { ...init, signal: AbortSignal.timeout(terms.timeoutMs) });
@@ -17,7 +17,7 @@ export async function request(url: string, init: RequestInit, terms: HttpOptions
   }
 }
 
-/** The first so many bytes as text; URLs are ASCII, so that another encoding than UTF-8 does no harm. */
+/** The first bytes as text. URLs are ASCII, so other encodings than UTF-8 do no harm. */
 export async function readUpTo({ body }: Response, maxBytes: number): Promise<string> {
   const reader = body?.getReader();
   const decoder = new TextDecoder();
@@ -33,7 +33,7 @@ export async function readUpTo({ body }: Response, maxBytes: number): Promise<st
   return text;
 }
 
-/** Fetch says only "fetch failed"; its cause says why. */
+/** Fetch only says "fetch failed"; its cause has the reason. */
 function reasonOf(error: unknown): string {
   const { cause } = error as { readonly cause?: unknown };
   return cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error);

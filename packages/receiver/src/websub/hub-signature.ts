@@ -10,7 +10,7 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 
 type Refusal = Extract<Authentication, { ok: false }>;
 
-/** Null: it holds. */
+/** Null if the signature is valid. */
 export async function signatureProblem(
   header: string | null,
   secret: string,
@@ -29,7 +29,7 @@ export async function signatureProblem(
     false,
     ["verify"],
   );
-  // compares in constant time, and knows that another length is another signature
+  // Compares in constant time; another length never matches.
   const holds = await crypto.subtle.verify("HMAC", key, bytesOf(hex), body);
   return holds
     ? null

@@ -1,4 +1,4 @@
-// `@posthorn/receiver/websub`: follows topics by WebSub (W3C), and hands what their hubs distribute to a receiver.
+// `@posthorn/receiver/websub`: subscribes to topics by WebSub (W3C) and passes their content to a receiver.
 export type { WebSubContent } from "./content-source.ts";
 export type { Fetch } from "./http.ts";
 export type { SubscriberOptions } from "./options.ts";

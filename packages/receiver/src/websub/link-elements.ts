@@ -1,11 +1,11 @@
-// `<link>` elements of a feed or of an HTML head, found without a parser: once over the text, and no further than where a
-// page begins to show what others may have written.
+// Finds `<link>` elements of a feed or an HTML head without a parser: in one pass, and only up to where a page shows
+// content that others may have written.
 import { type FoundLink, type Links, linksOf } from "./link-header.ts";
 
 export function readLinkElements(text: string, base: string): Links {
   const found: FoundLink[] = [];
   for (const { name, inside } of tagsBeforeContent(text)) {
-    // Atom is put into RSS under any prefix: `atom:link`, `atom10:link`
+    // RSS embeds Atom under any prefix: `atom:link`, `atom10:link`.
     if (name === "link" || name.endsWith(":link")) {
       const attributes = attributesOf(inside);
       found.push({ href: attributes.get("href") ?? "", rel: attributes.get("rel") ?? "" });
@@ -19,13 +19,13 @@ export function readLinkElements(text: string, base: string): Links {
 
 interface Tag {
   readonly name: string;
-  /** What stands behind the name. */
+  /** The text after the name. */
   readonly inside: string;
 }
 
-/** In entries, items and below `<body>` links are about something else, or somebody else's. */
+/** In entries, items and below `<body>`, links belong to something else or to someone else. */
 const CONTENT = new Set(["body", "/head", "entry", "item"]);
-/** What is inside is text, whatever it looks like. Of SVG and RSS, too: nothing but text is in a title. */
+/** Their content is text. A title of SVG or RSS contains only text, too. */
 const TEXT_ELEMENTS = new Set(["script", "style", "title", "noscript", "template", "textarea"]);
 
 function* tagsBeforeContent(text: string): Generator<Tag> {
@@ -48,7 +48,7 @@ function* tagsBeforeContent(text: string): Generator<Tag> {
 const MAX_NAME = 64;
 const MAX_TAG = 8_192;
 
-/** Just behind it; -1 when the text ends first. */
+/** The index after the markup; -1 if the text ends first. */
 function endOfMarkup(text: string, at: number): number {
   if (text.startsWith("<!--", at)) return behind(text, "-->", at + 4);
   if (text.startsWith("<![CDATA[", at)) return behind(text, "]]>", at + 9);
@@ -59,7 +59,7 @@ function endOfMarkup(text: string, at: number): number {
     if (quote !== "") {
       if (character === quote) quote = "";
     } else if (character === ">") return index + 1;
-    // a quote that no `=` comes before is text, as in `<don't>`
+    // A quote without a preceding `=` is text, as in `<don't>`.
     else if ((character === '"' || character === "'") && /=\s*$/.test(text.slice(index - 8, index)))
       quote = character;
   }
@@ -86,12 +86,12 @@ function attributesOf(inside: string): Map<string, string> {
   return attributes;
 }
 
-/** A name is anchored by what cannot be in it, so that no text is tried twice from within. */
+/** The lookbehind prevents matches that start inside a name, so no text is tried twice. */
 const ATTRIBUTE = /(?<![^\s"'/])([^\s"'>/=]{1,64})\s{0,32}=\s{0,32}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
 
 const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** As far as URLs need it. */
+/** Decodes the entities that occur in URLs. */
 function decoded(value: string): string {
   return value.replaceAll(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi,

@@ -1,14 +1,14 @@
-// `Link` headers (RFC 8288), read tolerantly: the first place where a topic names its hubs and itself.
+// Parses `Link` headers (RFC 8288) tolerantly: the first place where a topic names its hubs and itself.
 
 export interface Links {
   readonly hubs: readonly string[];
   readonly self: string | null;
 }
 
-/** More are not looked at: one hub is asked at a time. */
+/** One hub is asked at a time, so more are ignored. */
 export const MAX_HUBS = 10;
 
-/** Several headers may be joined by commas, as `Headers` does. Each character is looked at a fixed number of times. */
+/** Several headers may be joined by commas, as `Headers` does. Takes linear time. */
 export function readLinkHeader(header: string, base: string): Links {
   const links: FoundLink[] = [];
   let at = header.indexOf("<");
@@ -27,7 +27,7 @@ export interface FoundLink {
   readonly rel: string;
 }
 
-/** Hubs in their order, and the first self; what is no http URL is left out. */
+/** The hubs in order, and the first self link; other than http URLs are ignored. */
 export function linksOf(found: readonly FoundLink[], base: string): Links {
   const ofRel = (wanted: string): string[] =>
     found
@@ -43,7 +43,7 @@ export function httpUrl(text: string, base?: string): string | null {
   return url.protocol === "https:" || url.protocol === "http:" ? url.href : null;
 }
 
-/** Where the comma is that ends this link; one inside of quotes does not. */
+/** The index of the comma that ends this link; commas in quotes do not. */
 function endOfParameters(header: string, from: number): number {
   let isQuoted = false;
   for (let at = from; at < header.length; at++) {
@@ -54,7 +54,7 @@ function endOfParameters(header: string, from: number): number {
   return header.length;
 }
 
-/** The first counts, RFC 8288 §3.3. */
+/** The first one counts, RFC 8288 §3.3. */
 function relIn(parameters: string): string {
   for (const [, name = "", quoted, bare] of parameters.matchAll(PARAMETER)) {
     if (name.toLowerCase() === "rel") return quoted ?? bare ?? "";
@@ -62,5 +62,5 @@ function relIn(parameters: string): string {
   return "";
 }
 
-/** With its value, so that nothing within quotes is taken for another. */
+/** Matches the value too, so that quoted text is not mistaken for a parameter. */
 const PARAMETER = /;\s{0,16}([^\s=;,"]{1,64})\s{0,16}=\s{0,16}(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))/g;

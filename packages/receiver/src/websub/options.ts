@@ -1,4 +1,4 @@
-// The subscriber's options: type, meaning and default together, parsed once.
+// The subscriber's options: type, meaning and default in one place, parsed once.
 
 import { errorLine } from "../handle/decide-failure.ts";
 import { print } from "../hooks/console-hooks.ts";
@@ -9,27 +9,27 @@ import { httpUrl } from "./link-header.ts";
 import type { Subscription, SubscriptionStore } from "./subscription.ts";
 
 export interface SubscriberOptions {
-  /** The public URL below which the callbacks are, such as `https://example.com/websub`; route everything below it to the subscriber. */
+  /** The public base URL of the callbacks, such as `https://example.com/websub`; route everything below it to the subscriber. */
   readonly callbackUrl: string;
-  /** That of the receiver: `postgresStore(pool)`, or `memoryStore()` for tests. */
+  /** The receiver's store: `postgresStore(pool)`, or `memoryStore()` for tests. */
   readonly store: Pick<Store, "subscriptions">;
-  /** Of the source: part of every message's key. Default `websub`. */
+  /** The name of the source, part of every message's key. Default `websub`. */
   readonly name?: string | undefined;
-  /** How long a lease to ask for; the hub decides. Default 864 000, ten days. */
+  /** The lease to request; the hub decides. Default 864 000, ten days. */
   readonly leaseSeconds?: number | undefined;
-  /** The header by which a hub tells deliveries apart, `X-Webhook-Id` with Posthorn. It is not signed. Default: none, the bytes are what counts. */
+  /** The header that identifies a hub's delivery, `X-Webhook-Id` for Posthorn. It is not signed. Default: none, the content decides. */
   readonly idHeader?: string | undefined;
-  /** For a topic or a hub to answer, to the last byte. Default 10 000. */
+  /** The time limit of a request to a topic or hub, including the body. Default 10 000. */
   readonly requestTimeoutMs?: number | undefined;
-  /** How often `start()` looks for what is due. Default 10 000. */
+  /** How often `start()` polls for due subscriptions. Default 10 000. */
   readonly pollMs?: number | undefined;
-  /** What topics and hubs are asked by. Give a guarded one where strangers choose what to follow. Default: the runtime's. */
+  /** Sends the requests to topics and hubs. Pass a guarded one if untrusted users choose the topics. Default: the runtime's `fetch`. */
   readonly fetch?: Fetch | undefined;
   /** A hub confirmed a subscription or its renewal. */
   readonly onVerified?: ((subscription: Subscription) => unknown) | undefined;
-  /** A hub will not, or no more: nothing comes until you subscribe again. Default: a line on the console; null: silence. */
+  /** A hub denied or ended a subscription: nothing arrives until you subscribe again. Default: prints to the console; null disables that. */
   readonly onDenied?: ((subscription: Subscription) => unknown) | null | undefined;
-  /** A hub or a topic could not be asked, which is tried again; or the store could not be reached. Default: a line on the console; null: silence. */
+  /** A request to a hub or topic failed and will be retried, or the store was unavailable. Default: prints to the console; null disables that. */
   readonly onFailure?: ((error: unknown, subscription: Subscription | null) => unknown) | null | undefined;
 }
 
@@ -47,7 +47,7 @@ export const subscriberOptionNames = [
   "onFailure",
 ] as const satisfies readonly (keyof SubscriberOptions)[];
 
-/** None of them throws, and none is waited for. */
+/** They never throw, and their promises are not awaited. */
 export interface SubscriptionHooks {
   onVerified(subscription: Subscription): void;
   onDenied(subscription: Subscription): void;
@@ -55,7 +55,7 @@ export interface SubscriptionHooks {
 }
 
 export interface SubscriberSettings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly callbackUrl: string;
   readonly store: SubscriptionStore;
   readonly name: string;
@@ -117,6 +117,6 @@ function printFailure(error: unknown, subscription: Subscription | null): void {
 }
 
 function call(hook: () => unknown): void {
-  // a promise that is rejected with nobody listening ends a Node process
+  // An unhandled rejection would end a Node process.
   new Promise((resolve) => resolve(hook())).catch(() => {});
 }

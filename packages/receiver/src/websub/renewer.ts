@@ -1,5 +1,5 @@
-// Asks hubs for what is due: new subscriptions, renewals, ends, and what failed. Each is written down before it is requested, and due
-// again unless the hub confirms it, so that a process that dies leaves it to another.
+// Sends due requests to hubs: new subscriptions, renewals, ends and retries. Each is recorded before it is sent, and due again
+// unless the hub confirms it, so another process continues after a crash.
 import { errorLine } from "../handle/decide-failure.ts";
 import type { Service } from "../service.ts";
 import { discover } from "./discover.ts";
@@ -7,10 +7,10 @@ import type { SubscriberSettings } from "./options.ts";
 import { requestSubscription } from "./request-subscription.ts";
 import type { HubTopic, Subscription } from "./subscription.ts";
 
-/** Hubs verify within seconds, and some are away for hours. */
+/** Hubs verify within seconds, and some are unavailable for hours. */
 const RETRIES = { firstDelayMs: 60_000, maxDelayMs: 6 * 3_600_000 };
 const AT_ONCE = 10;
-/** An end that no hub confirms: about 15 hours. Content is refused all the while. */
+/** About 15 hours for an end that no hub confirms. Content is rejected meanwhile. */
 const MAX_TRIES_TO_END = 10;
 
 export class Renewer implements Service {
@@ -34,7 +34,7 @@ export class Renewer implements Service {
     await this.#loop;
   }
 
-  /** If it is due. What became of it; null: it is forgotten. */
+  /** Sends the request if it is due. Returns the subscription afterwards; null if it was deleted. */
   async requestNow(id: string): Promise<Subscription | null> {
     const { store } = this.#settings;
     for (const due of await store.claimDue({ limit: 1, id, ...RETRIES })) await this.#request(due);
@@ -59,7 +59,7 @@ export class Renewer implements Service {
     }
   }
 
-  /** What fails is kept with it and told, never thrown; only the store's own failures are. */
+  /** Failed requests are stored and reported, not thrown; only errors of the store are thrown. */
   async #request(subscription: Subscription): Promise<void> {
     const { store, hooks, http, callbackUrl, leaseSeconds } = this.#settings;
     const { id, mode } = subscription;
@@ -78,7 +78,7 @@ export class Renewer implements Service {
     }
   }
 
-  /** Looked for again each time: a topic moves by leading to another place, and its subscribers follow when they renew. */
+  /** Discovered again each time: a topic moves by redirecting, and subscribers follow when they renew. */
   async #hubTopicOf({ url, mode, requested, verified, tries }: Subscription): Promise<HubTopic> {
     const known = verified ?? requested;
     if (mode === "unsubscribe" && known !== null) return known;
@@ -86,7 +86,7 @@ export class Renewer implements Service {
       const { topic, hubs } = await discover(url, this.#settings.http);
       return { topic, hub: hubs[(tries - 1) % hubs.length] ?? hubs[0] };
     } catch (error) {
-      // A page that is away for an hour is no reason to lose what its hub still knows.
+      // A page that is unavailable must not end a subscription that its hub still knows.
       if (verified === null) throw error;
       return verified;
     }
@@ -95,7 +95,7 @@ export class Renewer implements Service {
   async #wait(): Promise<void> {
     if (this.#isStopped) return;
     await new Promise<void>((resolve) => {
-      // a quarter more or less, so that many processes do not look at the same moment
+      // A quarter more or less, so that processes do not poll at the same moment.
       const timer = setTimeout(resolve, this.#settings.pollMs * (0.75 + Math.random() / 2));
       this.#endWait = () => {
         clearTimeout(timer);
@@ -105,7 +105,7 @@ export class Renewer implements Service {
   }
 }
 
-/** It is to end, and there is nobody to ask, or nobody who answers. */
+/** The subscription should end, and there is no hub to ask, or none that responds. */
 function isExpired({ mode, requested, verified, tries }: Subscription): boolean {
   if (mode !== "unsubscribe") return false;
   const hasLapsed = verified !== null && verified.leaseEndsAt.getTime() < Date.now();

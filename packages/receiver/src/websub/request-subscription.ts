@@ -1,4 +1,4 @@
-// Asks a hub to begin or to end: WebSub §5.1. What comes of it the hub says at the callback.
+// Requests a subscription, or its end, from a hub: WebSub §5.1. The hub reports the result at the callback.
 import { type HttpOptions, readUpTo, request } from "./http.ts";
 import { httpUrl } from "./link-header.ts";
 import type { HubTopic, Subscription } from "./subscription.ts";
@@ -11,7 +11,7 @@ export interface HubRequestOptions extends HttpOptions {
 const MAX_REDIRECTS = 5;
 const MAX_REASON_BYTES = 500;
 
-/** Throws unless the hub took it. */
+/** Throws if the hub does not accept the request. */
 export async function requestSubscription(
   { mode, secret }: Subscription,
   { topic, hub }: HubTopic,
@@ -31,7 +31,7 @@ export async function requestSubscription(
   throw new Error(`The hub ${hub} answered ${response.status}${reason === "" ? "." : `: ${reason}`}`);
 }
 
-/** 307 and 308 lead to another hub; after other redirects Fetch would make a GET of it. */
+/** 307 and 308 lead to another hub; for other redirects Fetch would send a GET. */
 async function postForm(
   hub: string,
   form: URLSearchParams,

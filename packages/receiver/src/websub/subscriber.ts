@@ -1,7 +1,7 @@
-// Follows topics by WebSub: finds their hubs, subscribes, answers the hubs' questions, renews, and hands what they distribute to a receiver.
+// Subscribes to topics by WebSub: finds their hubs, subscribes, verifies, renews, and passes content to a receiver.
 
 import type { RequestHandler, WebhookRequest, WebhookResponse } from "../model.ts";
-import { answer } from "../respond.ts";
+import { jsonResponse } from "../respond.ts";
 import type { Service } from "../service.ts";
 import type { Source } from "../source.ts";
 import { type CallbackRequests, contentSource, withTopic } from "./content-source.ts";
@@ -11,22 +11,22 @@ import { Renewer } from "./renewer.ts";
 import type { Subscription } from "./subscription.ts";
 import { notRequested, verifyIntent } from "./verify-intent.ts";
 
-/** `start()` renews what is due, and asks again where a hub was away: in one process at least, or nothing lasts longer than its lease. */
+/** `start()` sends renewals and retries. It must run in at least one process, or subscriptions end with their leases. */
 export interface Subscriber extends Service {
-  /** For the `sources` of the receiver that handles the content, as events of the type `websub.content`. */
+  /** For the `sources` of the receiver that handles the content, as events of type `websub.content`. */
   readonly source: Source;
-  /** What to route callbacks to, by the adapter of your framework: answers hubs, and hands content on. */
+  /** The handler for callbacks, to use with your framework's adapter: responds to hubs, and passes content to the receiver. */
   before(receiver: RequestHandler): RequestHandler;
   /**
-   * Follows what is at this URL, or does so already: call it at every start. Durable when it resolves; the hub may have been asked by
-   * then, and if that failed it is asked again. A URL that makes no sense is thrown.
+   * Subscribes to the topic at this URL, unless already subscribed: call it at every start. Durable when it resolves. The hub may have
+   * been asked by then; a failed request is retried. Throws if the URL is invalid.
    */
   subscribe(url: string): Promise<Subscription>;
-  /** False: it is not followed. Content is refused from now on, and forgotten is it when the hub agrees or its lease has ended. */
+  /** False if there is no such subscription. Content is rejected from now on; the row is deleted when the hub confirms or the lease ends. */
   unsubscribe(url: string): Promise<boolean>;
-  /** In the order of their URLs, 100 unless you say otherwise; `after` is the URL of the last one of the page before. */
+  /** Ordered by URL, 100 by default; `after` is the URL of the last one of the previous page. */
   list(options?: { readonly limit?: number; readonly after?: string }): Promise<Subscription[]>;
-  /** For those who run it by a timer of their own instead of `start()`: how many hubs were asked. */
+  /** Sends due requests and returns their number. For applications that use their own timer instead of `start()`. */
   renew(): Promise<number>;
 }
 
@@ -58,15 +58,15 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   };
 }
 
-/** Of a store that is away hubs hear that it will be back. */
-const unavailable = answer(503, { status: "unavailable" }, { "retry-after": "10" });
-/** §7: the hub may end what is answered so. */
-const gone = answer(410, { status: "gone" });
+/** Hubs retry while the store is unavailable. */
+const unavailable = jsonResponse(503, { status: "unavailable" }, { "retry-after": "10" });
+/** §7: the hub may end the subscription after this response. */
+const gone = jsonResponse(410, { status: "gone" });
 /**
- * §7.1: what is not authentic is ignored. It hears what an authentic one hears, so that nobody can try signatures; the receiver's
- * `onRejected` was told.
+ * §7.1: content without a valid signature is ignored. The response is the same as for valid content, so that signatures cannot be
+ * probed; the receiver's `onRejected` was called.
  */
-const ignored = answer(200, { status: "done" });
+const ignored = jsonResponse(200, { status: "done" });
 
 async function receiveSafely(
   settings: SubscriberSettings,
@@ -89,7 +89,7 @@ async function receiveAtCallback(
   request: WebhookRequest,
 ): Promise<WebhookResponse> {
   const [path = ""] = request.url.split("?", 1);
-  // a `?` within it is a letter like any other, and not every hub encodes those of a topic
+  // A later `?` is part of the query; not every hub encodes those of a topic.
   const query = request.url.slice(path.length + 1);
   const id = path.slice(path.lastIndexOf("/") + 1);
   if (!isCallbackId(id)) return notRequested;
@@ -114,7 +114,7 @@ function checkedUrl(url: string): string {
   );
 }
 
-/** 256 bits in 43 letters of base64url. */
+/** 256 random bits as 43 characters of base64url. */
 function randomText(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return btoa(String.fromCharCode(...bytes))

@@ -1,22 +1,22 @@
-// What a hub asks at a callback: whether this was asked for (WebSub §5.3), or that it will not be (§5.2). Yes only to what was.
+// Responds to a hub's verification of intent (WebSub §5.3) and to denials (§5.2). It confirms only what was requested.
 
 import type { WebhookResponse } from "../model.ts";
-import { answer } from "../respond.ts";
+import { jsonResponse } from "../respond.ts";
 import type { SubscriptionHooks } from "./options.ts";
 import type { SubscriptionStore } from "./subscription.ts";
 
-/** A hub that did not get the answer, or a crash before it was out: the same question is answered again for so long. */
+/** A hub that did not get the response repeats its request; for this long it gets the same one. */
 const GRACE_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
-/** Of a hub that says none, or no time at all. Perpetual leases are not allowed (§5.3). */
+/** For hubs that send no lease or zero. Perpetual leases are not allowed (§5.3). */
 const UNSAID_LEASE_MS = DAY_MS;
 const MAX_LEASE_MS = 365 * DAY_MS;
-/** A hub is not asked more often than this, however short its leases are. */
+/** The minimum interval of renewals, however short the lease is. */
 const MIN_RENEWAL_MS = 30_000;
 const MAX_RENEWAL_MS = 30 * DAY_MS;
 const MAX_REASON_LENGTH = 1_000;
 
-export const notRequested = answer(404, { error: "This was not asked for." });
+export const notRequested = jsonResponse(404, { error: "This was not asked for." });
 
 export async function verifyIntent(
   store: SubscriptionStore,
@@ -32,7 +32,7 @@ export async function verifyIntent(
     const denied = await store.deny(id, topic, reason);
     if (denied === null) return notRequested;
     hooks.onDenied(denied);
-    return answer(200, { status: "denied" });
+    return jsonResponse(200, { status: "denied" });
   }
   const challenge = query.get("hub.challenge");
   if (!challenge) return notRequested;
@@ -52,12 +52,12 @@ export function readLease(seconds: string | null): number {
   return leaseMs === 0 ? UNSAID_LEASE_MS : Math.min(leaseMs, MAX_LEASE_MS);
 }
 
-/** A third of the lease is left for hubs that are away. */
+/** Leaves a third of the lease for hubs that are unavailable. */
 export function renewalOf(leaseMs: number): number {
   return Math.min(MAX_RENEWAL_MS, Math.max(MIN_RENEWAL_MS, (leaseMs * 2) / 3));
 }
 
-/** It is the hub's own text, so no browser may take it for a page. */
+/** The text comes from the hub, so a browser must not interpret it. */
 function echo(challenge: string): WebhookResponse {
   const headers = {
     "content-type": "text/plain; charset=utf-8",

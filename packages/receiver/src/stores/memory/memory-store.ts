@@ -1,5 +1,5 @@
-// The store that forgets when the process ends: for tests, and for one process that can bear to handle an event again
-// after a restart. What is not awaited cannot be interrupted, so each method is atomic by having no `await` in it.
+// The store that loses its content when the process ends: for tests, and for a single process that may handle an event again
+// after a restart. Each method is atomic, because it contains no `await`.
 import type { Message, MessageKey } from "../../model.ts";
 import type {
   AcceptOptions,
@@ -27,7 +27,7 @@ import {
 import { MemorySubscriptions } from "./subscriptions.ts";
 
 export interface MemoryStore extends Store<never> {
-  /** Messages and subjects it remembers. */
+  /** The number of stored messages and subjects. */
   readonly size: number;
 }
 
@@ -40,9 +40,9 @@ const MAX_ERROR_LENGTH = 1_000;
 class Memory implements MemoryStore {
   readonly transactions = null;
   readonly subscriptions = new MemorySubscriptions();
-  /** All that is not done, the oldest first. */
+  /** All messages that are not done, oldest first. */
   readonly #rows = new Map<string, Row>();
-  /** What is done needs no body. The oldest first. */
+  /** Messages that are done, without their bodies, oldest first. */
   readonly #done = new Map<string, { readonly digest: string; readonly doneMs: number }>();
   readonly #subjects = new Map<string, Subject>();
 
@@ -142,7 +142,7 @@ class Memory implements MemoryStore {
     return messages.length + subjects.length;
   }
 
-  /** What needs no decision about order; null when the message may be claimed or waits. */
+  /** The result that does not depend on ordering; null if the message may be claimed or is waiting. */
   #known(message: Message, { windowMs }: AcceptOptions, nowMs: number) {
     this.#forgetOldest(nowMs - windowMs);
     const name = nameOf(message);
@@ -157,7 +157,7 @@ class Memory implements MemoryStore {
     return null;
   }
 
-  /** Two for each that comes: without a prune it would grow until the process ends. */
+  /** Deletes two expired messages for each new one, so that memory stays bounded without a prune. */
   #forgetOldest(endMs: number): void {
     let left = 2;
     for (const [name, { doneMs }] of this.#done) {
@@ -217,7 +217,7 @@ class Memory implements MemoryStore {
 
   #finish(row: Row, nowMs: number): void {
     const name = nameOf(row.message);
-    row.state = "failed"; // no longer running, for whoever holds the subject
+    row.state = "failed"; // no longer running, for the subject's holder
     this.#rows.delete(name);
     this.#done.set(name, { digest: row.message.digest, doneMs: nowMs });
   }

@@ -1,4 +1,4 @@
-// What the memory store keeps, and in which order it is given out.
+// The rows of the memory store, and their order.
 import type { Message, MessageKey } from "../../model.ts";
 import type { DeadLetter } from "../../store.ts";
 
@@ -6,7 +6,7 @@ export interface Row {
   readonly message: Message;
   readonly firstSeenMs: number;
   state: "running" | "failed" | "waiting" | "dead";
-  /** The end of the lease, when it is due, or when it failed or died, by state. */
+  /** Depending on the state: the end of the lease, when it is due, or when it failed or died. */
   timeMs: number;
   token: string;
   isOrdered: boolean;
@@ -15,7 +15,7 @@ export interface Row {
 }
 
 export interface Subject {
-  /** Null: none was applied yet. */
+  /** Null if none was applied yet. */
   lastSequence: number | null;
   lastSeenMs: number;
   /** The row that was claimed last. */
@@ -38,7 +38,7 @@ export function byTime(a: Row, b: Row): number {
   return a.timeMs - b.timeMs;
 }
 
-/** Each subject's rows change places among themselves; the line as a whole stays as it was. */
+/** Sorts each subject's rows among the positions they occupy; all other positions stay the same. */
 export function lowestSequenceFirst(rows: readonly Row[]): Row[] {
   const bySubject = new Map<string, Row[]>();
   for (const row of rows) bySubject.set(subjectOf(row), [...(bySubject.get(subjectOf(row)) ?? []), row]);
@@ -57,7 +57,7 @@ export function newestFirst(a: DeadLetter, b: DeadLetter): number {
   return byDeath || (nameOf(b.message) < nameOf(a.message) ? -1 : 1);
 }
 
-/** The names of up to `limit` entries that are over. */
+/** The names of up to `limit` expired entries. */
 export function oldest<Value>(
   entries: Map<string, Value>,
   limit: number,

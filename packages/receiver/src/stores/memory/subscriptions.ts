@@ -1,4 +1,4 @@
-// Subscriptions that end with the process: the next one cannot even end them at their hubs, so this is for tests.
+// Subscriptions that are lost when the process ends. For tests: a later process cannot even end them at their hubs.
 import {
   type ClaimDueOptions,
   type ConfirmOptions,
@@ -11,7 +11,7 @@ import {
 
 interface Row {
   subscription: Subscription;
-  /** Infinity: never. */
+  /** Infinity means never. */
   dueMs: number;
   confirmedMs: number | null;
 }

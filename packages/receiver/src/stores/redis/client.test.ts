@@ -57,7 +57,9 @@ test("what is no client, a prefix with braces or without anything, and no time, 
     expect(() => redisStore(client, { prefix })).toThrow("without braces");
   }
   for (const timeoutMs of [0, 600_001, Number.NaN]) {
-    expect(() => redisStore(client, { timeoutMs })).toThrow("timeoutMs is a whole number from 1 to 600000");
+    expect(() => redisStore(client, { timeoutMs })).toThrow(
+      "timeoutMs must be a whole number from 1 to 600000",
+    );
   }
   for (const timeoutMs of [1, 600_000]) redisStore(client, { timeoutMs });
   expect(() => redisStore(client, { timeout: 1 } as object)).toThrow("Did you mean timeoutMs?");

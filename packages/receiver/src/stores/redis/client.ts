@@ -1,5 +1,5 @@
-// Runs a script on whichever client it is given, told apart by its methods, and within a time: a client that waits for
-// its server to come back would keep the sender waiting with it.
+// Runs a script on either client, recognized by its methods, with a time limit: a client that waits for its server to
+// come back would keep the sender waiting too.
 
 /** The client of `ioredis`, and its cluster. */
 export interface IoredisClient {
@@ -37,7 +37,7 @@ export function script(source: string): Script {
   };
 }
 
-/** Runs a script; the arguments are texts or numbers, and so is what comes back. */
+/** Runs a script. Arguments and results are strings or numbers. */
 export type RunScript = (script: Script, ...values: (string | number)[]) => Promise<unknown>;
 
 export function scriptRunner(client: RedisClient, key: string, timeoutMs: number): RunScript {
@@ -49,7 +49,7 @@ export function scriptRunner(client: RedisClient, key: string, timeoutMs: number
       try {
         return await evaluate.bySha1(sha1, args);
       } catch (error) {
-        // a server that was restarted, or failed over, has no scripts
+        // A server that was restarted or failed over has no scripts.
         if (!String((error as Error)?.message).startsWith("NOSCRIPT")) throw error;
         return await evaluate.bySource(wanted.source, args);
       }
@@ -99,7 +99,7 @@ async function within(timeoutMs: number, act: () => Promise<unknown>): Promise<u
   }
 }
 
-/** SHA-1 because Redis names scripts by it; nothing rests on its strength. */
+/** SHA-1, because Redis identifies scripts by it; security does not depend on it. */
 async function sha1Hex(source: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(source));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");

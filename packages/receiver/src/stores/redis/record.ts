@@ -1,4 +1,4 @@
-// A message as one text, since a client may only speak texts: the body in base64.
+// A message as one string, because a client may only handle strings: the body is base64.
 import type { Message } from "../../model.ts";
 
 export function writeRecord(message: Message): string {
@@ -11,7 +11,7 @@ export function readRecord(text: string): Message {
   return { ...rest, createdAt: createdAt === null ? null : new Date(createdAt), body: fromBase64(body) };
 }
 
-/** What a call may have as arguments is bounded, so by pieces. */
+/** The number of arguments of a call is limited, so bytes are converted in chunks. */
 const PIECE_BYTES = 0x8000;
 
 function toBase64(bytes: Uint8Array): string {

@@ -1,5 +1,5 @@
-// The store in Redis. Handlers write elsewhere, so there is no transaction to share: after a crash between a handler's
-// effect and its done mark, the effect comes again.
+// The store in Redis. Handlers write elsewhere, so there is no shared transaction: after a crash between a handler's
+// effect and the completion, the effect repeats.
 import type { Message, MessageKey } from "../../model.ts";
 import { rejectUnknownOptions, wholeNumber } from "../../options.ts";
 import type {
@@ -32,24 +32,24 @@ import {
 } from "./scripts.ts";
 
 export interface RedisStoreOptions {
-  /** What all keys begin with, in braces: `posthorn:receiver` unless told. Stores with different ones share nothing. */
+  /** The prefix of all keys, in braces. Default `posthorn:receiver`. Stores with different prefixes share nothing. */
   readonly prefix?: string;
-  /** How long an operation may take before it counts as failed; 5 seconds unless told. */
+  /** How long an operation may take before it fails. Default 5 seconds. */
   readonly timeoutMs?: number;
 }
 
 export const redisStoreOptionNames = ["prefix", "timeoutMs"] as const satisfies (keyof RedisStoreOptions)[];
 
-/** For Redis 5 or later: before, a script that had asked for the time could not write. */
+/** Requires Redis 5 or later: earlier versions do not let a script write after it has read the time. */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store<never> {
   return new RedisStore(client, options);
 }
 
 const MAX_ERROR_LENGTH = 1_000;
 
-/** With the default time-out 15 seconds at most, within the default lease; past the lease the script writes nothing. */
+/** 15 seconds at most with the default time-out, within the default lease. After the lease the script writes nothing. */
 const COMPLETE_TRIES = 3;
-/** For a connection that broke to be there again. */
+/** Time for a broken connection to be restored. */
 const PAUSE_MS = 100;
 
 class RedisStore implements Store<never> {
@@ -67,7 +67,7 @@ class RedisStore implements Store<never> {
     this.deadLetters = redisDeadLetters(this.#run);
   }
 
-  /** There is nothing to make. But a server that drops what it likes would lose what was acknowledged. */
+  /** Creates nothing, but rejects a server that evicts keys, because it would lose acknowledged messages. */
   async migrate(): Promise<void> {
     const policy = String(await this.#run(evictionScript));
     if (!policy.startsWith("allkeys")) return;
@@ -89,7 +89,7 @@ class RedisStore implements Store<never> {
     return isYes(await this.#run(renewScript, nameOf(message), token, leaseMs));
   }
 
-  /** The effect is there already, and would come again without its mark: so a lost answer is asked for again. */
+  /** The effect has happened and would repeat if the completion were lost, so a lost reply is requested again. */
   async complete({ message, token }: Claim): Promise<boolean> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -125,7 +125,7 @@ class RedisStore implements Store<never> {
     return claimsOf(reply)[0] ?? null;
   }
 
-  /** Redis forgets by itself: all that a prune would find has a time to live. */
+  /** All rows that a prune would delete have a time to live. */
   async prune(): Promise<number> {
     return 0;
   }
@@ -148,7 +148,7 @@ function nameOf({ source, id }: MessageKey): string {
   return JSON.stringify([source, id]);
 }
 
-/** Subject and sequence; empty for what has no place in a sequence. */
+/** Subject and sequence; empty strings for messages without ordering. */
 function placeOf({ source, subject, sequence }: Message): [subject: string, sequence: string] {
   if (subject === null || sequence === null) return ["", ""];
   return [JSON.stringify([source, subject]), String(sequence)];

@@ -1,12 +1,12 @@
-// The store's operations as Lua. A script runs whole or not at all, and nothing runs beside it, so each is atomic. All
-// keys are made from the one that is passed (KEYS[1], a hash tag), so a cluster has them in one slot.
+// The store's operations as Lua. A script runs completely or not at all, and alone, so each operation is atomic. All keys
+// derive from the one that is passed (KEYS[1], a hash tag), so a cluster keeps them in one slot.
 //
-//   :message:<name>    hash: digest, state, at (end of the lease, when due, or when it failed, died or was done, by
-//                      state), first (when first seen), window, tries, error, token, ordered, subject, sequence, record
-//   :subject:<subject> hash: last (highest sequence done, once there is one), holder (the message claimed last)
-//   :queue:<subject>   running and waiting messages with a sequence, by it
-//   :due               running and waiting messages by `at`; those put off by `take` by when their subject may be free
-//   :dead              dead ones by `at`
+//   :message:<name>    hash: digest, state, at (depending on the state: end of the lease, when due, or when it failed, died or
+//                      was done), first (first seen), window, tries, error, token, ordered, subject, sequence, record
+//   :subject:<subject> hash: last (highest sequence done, if any), holder (the message claimed last)
+//   :queue:<subject>   running and waiting messages with a sequence, by sequence
+//   :due               running and waiting messages by `at`; those postponed by claimDue by when their subject may be free
+//   :dead              dead letters by `at`
 import { script } from "./client.ts";
 
 const prelude = `
@@ -57,7 +57,7 @@ local function held(name, token)
   return nil
 end
 
--- what is done keeps what tells a duplicate, for as long as the window; and who did it, who may ask again
+-- a done message keeps what identifies a duplicate until the end of the window, and the token, whose owner may ask again
 local function finish(name, digest, subject, window, token)
   local key = message_key(name)
   delist(name, subject)
@@ -68,7 +68,7 @@ local function finish(name, digest, subject, window, token)
   redis.call('PEXPIRE', key, whole(window))
 end
 
--- a gap wait below 0 means: no sequence guard
+-- a gap wait below 0 disables ordering
 local function turn(subject, sequence, first, gap_wait)
   if gap_wait < 0 or subject == '' then return 'free' end
   local known = redis.call('HMGET', subject_key(subject), 'last', 'holder')
@@ -82,7 +82,7 @@ local function turn(subject, sequence, first, gap_wait)
   return 'free'
 end
 
--- the subject is free: of what take put off, what is next comes back
+-- the subject is free: the next postponed message is due again
 local function wake(subject)
   for _, name in ipairs(redis.call('ZRANGE', queue_key(subject), 0, 99)) do
     local row = find(name)
@@ -110,7 +110,7 @@ local function hold(name, row, token, lease, window, gap_wait)
 end
 `;
 
-/** → the policy by which the server drops keys when its memory is full; empty when it has no limit or may not tell. */
+/** → the server's eviction policy; empty if memory is unlimited or the policy is not readable. */
 export const evictionScript = script(`
 local info = redis.pcall('INFO', 'memory')
 if type(info) ~= 'string' or string.find(info, 'maxmemory:0\\r\\n') then return '' end
@@ -119,7 +119,7 @@ return string.match(info, 'maxmemory_policy:([%w-]+)') or ''
 
 const operation = (lua: string) => script(prelude + lua);
 
-/** → kind, then how long to wait or how many failures. */
+/** → kind, then the wait in milliseconds or the number of failures. */
 export const claimScript = operation(`
 local name, digest, subject, sequence, record, token = unpack(ARGV)
 local lease, window, gap_wait = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
@@ -156,7 +156,7 @@ redis.call('ZADD', due, whole(now + lease), name)
 return 1
 `);
 
-/** An `attempt` after the first may find what one before it wrote, whose answer was lost. */
+/** An `attempt` after the first may find the result of an earlier one whose reply was lost. */
 export const completeScript = operation(`
 local name, token, attempt = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local row = find(name)
@@ -174,7 +174,7 @@ end
 return 1
 `);
 
-/** `state` is what becomes of it: failed, waiting or dead. */
+/** `state` is the next state: failed, waiting or dead. */
 export const failScript = operation(`
 local name, token, state, after, failure = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local row = held(name, token)
@@ -193,7 +193,7 @@ if row.ordered then wake(row.subject) end
 return 1
 `);
 
-/** → kind, then how long to wait. */
+/** → kind, then the wait in milliseconds. */
 export const acceptScript = operation(`
 local name, digest, subject, sequence, record, window = unpack(ARGV)
 local row = find_remembered(name, tonumber(window))
@@ -219,7 +219,7 @@ local lease, window, gap_wait = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(A
 local token = ARGV[4]
 local claims = {}
 
--- 'free' when it was claims; otherwise why not, and for how long
+-- 'free' if it was claimed; otherwise the reason and the wait
 local function claim(name, row)
   local kind, left = turn(row.subject, row.sequence, row.first, gap_wait)
   if kind == 'stale' then finish(name, row.digest, row.subject, window) end
@@ -234,11 +234,11 @@ local function claim(name, row)
 end
 `;
 
-/** → record, token, failures, of one after another. */
+/** → record, token and failures of each message. */
 export const claimDueScript = operation(`${claiming}
 local limit = tonumber(ARGV[5])
 
--- until when no other message of the subject can be claims
+-- returns until when no other message of the subject can be claimed
 local function claim_lowest(subject)
   local at = 0
   while true do
@@ -256,7 +256,7 @@ local function claim_lowest(subject)
   end
 end
 
--- 500 at a time, some 15 ms of the server. What has to wait for its subject is put off, out of the way of the others
+-- 500 at a time take the server some 15 ms. Messages that must wait for their subject are postponed, so they do not block others
 local names = redis.call('ZRANGEBYSCORE', due, '-inf', whole(now), 'LIMIT', 0, gap_wait < 0 and limit or 500)
 local busy_until = {}
 for _, name in ipairs(names) do
@@ -285,12 +285,12 @@ if row and is_due(row) then claim(name, row) end
 return claims
 `);
 
-/** → record, failures, error and time of death, of one after another. */
+/** → record, failures, error and time of death of each dead letter. */
 export const listDeadScript = operation(`
 local limit, after_name, after_at = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 local start = 0
 if after_name ~= '' then
-  -- the last one of the page before may be gone: a neighbour that sorts right before it marks the place
+    -- the last one of the previous page may be gone: a temporary neighbour marks its position
   local mark = after_name .. '\\0'
   redis.call('ZADD', dead, after_at, mark)
   start = redis.call('ZREVRANK', dead, mark)

@@ -33,11 +33,15 @@ test("what is no connection, and a wait that is none, are refused with what to d
   }
   const db = { exec: () => {}, prepare: () => ({ run: () => ({ changes: 0 }), all: () => [] }) };
   for (const busyWaitMs of [-1, 600_001, Number.NaN]) {
-    expect(() => sqliteStore(db, { busyWaitMs })).toThrow("busyWaitMs is a whole number from 0 to 600000");
+    expect(() => sqliteStore(db, { busyWaitMs })).toThrow(
+      "busyWaitMs must be a whole number from 0 to 600000",
+    );
   }
   for (const busyWaitMs of [0, 600_000]) sqliteStore(db, { busyWaitMs });
   for (const queueWaitMs of [0, 600_001, Number.NaN]) {
-    expect(() => sqliteStore(db, { queueWaitMs })).toThrow("queueWaitMs is a whole number from 1 to 600000");
+    expect(() => sqliteStore(db, { queueWaitMs })).toThrow(
+      "queueWaitMs must be a whole number from 1 to 600000",
+    );
   }
   for (const queueWaitMs of [1, 600_000]) sqliteStore(db, { queueWaitMs });
   expect(() => sqliteStore(db, { busyWait: 1 } as object)).toThrow("Did you mean busyWaitMs?");

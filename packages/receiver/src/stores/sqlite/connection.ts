@@ -1,4 +1,4 @@
-// What the store uses of a SQLite connection: better-sqlite3, node:sqlite and what has the same methods.
+// The part of a SQLite connection that the store uses: better-sqlite3, node:sqlite and compatible libraries.
 
 export interface SqliteConnection {
   exec(sql: string): unknown;
@@ -14,7 +14,7 @@ export interface SqliteStatement {
 
 export type SqliteValue = string | number | null | Uint8Array;
 
-/** Statements prepared once, and answers without what differs between the libraries. */
+/** Prepares each statement once, and hides the differences between the libraries. */
 export class Connection {
   readonly #db: SqliteConnection;
   readonly #prepared = new Map<string, SqliteStatement>();
@@ -32,7 +32,7 @@ export class Connection {
     this.#db.exec(sql);
   }
 
-  /** How many rows it changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: SqliteValue[]): number {
     return Number(this.#prepare(sql).run(...values).changes);
   }
@@ -66,8 +66,8 @@ export class Connection {
 }
 
 /**
- * Another connection has the lock: `SQLITE_BUSY` and its extended codes, as each library tells it. A statement of our own
- * that was not run to its end has the same code, and no wait helps.
+ * Returns whether another connection has the lock: `SQLITE_BUSY` and its extended codes. An unfinished statement of our own
+ * connection has the same code, but waiting does not help then.
  */
 export function isBusy(error: unknown): boolean {
   const { code, errcode, message } = (error ?? {}) as {

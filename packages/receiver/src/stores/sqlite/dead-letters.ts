@@ -1,4 +1,4 @@
-// What waits for a person.
+// The dead letters in SQLite.
 import type { DeadLetter, DeadLetterStore } from "../../store.ts";
 import type { Connection } from "./connection.ts";
 import { type ContentColumns, type Messages, toMessage } from "./messages.ts";

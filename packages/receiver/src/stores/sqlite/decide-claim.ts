@@ -1,23 +1,23 @@
-// Whether a message may be worked on now: the state machine of store.ts as a pure function.
+// Decides whether a message may be claimed: the state machine of store.ts as a pure function.
 import type { Message } from "../../model.ts";
 import type { ClaimOptions, ClaimResult, OrderOptions } from "../../store.ts";
 
 export type State = "running" | "failed" | "waiting" | "dead" | "done";
 
-/** What the store has about a message. */
+/** The stored state of a message. */
 export interface MessageRecord {
   readonly digest: string;
   readonly state: State;
-  /** The end of the lease, when it is due, or when it failed, died or was done, by state. */
+  /** Depending on the state: the end of the lease, when it is due, or when it failed, died or was done. */
   readonly at: number;
   readonly firstSeenAt: number;
 }
 
-/** What the store has about a message's subject. */
+/** The stored state of a message's subject. */
 export interface SubjectRecord {
-  /** The highest sequence done; null before the first, since a sender may begin at 0. */
+  /** The highest sequence done; null before the first, because a sender may begin at 0. */
   readonly lastSequence: number | null;
-  /** Until when a message of it is claimed. */
+  /** Until when a message of the subject is claimed. */
   readonly busyUntil: number | null;
 }
 
@@ -25,7 +25,7 @@ export type Decision = { readonly kind: "free" } | Exclude<ClaimResult, { kind: 
 
 const free: Decision = { kind: "free" };
 
-/** For a message that was delivered. */
+/** Decides for a delivered message. */
 export function decideClaim(
   message: Message,
   { windowMs, order }: ClaimOptions,
@@ -43,7 +43,7 @@ export function decideClaim(
   return { kind: known.state };
 }
 
-/** For a message that nobody has: whether it is its turn within its subject. */
+/** Decides by the order of its subject, for a message that is not claimed. */
 export function decideOrder(
   { sequence, subject: name }: Pick<Message, "subject" | "sequence">,
   firstSeenAt: number,
@@ -63,7 +63,7 @@ export function isRunning({ state, at }: MessageRecord, now: number): boolean {
   return state === "running" && at > now;
 }
 
-/** Done longer than the window ago: it is fresh. */
+/** Done longer ago than the window, so it counts as new. */
 export function isForgotten({ state, at }: MessageRecord, windowMs: number, now: number): boolean {
   return state === "done" && at + windowMs <= now;
 }

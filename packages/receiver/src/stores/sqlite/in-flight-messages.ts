@@ -1,19 +1,19 @@
-// What this process works on in transactions, or will when its turn comes. A duplicate is told at once: it would only
-// wait for its turn to hear the same, and a handler would wait for ever for what it holds up itself.
+// Messages that this process handles in transactions, or that are queued for one. A duplicate is rejected at once: queueing
+// it would end the same way, and a handler that waits for its own message would wait for ever.
 import type { Message } from "../../model.ts";
 import type { ClaimOptions, RunResult } from "../../store.ts";
 
 type Order = Pick<ClaimOptions, "order">;
 type Conflict = Extract<RunResult, { kind: "other_body" | "running" }>;
 
-/** A transaction has no lease to tell the end of; most are over by then. */
+/** A transaction has no lease; most have ended after this time. */
 export const inTransaction = { kind: "running", retryAfterMs: 1_000 } as const;
 
 export class InFlightMessages {
   readonly #digests = new Map<string, string>();
   readonly #subjects = new Set<string>();
 
-  /** Null when neither the message nor, with the sequence guard, its subject is in hand. */
+  /** Null if neither the message nor, with ordering, its subject is in flight. */
   conflictWith(message: Message, terms: Order): Conflict | null {
     const digest = this.#digests.get(nameOf(message));
     if (digest !== undefined && digest !== message.digest) return { kind: "other_body" };
@@ -32,7 +32,7 @@ export class InFlightMessages {
     }
   }
 
-  /** Not before its turn: one that may turn out to be too early must not hinder the next in line. */
+  /** Tracked only while it is handled: a queued message that turns out to be early must not block the next one. */
   async trackSubject<T>(message: Message, terms: Order, work: () => Promise<T>): Promise<T> {
     const subject = orderedSubject(message, terms);
     if (subject === null) return await work();
@@ -49,7 +49,7 @@ function nameOf({ source, id }: Message): string {
   return JSON.stringify([source, id]);
 }
 
-/** Null for what has no place in a sequence, or where none is kept. */
+/** Null for messages without ordering. */
 function orderedSubject({ source, subject, sequence }: Message, { order }: Order): string | null {
   return order === null || subject === null || sequence === null ? null : JSON.stringify([source, subject]);
 }

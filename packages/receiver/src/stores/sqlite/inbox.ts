@@ -1,11 +1,11 @@
-// Claims what is due in the inbox.
+// Claims due messages from the inbox.
 import type { Claim, ClaimOptions } from "../../store.ts";
 import type { Connection } from "./connection.ts";
 import { decideOrder } from "./decide-claim.ts";
 import type { Messages } from "./messages.ts";
 import type { Place, Subjects } from "./subjects.ts";
 
-/** Of a message that is due. */
+/** A due message. */
 interface Due extends Place {
   readonly rowid: number;
   readonly at: number;
@@ -16,7 +16,7 @@ interface Due extends Place {
 
 const columns = "rowid, source, id, at, state, tries, first_seen_at, subject, sequence";
 
-/** By the index on sequences: with 10,000 of one subject in line a take has 8 ms instead of 100. */
+/** Uses the index on sequences: with 10,000 messages of one subject, a claim takes 8 ms instead of 100. */
 const lowerOne = `
   select 1
   from posthorn_receiver_messages as lower
@@ -62,7 +62,7 @@ export class Inbox {
     return due && this.#claim(due, terms, now);
   }
 
-  /** Those due longest first; of a subject with a sequence guard the lowest alone. */
+  /** Longest due first; with ordering only the lowest sequence of a subject. */
   *#due(now: number, isOrdered: boolean): Generator<Due> {
     let [at, rowid] = [-1, -1];
     for (;;) {
@@ -87,7 +87,7 @@ export class Inbox {
     }
   }
 
-  /** What is stale before it is out of the way then. */
+  /** Completes stale messages on the way. */
   #claimLowest({ source, subject }: Due, terms: ClaimOptions, now: number): Claim | null {
     for (;;) {
       const lowest = this.#connection.first<Due>(
@@ -124,7 +124,7 @@ export class Inbox {
   }
 }
 
-/** Null for what has no place in a sequence. */
+/** Null for messages without a sequence. */
 function subjectName({ source, subject, sequence }: Place): string | null {
   return subject === null || sequence === null ? null : JSON.stringify([source, subject]);
 }

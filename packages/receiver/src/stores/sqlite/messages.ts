@@ -1,4 +1,4 @@
-// The statements about messages. Each runs within a transaction that has the write lock.
+// The statements on messages. Each runs in a transaction that has the write lock.
 import type { Message, MessageKey } from "../../model.ts";
 import type { Connection } from "./connection.ts";
 import type { MessageRecord, State } from "./decide-claim.ts";
@@ -10,7 +10,7 @@ export interface MessageRow extends MessageRecord {
   readonly isOrdered: boolean;
 }
 
-/** What changes of a message's row. */
+/** The columns of a message's row that change. */
 export interface RowUpdate {
   readonly state: State;
   readonly at: number;
@@ -42,17 +42,17 @@ export class Messages {
     return found && toRow(found);
   }
 
-  /** With all that it takes to work on it later. */
+  /** Stores the message with its content, so that it can be handled later. */
   keep(message: Message, update: RowUpdate): void {
     this.#write(message, update, true);
   }
 
-  /** Without its content: it is done, or the next delivery brings it. */
+  /** Stores the message without its content: it is done, or the next delivery brings it. */
   note(message: MessageKey & { readonly digest: string }, update: RowUpdate): void {
     this.#write(message, update, false);
   }
 
-  /** For one that is kept. */
+  /** Updates a stored message. */
   change({ source, id }: MessageKey, update: Omit<RowUpdate, "firstSeenAt" | "windowMs">): void {
     this.#connection.run(
       `update posthorn_receiver_messages
@@ -69,7 +69,7 @@ export class Messages {
     );
   }
 
-  /** The content is no longer needed, and would be most of the file. */
+  /** Deletes the content, which would be most of the file. */
   finish({ source, id }: MessageKey, now: number): void {
     this.#connection.run(
       `update posthorn_receiver_messages
@@ -144,7 +144,7 @@ interface Columns {
   is_ordered: number;
 }
 
-/** `Number` because a connection may be set to give 64-bit integers. */
+/** `Number`, because a connection may return 64-bit integers. */
 function toRow(columns: Columns): MessageRow {
   return {
     digest: columns.digest,

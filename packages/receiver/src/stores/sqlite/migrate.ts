@@ -1,9 +1,9 @@
-// The store's tables, by numbered steps. A version table of its own and not `pragma user_version`: that belongs to the
-// application whose database this is.
+// The store's tables, in numbered steps. It has its own version table, because `pragma user_version` belongs to the
+// application that owns the database.
 import type { Connection } from "./connection.ts";
 
-// `at`: the end of the lease, when it is due, or when it failed, died or was done, by state. Type, headers and body are
-// null once it is done, and where the next delivery brings them.
+// `at`, depending on the state: the end of the lease, when it is due, or when it failed, died or was done. Type, headers
+// and body are null if it is done, or if the next delivery brings them.
 const steps = [
   `
   create table posthorn_receiver_messages (
@@ -43,7 +43,7 @@ const steps = [
   `,
 ];
 
-/** Within a transaction that has the write lock, so that a second process finds the steps done. */
+/** Runs in a transaction that has the write lock, so that a second process finds the steps done. */
 export function migrate(connection: Connection): void {
   connection.exec("create table if not exists posthorn_receiver_version (version integer not null)");
   const known = connection.first<{ version: number }>("select version from posthorn_receiver_version");

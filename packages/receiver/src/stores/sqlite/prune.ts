@@ -1,7 +1,7 @@
-// Forgets what nobody asks for any more.
+// Deletes expired messages and subjects.
 import type { Connection } from "./connection.ts";
 
-/** Up to `limit` messages and as many subjects; how many. */
+/** Deletes up to `limit` messages and as many subjects. Returns the number of deleted rows. */
 export function prune(connection: Connection, limit: number, until: number): number {
   const messages = connection.run(
     `delete from posthorn_receiver_messages
