@@ -135,7 +135,7 @@ async function planned(): Promise<Replacement[]> {
   return planReplacements(partitions, nowMs - 30 * 86_400_000);
 }
 
-test("of an old day only what is dead or owed is left, whole", async () => {
+test("only dead and unfinished deliveries of an old day are left, with events and attempts", async () => {
   await seedDay(40);
   expect(await tend()).toEqual([]);
   expect(await left()).toEqual(kept);
@@ -154,7 +154,7 @@ test("an event that waits in the outbox outlives its day", async () => {
   expect(await keptNames()).toHaveLength(1);
 });
 
-test("a crash after any step loses nothing, and the next turn ends the work", async () => {
+test("a crash after any step loses nothing, and the next run completes the work", async () => {
   await seedDay(40);
   for (const replacement of await planned()) {
     await stageKept(db, replacement, 1_000);
@@ -174,7 +174,7 @@ test("a crash after any step loses nothing, and the next turn ends the work", as
   expect(await left()).toEqual(kept);
 });
 
-test("what happens to old deliveries between copying and swapping is not lost or undone", async () => {
+test("changes to old deliveries between copying and swapping are kept", async () => {
   await seedDay(40);
   const [deliveries, attempts, events] = (await planned()) as [Replacement, Replacement, Replacement];
   await stageKept(db, deliveries, 1_000);
@@ -210,7 +210,7 @@ test("what happens to old deliveries between copying and swapping is not lost or
   expect(await left()).toEqual({ dead: 9, success: 0, owed: 2, whole: 10, events: 11, attempts: 23 });
 });
 
-test("two leaders at once do no harm", async () => {
+test("two concurrent leaders do no harm", async () => {
   await seedDay(40);
   await seedDay(41);
   const done = await Promise.allSettled([tend(), tend(), tend()]);
@@ -220,7 +220,7 @@ test("two leaders at once do no harm", async () => {
   expect(done.some(({ status }) => status === "fulfilled")).toBe(true);
 });
 
-test("a leader that lost its place in the middle finds the work done", async () => {
+test("a leader that was replaced half-way finds the work done", async () => {
   await seedDay(40);
   for (const replacement of await planned()) {
     await stageKept(db, replacement, 1_000);
@@ -279,7 +279,7 @@ test.each(["deliveries", "attempts", "events"])(
   },
 );
 
-test("partitions of the coming days wait for whoever holds the table, and nobody waits with them", async () => {
+test("creating partitions backs off from a locked table without blocking others", async () => {
   await seedDay(40);
   const lastDay = (await attached()).filter((name) => /^events_\d{8}$/.test(name)).at(-1) as string;
   await pool.query(`drop table posthorn.${lastDay}`);
@@ -298,7 +298,7 @@ test("partitions of the coming days wait for whoever holds the table, and nobody
   expect(await attached()).toContain(lastDay);
 });
 
-test("a day of which a partition is missing, or all of them, is dropped as far as it is there", async () => {
+test("a day with missing partitions is dropped", async () => {
   await seedDay(40);
   await seedDay(41, 100, false);
   const day = (await planned()).find(({ parent }) => parent === "events");
@@ -315,7 +315,7 @@ test("a day of which a partition is missing, or all of them, is dropped as far a
   expect(await keptNames()).toHaveLength(2);
 });
 
-test("the kept days of a month become one, with what the default partition holds of it", async () => {
+test("the kept days of a month are merged, including rows of the default partition", async () => {
   const { rows } = await pool.query(`
     select today.day - (date_trunc('month', today.day) - interval '3 months' + interval '9 days')::date as ago
     from (select (posthorn.now() at time zone 'UTC')::date as day) today`);
@@ -332,7 +332,7 @@ test("the kept days of a month become one, with what the default partition holds
   expect(inDefault.rows).toEqual([{ count: 0 }]);
 });
 
-test("a staged table of an older schema is made anew, and one that is in its place is never touched", async () => {
+test("a staged table of an older schema is recreated, and an attached one is never touched", async () => {
   await seedDay(40);
   const [deliveries] = (await planned()) as [Replacement];
   await stageKept(db, deliveries, 1_000);
@@ -343,7 +343,7 @@ test("a staged table of an older schema is made anew, and one that is in its pla
   expect(await left()).toEqual(kept);
 });
 
-test("a leader that is told to stop does not begin another table", async () => {
+test("a leader that stops does not start with another table", async () => {
   await seedDay(40);
   let asked = 0;
   await tend(() => {

@@ -26,7 +26,7 @@ test("a day is replaced from the moment in which its last millisecond is older t
   ]);
 });
 
-test("the oldest day comes first, and of a day deliveries, then attempts, then events", () => {
+test("the oldest day comes first, with deliveries, then attempts, then events", () => {
   const days = (["events", "attempts", "deliveries"] as const).flatMap((parent) => [
     partition(parent, "2026-03-02", "2026-03-03"),
     partition(parent, "2026-03-01", "2026-03-02"),
@@ -41,7 +41,7 @@ test("the oldest day comes first, and of a day deliveries, then attempts, then e
   ]);
 });
 
-test("a day of which only what is kept is left is not replaced again", () => {
+test("a day with only kept rows is not replaced again", () => {
   expect(targets([partition("events", "2026-03-01", "2026-03-02", true)], at("2026-06-01"))).toEqual([]);
 });
 
@@ -61,7 +61,7 @@ test("kept days become a month when the month is over, whatever its length and i
   ]);
 });
 
-test("a month waits for a day that is still whole, and is left alone when it is one already", () => {
+test("a month waits for a complete day, and is not merged twice", () => {
   const kept = partition("events", "2026-12-01", "2026-12-02", true);
   expect(targets([kept, partition("events", "2026-12-31", "2027-01-01")], at("2027-06-01"))).toEqual([
     "events_20261231_kept",
@@ -69,7 +69,7 @@ test("a month waits for a day that is still whole, and is left alone when it is 
   expect(targets([partition("events", "2026-12-01", "2027-01-01", true)], at("2027-06-01"))).toEqual([]);
 });
 
-test("rows are pruned one by one only where no whole day is: before the retention, and before a day that is stuck", () => {
+test("rows are pruned one by one only before the first complete day", () => {
   const cutoff = at("2026-03-05") + 3_600_000;
   const living = partition("events", "2026-03-05", "2026-03-06");
   expect(firstWholeDay([], cutoff)).toBe(idAt("2026-03-05"));

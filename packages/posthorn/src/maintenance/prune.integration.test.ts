@@ -70,7 +70,7 @@ async function publish(): Promise<string> {
   return id;
 }
 
-test("a key is remembered up to the last minute of its time and forgotten after it", async () => {
+test("an idempotency key is kept until its retention period ends", async () => {
   const input = { tenant: "acme", type: "order.paid", data: 1, idempotencyKey: "order-1" };
   const first = await instance.hooks.publish(input);
   await instance.advance(7 * dayMs - 60_000);
@@ -85,7 +85,7 @@ test("a key is remembered up to the last minute of its time and forgotten after 
   expect(again.id).not.toBe(first.id);
 });
 
-test("more keys than fit into one step are all forgotten, and none that is younger", async () => {
+test("keys beyond one step are all deleted, and no younger ones", async () => {
   await pool.query(`
     insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
     select 'acme', 'old-' || n, gen_random_uuid(), '', posthorn.now() - interval '8 days'
@@ -97,7 +97,7 @@ test("more keys than fit into one step are all forgotten, and none that is young
   expect((await pool.query("select key from posthorn.idempotency_keys")).rows).toEqual([{ key: "young" }]);
 });
 
-test("a key that somebody holds is passed over", async () => {
+test("a locked key is skipped", async () => {
   await pool.query(`
     insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
     select 'acme', n::text, gen_random_uuid(), '', posthorn.now() - interval '8 days' from generate_series(1, 2) n`);
@@ -110,7 +110,7 @@ test("a key that somebody holds is passed over", async () => {
   expect((await pool.query("select key from posthorn.idempotency_keys")).rows).toEqual([{ key: "1" }]);
 });
 
-test("dead letters stay for ever unless they have a retention, which counts from their death", async () => {
+test("dead letters stay unless they have a retention period, which counts from their end", async () => {
   await newEndpoint(400);
   await publish();
   await instance.advance(400 * dayMs);
@@ -128,7 +128,7 @@ test("dead letters stay for ever unless they have a retention, which counts from
   expect((await instance.hooks.deliveries.list({ state: "dead" })).data).toEqual([]);
 });
 
-test("a dead letter that holds up its subject stays past its retention: somebody has to retry it or let it pass", async () => {
+test("a dead letter that holds its subject stays beyond its retention period", async () => {
   receiver.answer("/prune-held", [{ status: 400 }, {}]);
   await instance.hooks.endpoints.create("acme", {
     url: `${receiver.url}/prune-held`,
@@ -148,7 +148,7 @@ test("a dead letter that holds up its subject stays past its retention: somebody
   expect((await instance.hooks.deliveries.list({ state: "success" })).data).toHaveLength(3);
 });
 
-test("a dead letter past its own retention takes its payload and attempts along when its day is over", async () => {
+test("an expired dead letter is deleted with its payload and attempts when its day is over", async () => {
   await newEndpoint(400);
   await newEndpoint(200);
   await publish();
@@ -168,7 +168,7 @@ test("a dead letter past its own retention takes its payload and attempts along 
   expect([await count("deliveries"), await count("attempts"), await count("events")]).toEqual([0, 0, 0]);
 });
 
-test("a deleted endpoint stays as a name for as long as it has history, and a retention long", async () => {
+test("a deleted endpoint's row stays while it has history, and for a retention period", async () => {
   const withDead = await newEndpoint(400);
   const without = await newEndpoint(200);
   await instance.hooks.endpoints.delete("acme", without);
@@ -183,7 +183,7 @@ test("a deleted endpoint stays as a name for as long as it has history, and a re
   expect(rows).toEqual([{ id: withDead }]);
 });
 
-test("an entry of the audit log is kept up to the last minute of its time and forgotten after it", async () => {
+test("an audit entry is kept until its retention period ends", async () => {
   const { auditLog } = instance.hooks;
   const actor = {
     actorKind: "admin",
@@ -202,7 +202,7 @@ test("an entry of the audit log is kept up to the last minute of its time and fo
   expect((await auditLog.list()).data).toEqual([]);
 });
 
-test("pruning ends between two steps when it is told to", async () => {
+test("pruning stops between two steps", async () => {
   await pool.query(`
     insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
     select 'acme', n::text, gen_random_uuid(), '', posthorn.now() - interval '8 days' from generate_series(1, 5001) n`);

@@ -103,7 +103,7 @@ async function partitions(): Promise<string[]> {
 
 const nameOfDay = () => new Date(endOfDay - dayMs).toISOString().slice(0, 10).replaceAll("-", "");
 
-test("finished history is there up to the last moment of the retention, and gone with its space after it", async () => {
+test("finished history exists until the end of the retention period, and its space is freed after it", async () => {
   const { event, delivery } = await publishTo([200]);
   await clockTo(endOfDay + retentionDays * dayMs - 60_000);
   await tidyUp();
@@ -118,7 +118,7 @@ test("finished history is there up to the last moment of the retention, and gone
   expect((await partitions()).filter((name) => name.includes(nameOfDay()))).toEqual([]);
 });
 
-test("a day is whole until all of it is older than the retention", async () => {
+test("a day is complete until all of it is older than the retention period", async () => {
   await clockTo(endOfDay - 60_000);
   const late = await publishTo([200]);
   await clockTo(endOfDay + (retentionDays - 1) * dayMs + 12 * hourMs);
@@ -156,7 +156,7 @@ test("a dead letter outlives its day with its payload and its attempts, and can 
   });
 });
 
-test("what is still owed outlives its day and is delivered", async () => {
+test("an unfinished delivery outlives its day and is delivered", async () => {
   const owed = await publishTo([500, 200]);
   await instance.hooks.endpoints.update(owed.tenant, owed.endpoint, { isActive: false });
   await outliveTheDay();
@@ -168,7 +168,7 @@ test("what is still owed outlives its day and is delivered", async () => {
   expect([state, attempts.map(({ statusCode }) => statusCode)]).toEqual(["success", [500, 200]]);
 });
 
-test("an old dead letter that was retried is shown as long as any success, then goes with its payload", async () => {
+test("an old dead letter that was retried is kept as long as any success, then deleted with its payload", async () => {
   const dead = await makeDead();
   const stillDead = await makeDead();
   await outliveTheDay();
@@ -208,7 +208,7 @@ test("a year later the dead letter is still there, in one partition for its mont
   expect((await instance.hooks.deliveries.get(dead.delivery)).state).toBe("success");
 });
 
-test("an event that waits for its batch outlives its day, and the members of a batch are known as long as it is", async () => {
+test("an event that waits for its batch outlives its day, and a batch keeps its members", async () => {
   const { hooks } = instance;
   await hooks.tenants.upsert("acme");
   const batch = { maxEvents: 2, maxDelayMs: hourMs };

@@ -44,7 +44,7 @@ async function leader(): Promise<number | null> {
 
 const leads = (instance: Instance) => instance.engine?.isMaintenanceLeader === true;
 
-test("of several processes one leads, an API process if there is no other", async () => {
+test("one of several processes leads, even if all are API processes", async () => {
   const [first, second, third] = [newInstance(), newInstance(), newInstance()];
   await first.start({ role: "api" });
   await eventually("the only one leads", () => leads(first));
@@ -76,7 +76,7 @@ test("a leader that was killed is replaced long before its worker lease expires"
   await eventually("the survivor leads", () => leads(survivor));
 });
 
-test("a leader whose place was taken notices at its next renewal", async () => {
+test("a leader that was replaced notices at its next renewal", async () => {
   const first = newInstance();
   await first.start();
   await eventually("it leads", () => leads(first));
@@ -109,7 +109,7 @@ const queueState = async () =>
       from pg_stat_user_tables s where s.relname = 'queue'`)
   ).rows[0];
 
-test("a queue that grew gets statistics, one that was drained gives its space back", async () => {
+test("a queue that grew is analyzed, one that was drained is vacuumed", async () => {
   const db = new Database({ database: options.database, schema: "posthorn" });
   onTestFinished(() => db.close());
   const tables = new TableVacuum({ db, logger: silentLogger });
@@ -122,7 +122,7 @@ test("a queue that grew gets statistics, one that was drained gives its space ba
   expect(await queueState()).toMatchObject({ vacuums: 1, dead: 0, size: 0 });
 });
 
-test("a role that does not own the tables says so once and goes on", async () => {
+test("a role that does not own the tables logs that once and continues", async () => {
   const role = `role_${randomBytes(4).toString("hex")}`;
   await pool.query(`create role ${role} login`);
   onTestFinished(async () => {

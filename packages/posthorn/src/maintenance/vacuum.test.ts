@@ -7,14 +7,14 @@ function care(state: Partial<TableState>, last: Partial<LastVacuum> = {}, nowMs 
   return chooseAction(table, { ...neverVacuumed, ...last }, nowMs);
 }
 
-test("a table is vacuumed from 5,000 dead rows on, and a large one when a fifth of it is dead", () => {
+test("a table is vacuumed at 5,000 dead rows, and a large one when a fifth of it is dead", () => {
   expect(care({ deadRows: 4_999 })).toBe("none");
   expect(care({ deadRows: 5_000 })).toBe("vacuum");
   expect(care({ deadRows: 199_999, liveRows: 1_000_000 })).toBe("none");
   expect(care({ deadRows: 200_000, liveRows: 1_000_000 })).toBe("vacuum");
 });
 
-test("what an old transaction kept the last vacuum from removing does not count again", () => {
+test("dead rows that the last vacuum could not remove do not count again", () => {
   expect(care({ deadRows: 14_999 }, { deadRows: 10_000 })).toBe("none");
   expect(care({ deadRows: 15_000 }, { deadRows: 10_000 })).toBe("vacuum");
 });
@@ -24,7 +24,7 @@ test("a table is vacuumed at most every ten seconds", () => {
   expect(care({ deadRows: 50_000 }, { vacuumedAtMs: 1_000 }, 11_000)).toBe("vacuum");
 });
 
-test("statistics are made anew when the size has changed fourfold, either way", () => {
+test("a table is analyzed when its size has changed fourfold, either way", () => {
   expect(care({ pages: 64 })).toBe("none");
   expect(care({ pages: 65 })).toBe("analyze");
   expect(care({ pages: 400 }, { pages: 100 })).toBe("none");
@@ -33,6 +33,6 @@ test("statistics are made anew when the size has changed fourfold, either way", 
   expect(care({ pages: 24 }, { pages: 100 })).toBe("analyze");
 });
 
-test("who may not vacuum gets new statistics all the same", () => {
+test("a table that cannot be vacuumed is still analyzed", () => {
   expect(care({ deadRows: 50_000, pages: 100, mayVacuum: false })).toBe("analyze");
 });

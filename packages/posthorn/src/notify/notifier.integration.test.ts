@@ -86,7 +86,7 @@ function logInto(lines: string[]): Logger {
   return { debug: () => {}, info: () => {}, warn: at("warn"), error: at("error") };
 }
 
-test("what was put down before the process died is sent by the next one", async () => {
+test("a notification written before a crash is sent by the next process", async () => {
   const { start, first, uuid } = await open();
   expect(await disableAfter(first, uuid)).toBe(true);
   await first.hooks.stop();
@@ -97,7 +97,7 @@ test("what was put down before the process died is sent by the next one", async 
   ]);
 });
 
-test("what a process was sending when it died is sent by another when the lease has ended", async () => {
+test("a notification that a crashed process was sending is sent by another after the lease", async () => {
   const { start, first, uuid } = await open();
   await disableAfter(first, uuid);
   expect(await claimNotifications(first.hooks.db, "mail", { limit: 5, leaseMs: 15 * minute })).toHaveLength(
@@ -114,7 +114,7 @@ test("what a process was sending when it died is sent by another when the lease 
   expect(mails).toHaveLength(1);
 });
 
-test("two processes send a notice once", async () => {
+test("two processes send a notification once", async () => {
   const { start, first, uuid } = await open();
   const { mails, sendMail } = recorder();
   const both = [await start({ sendMail }), await start({ sendMail })];
@@ -125,7 +125,7 @@ test("two processes send a notice once", async () => {
   expect(mails).toHaveLength(1);
 });
 
-test("a disabling that does not commit is told to nobody", async () => {
+test("a rolled-back disabling sends no notification", async () => {
   const { start, first, pool, encryptionKeys, endpointId, uuid } = await open();
   const { mails, sendMail } = recorder();
   const announce = createAnnounce({ operatorTenant: null, sendMail, alertWebhookUrl: null });
@@ -156,7 +156,7 @@ test("a disabling that does not commit is told to nobody", async () => {
   }
 });
 
-test("one that was enabled or deleted meanwhile is told of no more", async () => {
+test("an endpoint that was enabled or deleted meanwhile causes no notification", async () => {
   const { start, first, endpointId, uuid } = await open();
   await disableAfter(first, uuid);
   await first.hooks.endpoints.enable("acme", endpointId);
@@ -177,7 +177,7 @@ test("one that was enabled or deleted meanwhile is told of no more", async () =>
   expect(mails).toHaveLength(1);
 });
 
-test("an endpoint that is disabled again and again is told of once an hour, and then of the last time", async () => {
+test("an endpoint that is disabled repeatedly causes one notification an hour, about the last time", async () => {
   const { start, first, endpointId, uuid, pool } = await open();
   const { mails, sendMail } = recorder();
   const { hooks, settle, advance } = await start({ sendMail });
@@ -211,7 +211,7 @@ test("an endpoint that is disabled again and again is told of once an hour, and 
   expect(mails).toHaveLength(3);
 });
 
-test("one that nobody could be told of is told of at once when it is disabled again", async () => {
+test("after a failed notification, the next disabling is notified at once", async () => {
   const { start, first, endpointId, uuid } = await open();
   let isDown = true;
   const { mails, sendMail } = recorder(async () => {
@@ -228,7 +228,7 @@ test("one that nobody could be told of is told of at once when it is disabled ag
   expect(mails).toHaveLength(2);
 });
 
-test("a notice is tried eight times over two days, then given up with an error", async () => {
+test("a notification is tried eight times over two days, then discarded with an error", async () => {
   const { start, first, uuid, pool } = await open();
   const lines: string[] = [];
   const { mails, sendMail } = recorder(() => Promise.reject(new Error("mailbox\0 full\r\n")));
@@ -255,7 +255,7 @@ test("a notice is tried eight times over two days, then given up with an error",
   expect(rows).toEqual([{ attempts: 8, next_at: null, last_error: "mailbox full" }]);
 });
 
-test("a mail that never ends keeps no process from stopping", async () => {
+test("a mail that never completes does not prevent stopping", async () => {
   const { start, uuid, pool } = await open();
   let begun = (): void => {};
   const isSending = new Promise<void>((resolve) => {
@@ -275,7 +275,7 @@ test("a mail that never ends keeps no process from stopping", async () => {
   expect(rows).toEqual([{ attempts: 1, done: false, last_error: "this process is stopping" }]);
 });
 
-test("a mail that never ends is given up for lost, and the next one is sent", async () => {
+test("a mail that never completes times out, and the next one is sent", async () => {
   const { first } = await open();
   await first.hooks.members.put("acme", "bert", { role: "admin", email: "bert@example.com" });
   const { sendMail } = recorder(({ to: [address] }) =>
@@ -298,7 +298,7 @@ test("a mail that never ends is given up for lost, and the next one is sent", as
   });
 });
 
-test("a tenant without an owner or admin to write to is named in the log", async () => {
+test("a tenant without recipients is logged", async () => {
   const { start, first, uuid } = await open();
   await first.hooks.members.put("acme", "anna", { role: "owner", email: null });
   await first.hooks.members.put("acme", "bert", { role: "member", email: "bert@example.com" });
@@ -311,7 +311,7 @@ test("a tenant without an owner or admin to write to is named in the log", async
   expect(lines).toEqual(["warn no recipients: the tenant has no owner or admin with an e-mail address"]);
 });
 
-test("fifty addresses of a tenant get a mail, and members who share one get one", async () => {
+test("at most fifty addresses get a mail, each address one", async () => {
   const { start, first, uuid } = await open();
   for (let i = 0; i < 60; i += 1) {
     const email = `user-${String(i % 55).padStart(2, "0")}@example.com`;
@@ -325,7 +325,7 @@ test("fifty addresses of a tenant get a mail, and members who share one get one"
   expect(new Set(mails.map(({ to }) => to[0])).size).toBe(50);
 });
 
-test("notices go after a month, a bounded number at a time, and no earlier", async () => {
+test("notifications are deleted after a month, in bounded steps", async () => {
   const { first, uuid, pool } = await open();
   const { advance, hooks } = first;
   await disableAfter(first, uuid);
@@ -340,7 +340,7 @@ test("notices go after a month, a bounded number at a time, and no earlier", asy
   expect(await pruneNotifications(hooks.db, 3)).toBe(2);
 });
 
-test("a function that sends without a promise has sent", async () => {
+test("a send function that returns no promise counts as sent", async () => {
   const { start, first, uuid } = await open();
   const mails: MailMessage[] = [];
   const { settle, advance } = await start({
@@ -353,7 +353,7 @@ test("a function that sends without a promise has sent", async () => {
   expect(mails).toHaveLength(1);
 });
 
-test("operators that do not exist are missed at the start", async () => {
+test("an operator tenant that does not exist is an error at the start", async () => {
   const { start, first } = await open();
   const lines: string[] = [];
   const options = { operatorTenant: "operators", logger: logInto(lines) };
@@ -364,7 +364,7 @@ test("operators that do not exist are missed at the start", async () => {
   expect(lines).toHaveLength(1);
 });
 
-test("without channels nothing is put down that nobody would ever send", async () => {
+test("without channels no notification is written", async () => {
   const { start, pool, uuid } = await open();
   const instance = await start({ started: false });
   expect(await disableAfter(instance, uuid)).toBe(true);

@@ -37,12 +37,12 @@ is delivered or discarded:
   });
 });
 
-test("what is not known is left out of the mail", () => {
+test("unknown facts are omitted from the mail", () => {
   const { text } = mailText({ ...endpoint, description: null, tenantName: null, lastFailure: null }, null);
   expect(text).not.toMatch(/Description|Last error|\(|posthorn\.example/);
 });
 
-test("the alert is one line without the query, and nothing in it means anything to Slack", () => {
+test("the alert is one line without the query, with Slack markup escaped", () => {
   expect(alertText({ ...endpoint, lastFailure: { statusCode: 503, error: null }, owed: 1 })).toBe(
     "Webhook endpoint disabled: https://hooks.example.com/orders of tenant acme " +
       "(ep_01890000-0000-7000-8000-000000000000), since 2026-11-15 10:58:13 UTC. Too many attempts in a row failed. " +
@@ -60,7 +60,7 @@ test.each([
   expect(mailText({ ...endpoint, reason }, null).text).toContain(`Reason:      ${words}`);
 });
 
-test("what is owed is counted up to ten thousand", () => {
+test("the backlog is counted up to ten thousand", () => {
   const waiting = (owed: number) => /Backlog: +(.*)/.exec(mailText({ ...endpoint, owed }, null).text)?.[1];
   expect(waiting(10_000)).toBe("10000 deliveries");
   expect(waiting(10_001)).toBe("more than 10000 deliveries");
@@ -73,7 +73,7 @@ test.each(["a\r\nb", "a\nb", "a\u2028b", "a\u2029b", "a\u0085b", "a\tb", "a\u202
   },
 );
 
-test("a line of 200 characters is whole, a longer one is cut between characters", () => {
+test("a line is cut after 200 characters, never within one", () => {
   expect(oneLine("😀".repeat(200))).toBe("😀".repeat(200));
   expect(oneLine("😀".repeat(201))).toBe(`${"😀".repeat(199)}…`);
 });

@@ -19,13 +19,13 @@ test.each([
   expect(bucketOf(ms)).toBe(range);
 });
 
-test("ranges only grow", () => {
+test("bucket bounds ascend", () => {
   const ranges = Array.from({ length: 70_000 }, (_, ms) => bucketOf(ms));
   expect(ranges.toSorted((a, b) => a - b)).toEqual(ranges);
   expect(new Set(ranges).size).toBe(LATENCY_BUCKETS);
 });
 
-test("a percentile is off by no more than its range is wide", () => {
+test("the error of a percentile is at most its bucket's width", () => {
   const durations = Array.from({ length: 10_000 }, (_, index) => index);
   for (const share of [0.5, 0.95, 0.99]) {
     const found = percentile(histogram(durations), share) as number;
@@ -34,7 +34,7 @@ test("a percentile is off by no more than its range is wide", () => {
   }
 });
 
-test("of none there is no percentile, of one it is that one's range, and what is longer than all is the last", () => {
+test("there is no percentile without counts, and the last bucket holds everything longer", () => {
   expect(percentile(histogram([]), 0.5)).toBeNull();
   expect(percentile(histogram([120]), 0.99)).toBeGreaterThan(100);
   expect(percentile(histogram([120]), 0.99)).toBeLessThanOrEqual(150);

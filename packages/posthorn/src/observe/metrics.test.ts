@@ -61,7 +61,7 @@ describe("the text", () => {
 });
 
 describe("endpoints", () => {
-  test("are told apart up to the bound, and are others past it", () => {
+  test("have their own label up to the bound, and share one beyond it", () => {
     const made = new Bounded(2, (id) => ({ id }));
     const [a, b, c, d, again] = ["a", "b", "c", "d", "a"].map((id) => made.of(id));
     expect([a, b, c]).toEqual([{ id: "a" }, { id: "b" }, { id: null }]);
@@ -69,7 +69,7 @@ describe("endpoints", () => {
     expect(d).toBe(c);
   });
 
-  test("make no more series than the bound allows, whoever makes them", () => {
+  test("create no more series than the bound allows", () => {
     const metrics = new Metrics({ labelsEndpoints: true });
     for (let index = 0; index < maxEndpointLabels + 50; index += 1) {
       metrics.attempted(settlement(`endpoint-${index}`, {}, delivered));

@@ -40,7 +40,7 @@ function traceparents(receiver: Awaited<ReturnType<typeof startScriptedReceiver>
 }
 
 describe("without an SDK", () => {
-  test("a delivery carries the trace it was given, on every attempt, and none where there is none", async () => {
+  test("every attempt carries the event's trace, or none", async () => {
     const { hooks, settle, advance, receiver } = await makeWorld();
     receiver.answer("/hooks", [500, 200]);
     await hooks.publish({ ...order, traceparent: given });
@@ -53,7 +53,7 @@ describe("without an SDK", () => {
     expect(traceparents(receiver)).toEqual([given, given, undefined]);
   });
 
-  test("events of a batch keep each their own, with a subject too", async () => {
+  test("each event of a batch keeps its own trace, with a subject too", async () => {
     const { hooks, settle, receiver } = await makeWorld();
     const other = given.replace("1111", "3333");
     await hooks.publishMany([
@@ -224,7 +224,7 @@ describe("with an SDK", () => {
     expect(spansNamed("attempt").map((span) => span.parentSpanContext?.spanId)).toEqual([idOf(publish)]);
   });
 
-  test("a publish that is refused ends its span with the reason", async () => {
+  test("a rejected publish ends its span with the reason", async () => {
     const { hooks } = await makeWorld();
     const publish = (data: unknown) => hooks.publish({ ...order, data, idempotencyKey: "k" });
     await publish(1);

@@ -64,7 +64,7 @@ async function deliveriesOf(instance: TestInstance, endpoint: string) {
   return data.toReversed();
 }
 
-test("dead ones are sent again under their event ids, are counted, and their attempts say why", async () => {
+test("dead deliveries are sent again with the same event ids, counted, and their attempts have the trigger replay", async () => {
   const instance = await open();
   const { path, id, events } = await deadOnes(instance, 3);
   const replay = await replayed(instance, { tenant: "acme", requestedBy: "anna" });
@@ -79,7 +79,7 @@ test("dead ones are sent again under their event ids, are counted, and their att
   }
 });
 
-test("a replayed one has a fresh budget of attempts", async () => {
+test("a replayed delivery has a new retry schedule", async () => {
   const instance = await open();
   const endpoint = await endpointOf(instance);
   receiver.answer(endpoint.path, 500);
@@ -93,7 +93,7 @@ test("a replayed one has a fresh budget of attempts", async () => {
   expect(await deliveriesOf(instance, endpoint.id)).toMatchObject([{ state: "failed", attemptCount: 4 }]);
 });
 
-test("successes are replayed when they are asked for, and not otherwise", async () => {
+test("successful deliveries are replayed only on request", async () => {
   const instance = await open();
   const { path } = await endpointOf(instance);
   await publishTimes(instance, 2, paid);
@@ -104,7 +104,7 @@ test("successes are replayed when they are asked for, and not otherwise", async 
   expect(receiver.requestsTo(path)).toHaveLength(4);
 });
 
-test("failed ones need not wait for their next attempt", async () => {
+test("failed deliveries are replayed before their next attempt", async () => {
   const instance = await open();
   const { path, id } = await endpointOf(instance);
   receiver.answer(path, [500, 200]);
@@ -115,7 +115,7 @@ test("failed ones need not wait for their next attempt", async () => {
   expect(await deliveriesOf(instance, id)).toMatchObject([{ state: "success", replayCount: 1 }]);
 });
 
-test("what is pending or in flight is left alone", async () => {
+test("pending deliveries and those in flight are not replayed", async () => {
   const instance = await open({ started: false });
   const { id } = await endpointOf(instance);
   await instance.hooks.start({ role: "api" });
@@ -156,7 +156,7 @@ test("each filter narrows it: endpoint, type, reason and time", async () => {
   expect(receiver.requestsTo(early.path)).toHaveLength(1);
 });
 
-test("what came while the endpoint was disabled, and was discarded, can be had after all", async () => {
+test("discarded deliveries can be replayed", async () => {
   const instance = await open();
   const { path, id } = await endpointOf(instance);
   await instance.hooks.endpoints.disable("acme", id);
@@ -166,7 +166,7 @@ test("what came while the endpoint was disabled, and was discarded, can be had a
   expect(receiver.requestsTo(path)).toHaveLength(2);
 });
 
-test("where nothing may be sent the deliveries stay as they are, and the replay says why", async () => {
+test("deliveries that cannot be sent are unchanged, and the replay counts them by reason", async () => {
   const instance = await open();
   const { hooks } = instance;
   const disabled = await deadOnes(instance, 1);
@@ -193,7 +193,7 @@ test("where nothing may be sent the deliveries stay as they are, and the replay 
   expect(await deliveriesOf(instance, endpoint.id)).toMatchObject([{ state: "dead", replayCount: 0 }]);
 });
 
-test("it ends although what it sends dies again: nothing is replayed twice", async () => {
+test("a replay ends even if its deliveries become dead again: nothing is replayed twice", async () => {
   const instance = await open();
   const { path, id } = await deadOnes(instance, 5);
   receiver.answer(path, 400);
@@ -201,7 +201,7 @@ test("it ends although what it sends dies again: nothing is replayed twice", asy
   expect(await deliveriesOf(instance, id)).toMatchObject(Array(5).fill({ state: "dead", replayCount: 1 }));
 });
 
-test("no more are sent in a second than its rate says", async () => {
+test("a replay does not exceed its rate", async () => {
   const instance = await open();
   await deadOnes(instance, 30);
   const { hooks } = instance;
@@ -225,7 +225,7 @@ test("no more are sent in a second than its rate says", async () => {
   expect(done).toBeLessThanOrEqual(3 + Math.floor((performance.now() - startedAt) / 1_000));
 });
 
-test("it begins with a quarter of a second's worth, so that its first second is not twice its rate", async () => {
+test("a replay starts with a quarter of a second's rate, so that its first second does not exceed it twice", async () => {
   const instance = await open();
   await deadOnes(instance, 9);
   const { hooks } = instance;
@@ -239,7 +239,7 @@ test("it begins with a quarter of a second's worth, so that its first second is 
   expect(done).toBeLessThanOrEqual(2 + ((performance.now() - startedAt) / 1_000) * 8);
 });
 
-test("a cancelled one makes no further step, and what it made owed is sent", async () => {
+test("a cancelled replay runs no further step, and its queued deliveries are sent", async () => {
   const instance = await open();
   const { path } = await deadOnes(instance, 4);
   const { hooks } = instance;
@@ -276,7 +276,7 @@ async function planned() {
   };
 }
 
-test("of two processes that both believe to lead, one makes the step", async () => {
+test("of two processes that both believe to lead, one runs the step", async () => {
   const { hooks, replayId, deliveries, take } = await planned();
   const taken = await Promise.all([take(), take()]);
   expect(taken.filter((result) => result !== null)).toHaveLength(1);
@@ -284,7 +284,7 @@ test("of two processes that both believe to lead, one makes the step", async () 
   expect(await deliveries()).toMatchObject(Array(2).fill({ state: "pending", replayCount: 1 }));
 });
 
-test("one that somebody retries in between is not sent twice", async () => {
+test("a delivery that is retried manually meanwhile is not sent twice", async () => {
   const { hooks, replayId, deliveries, take } = await planned();
   const [first] = await deliveries();
   await hooks.deliveries.retry(first?.id as string);
@@ -293,7 +293,7 @@ test("one that somebody retries in between is not sent twice", async () => {
   expect((await deliveries()).map(({ replayCount }) => replayCount)).toEqual([0, 1]);
 });
 
-test("a step that waits for the endpoint to be deleted says that it was", async () => {
+test("a step that waited for the deletion of an endpoint reports the endpoint as deleted", async () => {
   const { hooks, replayId, endpointId, take } = await planned();
   const deleting = await world.pool.connect();
   try {
@@ -317,14 +317,14 @@ test("a step that waits for the endpoint to be deleted says that it was", async 
   expect({ done, skipped }).toEqual({ done: 0, skipped: { endpoint_deleted: 2 } });
 });
 
-test("a step that was planned before the replay was cancelled is not made", async () => {
+test("a step planned before the replay was cancelled is not run", async () => {
   const { hooks, replayId, deliveries, take } = await planned();
   await hooks.replays.cancel(replayId);
   expect(await take()).toBeNull();
   expect(await deliveries()).toMatchObject(Array(2).fill({ state: "dead", replayCount: 0 }));
 });
 
-test("at a fifo endpoint the events of a subject come again one by one, in their order", async () => {
+test("a fifo endpoint receives the replayed events of a subject in order", async () => {
   const instance = await open();
   const { path, id } = await endpointOf(instance, { ordering: "fifo", fifoOnDead: "hold" });
   receiver.answer(path, 400);
@@ -341,7 +341,7 @@ test("at a fifo endpoint the events of a subject come again one by one, in their
   expect((await hooks.deliveries.list({ endpoint: id, state: "success" })).data).toHaveLength(3);
 });
 
-test("against the subscriptions of today, an endpoint gets what was published before it was there, once", async () => {
+test("against current subscriptions, an endpoint receives earlier events once", async () => {
   const instance = await open();
   const { hooks } = instance;
   const old = await endpointOf(instance);
@@ -365,7 +365,7 @@ test("against the subscriptions of today, an endpoint gets what was published be
   expect(await replayed(instance, asked)).toMatchObject({ total: 0, done: 0, state: "finished" });
 });
 
-test("against the subscriptions of today, a test event stays its endpoint's own, whatever its type", async () => {
+test("against current subscriptions, a test event is not sent to other endpoints", async () => {
   const instance = await open();
   const { hooks } = instance;
   const tested = await endpointOf(instance);
@@ -379,7 +379,7 @@ test("against the subscriptions of today, a test event stays its endpoint's own,
   expect(notMatched).toMatchObject([{ endpointId: other.id, reason: "test" }]);
 });
 
-test("a dead letter that was deleted comes again against the subscriptions of today, and its attempts go on counting", async () => {
+test("against current subscriptions, a deleted dead letter is sent again, and its attempt numbers continue", async () => {
   const instance = await open();
   const { hooks } = instance;
   const { path, id } = await endpointOf(instance);
@@ -400,7 +400,7 @@ test("a dead letter that was deleted comes again against the subscriptions of to
   ]);
 });
 
-test("against the subscriptions of today, filters are asked too", async () => {
+test("against current subscriptions, filters apply", async () => {
   const instance = await open();
   for (const amount of [1, 200, 3, 400]) await instance.hooks.publish({ ...paid, data: { amount } });
   const late = await endpointOf(instance, { filter: { data: { amount: { $gte: 100 } } } });
@@ -410,14 +410,14 @@ test("against the subscriptions of today, filters are asked too", async () => {
   expect(receiver.requestsTo(late.path)).toHaveLength(2);
 });
 
-test("an event that waits to be fanned out is left to that", async () => {
+test("an event that waits for fan-out is not replayed", async () => {
   const instance = await open({ started: false });
   await endpointOf(instance);
   await instance.hooks.publish(paid);
   expect(await instance.hooks.replays.preview({ resubscribe: true })).toEqual({ count: 0, isExact: true });
 });
 
-test("only an endpoint or a type that is asked for gets what it missed", async () => {
+test("missing deliveries are created only for the requested endpoint or type", async () => {
   const instance = await open();
   await publishTimes(instance, 2, paid);
   await instance.hooks.publish({ ...paid, type: "order.sent" });
@@ -449,13 +449,13 @@ test.each<[what: string, input: ReplayInput, pointer: string]>([
   expect((await instance.hooks.replays.list()).data).toEqual([]);
 });
 
-test("the slowest and the fastest rate are taken", async () => {
+test("the lowest and the highest rate are accepted", async () => {
   const { hooks } = await open({ started: false });
   expect(await hooks.replays.start({ rate: 1 })).toMatchObject({ rate: 1, states: ["dead"] });
   expect(await hooks.replays.start({ rate: 5_000 })).toMatchObject({ rate: 5_000, state: "running" });
 });
 
-test("five run at a time for a tenant, and for all; the sixth is refused until one has ended", async () => {
+test("five replays run at a time per tenant and for all tenants; the sixth is rejected until one has ended", async () => {
   const { hooks } = await open({ started: false });
   for (const tenant of ["acme", undefined]) {
     const started = [];
@@ -466,7 +466,7 @@ test("five run at a time for a tenant, and for all; the sixth is refused until o
   }
 });
 
-test("a tenant or an endpoint that is not there is told, whoever else may have it", async () => {
+test("an unknown tenant or endpoint is an error, even if another tenant has it", async () => {
   const { hooks } = await open({ started: false });
   await hooks.tenants.upsert("other");
   const { endpoint } = await hooks.endpoints.create("other", { url: `${receiver.url}/x`, events: ["*"] });
@@ -476,7 +476,7 @@ test("a tenant or an endpoint that is not there is told, whoever else may have i
     await expect(hooks.replays.start(input)).rejects.toMatchObject({ code: "endpoint_not_found" });
 });
 
-test("a tenant sees its own replays, and neither another's nor those of all", async () => {
+test("a tenant sees only its own replays", async () => {
   const { hooks } = await open({ started: false });
   await hooks.tenants.upsert("other");
   const ours = await hooks.replays.start({ tenant: "acme" });

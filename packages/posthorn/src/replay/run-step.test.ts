@@ -14,17 +14,17 @@ const plan: StepPlan = {
   isLast: true,
 };
 
-test("with room for all, all are chosen and the step ends where it was planned to", () => {
+test("within the rate, all deliveries are chosen and the step ends as planned", () => {
   const choice = chooseDeliveries(plan, 3, new Map([["ep", open]]));
   expect(choice).toEqual({ chosen: plan.deliveries, skipped: {}, position: "9" });
 });
 
-test("the one that is too many is found again from where the step ended", () => {
+test("the next step continues with the first delivery beyond the rate", () => {
   const choice = chooseDeliveries(plan, 2, new Map([["ep", open]]));
   expect(choice).toEqual({ chosen: plan.deliveries.slice(0, 2), skipped: {}, position: "2" });
 });
 
-test("what may not be sent is counted by its reason, and uses nothing of the rate", () => {
+test("skipped deliveries are counted by reason and do not use the rate", () => {
   const deliveries = [again("1", "0", "off"), again("2", "1", "gone"), again("3", "2")];
   const lanes = new Map<string, { closed: "endpoint_disabled" | null }>([
     ["ep", open],
@@ -37,7 +37,7 @@ test("what may not be sent is counted by its reason, and uses nothing of the rat
   });
 });
 
-test("deliveries of one event are chosen together, however many they are", () => {
+test("all deliveries of an event are chosen together", () => {
   const deliveries = [again("a", "0"), again("b", "0"), again("c", "0"), again("d", "1")];
   const choice = chooseDeliveries({ ...plan, deliveries }, 1, new Map([["ep", open]]));
   expect(choice).toEqual({ chosen: deliveries.slice(0, 3), skipped: {}, position: "1" });

@@ -36,7 +36,7 @@ async function stop(loop: Loop): Promise<void> {
   await stopped;
 }
 
-test("an outage of a minute is told at once, then every ten seconds with a count, and its end once", async () => {
+test("an outage is logged at once, then every ten seconds with a count, and its end once", async () => {
   let isAway = true;
   const { loop, lines } = startLoop(async () => {
     if (isAway) throw new Error("connection refused");
@@ -55,7 +55,7 @@ test("an outage of a minute is told at once, then every ten seconds with a count
   await stop(loop);
 });
 
-test("a loop that fails every other turn is told of no more often", async () => {
+test("a loop that fails every other run is logged no more often", async () => {
   let turns = 0;
   const { loop, lines } = startLoop(async () => {
     turns += 1;
@@ -69,7 +69,7 @@ test("a loop that fails every other turn is told of no more often", async () => 
   await stop(loop);
 });
 
-test("an error without words is told by its code", async () => {
+test("an error without a message is logged by its code", async () => {
   const { loop, lines } = startLoop(async () => {
     throw Object.assign(new AggregateError([], ""), { code: "ECONNREFUSED" });
   });

@@ -17,7 +17,7 @@ test("tenants take turns, and so do the items of a tenant", () => {
   expect(line.size).toBe(997);
 });
 
-test("an item that comes back stands behind the others of its tenant", () => {
+test("an item that is added again comes after the others of its tenant", () => {
   const line = new FairQueue<Named>();
   const [a, b] = [item("one", "a"), item("one", "b")];
   line.add(a);
@@ -30,7 +30,7 @@ test("an item that comes back stands behind the others of its tenant", () => {
   expect(line.shift(anybody)).toBeUndefined();
 });
 
-test("a tenant that may not have a turn is passed over and keeps its place", () => {
+test("a tenant that is not eligible is skipped and keeps its position", () => {
   const line = new FairQueue<Named>();
   const [a, b] = [item("a"), item("b")];
   line.add(a);
@@ -42,7 +42,7 @@ test("a tenant that may not have a turn is passed over and keeps its place", () 
   expect(line.size).toBe(0);
 });
 
-test("one tenant alone gets four fifths, and the next one always finds a place", () => {
+test("one tenant alone gets four fifths, and another always gets capacity", () => {
   const shares = new TenantShares(500);
   const fill = (tenant: string) => {
     let taken = 0;
@@ -61,7 +61,7 @@ test("one tenant alone gets four fifths, and the next one always finds a place",
   expect(shares.total).toBeLessThan(205);
 });
 
-test("what is overdrawn leaves something for those that hold nothing, and not without end", () => {
+test("an exceeded capacity leaves a bounded reserve for tenants that hold nothing", () => {
   const shares = new TenantShares(100, 50);
   shares.take("large", 120);
   expect(shares.mayTake("large")).toBe(false);
@@ -88,7 +88,7 @@ test.each([
   expect(shares.mayTake("second")).toBe(capacity > 1);
 });
 
-test("the only place goes to whoever comes", () => {
+test("a capacity of one serves any tenant", () => {
   const shares = new TenantShares(1);
   expect(shares.mayTake("a")).toBe(true);
   shares.take("a", 1);
@@ -116,7 +116,7 @@ function heldWork(semaphore: TenantSemaphore) {
   };
 }
 
-test("a tenant that asks for more than there is leaves a place for the next, who begins at once", async () => {
+test("a tenant that requests more than the capacity leaves room for another, which starts at once", async () => {
   const work = heldWork(new TenantSemaphore(5));
   for (let n = 0; n < 1_000; n += 1) void work.ask("crowd", `crowd ${n}`);
   void work.ask("single", "single");
@@ -124,7 +124,7 @@ test("a tenant that asks for more than there is leaves a place for the next, who
   expect(work.begun).toEqual(["crowd 0", "crowd 1", "crowd 2", "crowd 3", "single"]);
 });
 
-test("when every place is taken, the tenants that wait take turns", async () => {
+test("waiting tenants take turns", async () => {
   const work = heldWork(new TenantSemaphore(1));
   void work.ask("crowd", "crowd 0");
   for (let n = 1; n < 100; n += 1) void work.ask("crowd", `crowd ${n}`);
@@ -134,7 +134,7 @@ test("when every place is taken, the tenants that wait take turns", async () => 
   expect(work.begun).toEqual(["crowd 0", "crowd 1", "a", "b", "crowd 2"]);
 });
 
-test("what nobody waits for any more is not begun, and takes nobody's turn", async () => {
+test("aborted work is not started and uses no turn", async () => {
   const work = heldWork(new TenantSemaphore(1));
   const stop = new AbortController();
   void work.ask("a", "first");
@@ -147,7 +147,7 @@ test("what nobody waits for any more is not begun, and takes nobody's turn", asy
   expect(work.begun).toEqual(["first", "last"]);
 });
 
-test("work that fails gives its place to the next", async () => {
+test("failed work frees its capacity", async () => {
   const semaphore = new TenantSemaphore(1);
   const { signal } = new AbortController();
   await expect(semaphore.run("a", signal, () => Promise.reject(new Error("failed")))).rejects.toThrow(

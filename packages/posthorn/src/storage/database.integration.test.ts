@@ -25,14 +25,14 @@ async function openDatabase() {
   return { db, pool };
 }
 
-test("the server ends a transaction that is silent for ten seconds, and is as patient as before after it", async () => {
+test("the server ends a transaction after ten idle seconds, and only that transaction has the limit", async () => {
   const { db } = await openDatabase();
   const [before] = await db.query<{ patience: string }>(readPatience);
   expect(await db.transaction((tx) => tx.query(readPatience))).toEqual([{ patience: "10s" }]);
   expect(await db.query(readPatience)).toEqual([before]);
 });
 
-test("whoever was silent for too long hears of an outage, has changed nothing, and goes on", async () => {
+test("a client whose idle transaction was ended gets an outage error, changed nothing, and can continue", async () => {
   const { db, pool } = await openDatabase();
   await pool.query("create table things (id integer)");
   const backends = async (pid: number): Promise<number> =>
@@ -49,6 +49,6 @@ test("whoever was silent for too long hears of an outage, has changed nothing, a
   expect(await db.query(statement("ask", "select 1 as one"))).toEqual([{ one: 1 }]);
 });
 
-test("the server's word for it counts as an outage, as it does for one that thaws and commits", () => {
+test("the server's error for an ended idle transaction counts as an outage", () => {
   expect(isUnavailable({ code: "25P03", message: "terminating connection" })).toBe(true);
 });

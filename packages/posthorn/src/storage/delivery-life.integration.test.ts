@@ -41,7 +41,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("whatever happens in whatever order, deliveries live by the rules and none is lost", async () => {
+test("any sequence of steps keeps deliveries in valid states and loses none", async () => {
   const seed = process.env.POSTHORN_SEED;
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { maxCommands: 150, size: "max" }), async (commands) => {
@@ -57,7 +57,7 @@ test("whatever happens in whatever order, deliveries live by the rules and none 
   );
 }, 120_000);
 
-test("a lane that gets its first row during its owner's burial is made ready all the same", async () => {
+test("a lane that gets its first delivery while its owner is reaped becomes ready", async () => {
   const { model, real } = await createWorld(db, pool);
   const [dead, other] = model.processes as [Worker, Worker];
   const id = await ingestOne(db, real, dead, claim.ifGained);
@@ -72,7 +72,7 @@ test("a lane that gets its first row during its owner's burial is made ready all
   expect(await acquireLanes(db, other.id, 10)).toEqual([{ endpointId: real.endpoints[0], hasParked: false }]);
 });
 
-test("what a worker writes while it is being buried counts for nothing", async () => {
+test("a worker that is being reaped cannot write", async () => {
   const { model, real } = await createWorld(db, pool);
   const [dead] = model.processes as [Worker];
   const id = await ingestOne(db, real, dead, claim.ifGained);
@@ -95,7 +95,7 @@ test("what a worker writes while it is being buried counts for nothing", async (
   expect(rows).toEqual([{ id, claimed_by: null, attempts: 1, failures: 0 }]);
 });
 
-test("a settlement sent again because its reply was lost leaves the next attempt alone", async () => {
+test("a settlement that is repeated after a lost reply does not affect the next attempt", async () => {
   const { model, real } = await createWorld(db, pool);
   const [worker] = model.processes as [Worker];
   const id = await ingestOne(db, real, worker, claim.ifGained);
@@ -108,7 +108,7 @@ test("a settlement sent again because its reply was lost leaves the next attempt
   expect(rows).toEqual([{ claimed_by: worker.id, attempts: 1, failures: 1 }]);
 });
 
-test("a worker in the middle of a write is not buried", async () => {
+test("a worker is not reaped while it is writing", async () => {
   const { model, real } = await createWorld(db, pool);
   const [busy] = model.processes as [Worker];
   await db.transaction(async (tx) => {

@@ -10,7 +10,7 @@ test("what was encrypted is read back", () => {
   expect(ring.decrypt(ring.encrypt("whsec_abc", row), row)).toBe("whsec_abc");
 });
 
-test("the same secret never looks the same twice", () => {
+test("encrypting a secret twice gives different ciphertexts", () => {
   const ring = parseKeyRing(generateEncryptionKey());
   expect(ring.encrypt("whsec_abc", row).ciphertext).not.toEqual(ring.encrypt("whsec_abc", row).ciphertext);
 });
@@ -47,7 +47,7 @@ test("a ciphertext that was cut short does not decrypt", () => {
   }
 });
 
-test("without any key the error says what to set and brings a key that works", () => {
+test("without a key, the error says what to set and includes a valid key", () => {
   const error = catchError(() => parseKeyRing(undefined).encrypt("whsec_abc", row));
   expect(error.code).toBe("encryption_key_missing");
   expect(error.message).toContain("POSTHORN_ENCRYPTION_KEYS");

@@ -30,7 +30,7 @@ function migration(version: number, name: string, sql: string): Migration {
   return { version, name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
 }
 
-test("an empty database is brought to the newest version, with partitions for today and three days", async () => {
+test("an empty database is migrated to the newest version, with partitions for today and three days", async () => {
   const db = open();
   const result = await migrate(db);
 
@@ -50,14 +50,14 @@ test("a second run finds nothing to do", async () => {
   expect(await migrate(db)).toEqual({ applied: [], pending: [], version: migrations.length, script: "" });
 });
 
-test("of several migrators at once one does each and the others find it done", async () => {
+test("of several concurrent migrators, one applies each migration", async () => {
   const schema = open().schema;
   const results = await Promise.all([migrate(open(schema)), migrate(open(schema)), migrate(open(schema))]);
   const versions = results.flatMap(({ applied }) => applied).map(({ version }) => version);
   expect(versions.toSorted((a, b) => a - b)).toEqual(migrations.map(({ version }) => version));
 });
 
-test("two processes that make the same partitions do not meet", async () => {
+test("two processes can create the same partitions concurrently", async () => {
   const db = open();
   await migrate(db);
   const made = await Promise.all([ensurePartitions(db, 9), ensurePartitions(db, 9)]);
@@ -82,7 +82,7 @@ test("a migration works on a connection that prepares its statements", async () 
   expect(await migrationStatus(db)).toMatchObject({ pending: [] });
 });
 
-test("a role that may not create schemas migrates one that was made for it", async () => {
+test("a role without the privilege to create schemas migrates an existing one", async () => {
   const role = await makeRole();
   await pool.query(`create schema prepared authorization ${role.name}`);
   const db = open("prepared", role.connectionString);
@@ -93,7 +93,7 @@ test("a role that may not create schemas migrates one that was made for it", asy
   expect(rows).toEqual([{ tableowner: role.name }]);
 });
 
-test("a role that may not create the schema is told who must run what", async () => {
+test("a role that cannot create the schema gets an error that says what to run", async () => {
   const role = await makeRole();
   const db = open("not-there", role.connectionString);
   await expect(migrate(db)).rejects.toMatchObject({
@@ -102,7 +102,7 @@ test("a role that may not create the schema is told who must run what", async ()
   });
 });
 
-test("a schema that is newer than the code is refused, and the message says what to do", async () => {
+test("a schema that is newer than the code is rejected, and the message says what to do", async () => {
   const db = open();
   await migrate(db, { migrations: [...migrations, migration(migrations.length + 1, "later", "select 1")] });
   const refusal = { code: "schema_too_new", message: expect.stringContaining("Run the newer Posthorn") };
@@ -110,7 +110,7 @@ test("a schema that is newer than the code is refused, and the message says what
   await expect(migrationStatus(db)).rejects.toMatchObject(refusal);
 });
 
-test("an applied migration that was changed since is an error", async () => {
+test("a migration that changed after it was applied is an error", async () => {
   const db = open();
   await migrate(db);
   const [first, ...rest] = migrations as [Migration, ...Migration[]];
@@ -136,7 +136,7 @@ test("a dry run changes nothing, and its script does the same as a migration", a
   expect(await migrate(db)).toMatchObject({ applied: [], version: migrations.length });
 });
 
-test("a migration that fails leaves nothing of itself and everything before it", async () => {
+test("a failed migration is rolled back, and earlier ones stay applied", async () => {
   const db = open();
   const broken = migration(
     migrations.length + 1,
@@ -148,7 +148,7 @@ test("a migration that fails leaves nothing of itself and everything before it",
   expect(await migrationStatus(db)).toMatchObject({ version: migrations.length, pending: [] });
 });
 
-test("a migrator whose session is ended half-way leaves nothing half-applied", async () => {
+test("a migrator whose session ends half-way leaves nothing half-applied", async () => {
   const db = open();
   const ownPool = createPool(database.connectionString, { max: 1 });
   ownPool.on("connect", (client) => client.on("error", () => {})); // its death is the point
@@ -163,7 +163,7 @@ test("a migrator whose session is ended half-way leaves nothing half-applied", a
   expect(await migrate(db)).toMatchObject({ applied: [], version: migrations.length });
 });
 
-test("a migration gives way to a transaction that holds its table, and gets through when that ends", async () => {
+test("a migration backs off from a locked table, and succeeds when the lock is released", async () => {
   const db = open();
   await migrate(db);
   const holder = await pool.connect();
@@ -181,7 +181,7 @@ test("a migration gives way to a transaction that holds its table, and gets thro
   expect((await patient).applied).toEqual([{ version: next.version, name: "widen" }]);
 });
 
-test("a fact about the installation is decided by whoever comes first", async () => {
+test("the first process to write a fact about the installation decides it", async () => {
   const db = open();
   await migrate(db);
   expect(await getMetadata(db, "installation")).toBeNull();

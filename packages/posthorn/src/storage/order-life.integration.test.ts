@@ -91,7 +91,7 @@ test.each<FifoOnDead>(["pass", "hold"])(
   60_000,
 );
 
-test("an owner that lets go of a lane before it hears that held subjects may go on leaves it ready", async () => {
+test("an owner that releases a lane before it learns of released subjects leaves the lane ready", async () => {
   const { endpointId, workers } = await createWorld("hold");
   const [owner, other] = workers as [Worker, Worker];
   await pool.query("update posthorn.lanes set owner = $1", [owner.id]);
