@@ -1,4 +1,4 @@
-// What hubs distribute, as a source of a receiver: authentic by the subscription's own secret.
+// The content that hubs distribute, as a source of a receiver, authenticated by the subscription's own secret.
 import type { HeaderSource } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import { digestOf } from "../request/digest.ts";
@@ -6,27 +6,27 @@ import type { RawRequest, Source } from "../source.ts";
 import { signatureProblem } from "./hub-signature.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** The `data` of an event; what the topic holds now is its `body`, bytes as they came. */
+/** The `data` of an event; the topic's current content is its `body`, as raw bytes. */
 export interface WebSubContent {
-  /** The canonical URL of the topic, as it was asked of the hub; never what the request says of itself. */
+  /** The topic's canonical URL, as it was requested from the hub; never taken from the request. */
   readonly topic: string;
-  /** Of the body, as the topic has it. Not signed. */
+  /** The content type of the body. Not signed. */
   readonly contentType: string | null;
 }
 
 export const CONTENT_TYPE = "websub.content";
 
-/** Requests that came to the callback of a subscription. By identity, so that nobody can put one in from outside. */
+/** Requests that came to the callback of a subscription. Keyed by identity, so that none can be forged from outside. */
 export type CallbackRequests = WeakMap<HeaderSource, CallbackSubscription>;
 
 export interface CallbackSubscription extends Pick<Subscription, "secret"> {
   readonly topic: string;
 }
 
-/** Never from the network: `withTopic` says what it is. */
+/** Never read from the network: `withTopic` sets it. */
 const TOPIC = "posthorn-websub-topic";
 
-/** The same headers, and the topic that the subscription has. */
+/** The same headers with the subscription's topic. */
 export function withTopic(headers: HeaderSource, topic: string): HeaderSource {
   return { get: (name: string) => (name.toLowerCase() === TOPIC ? topic : readHeader(headers, name)) };
 }
@@ -57,7 +57,7 @@ export function contentSource(name: string, idHeader: string | null, followed: C
   };
 }
 
-/** WebSub has no ids: the same bytes of the same topic are the same message, unless the hub tells deliveries apart. */
+/** WebSub has no ids: the same bytes of the same topic are the same message, unless the hub identifies deliveries. */
 async function idOf(topic: string, { headers, body }: RawRequest, idHeader: string | null): Promise<string> {
   const given = idHeader === null ? null : readHeader(headers, idHeader);
   const encoder = new TextEncoder();

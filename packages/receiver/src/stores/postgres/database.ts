@@ -1,28 +1,28 @@
-// What the store asks of a database, whichever library talks to it. The files beside this one adapt one library each.
+// The interface between the store and a database library. The other files adapt one library each.
 
-/** What every library hands to PostgreSQL unchanged. */
+/** Values that every library passes to PostgreSQL unchanged. */
 export type Value = string | number | boolean | null | Uint8Array;
 
-/** Columns have names of one lower-case word, which no library's renaming touches. */
+/** Column names are one lower-case word, so that no library renames them. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** One statement with `$1`, `$2`, …, each cast to its type, because not every library tells PostgreSQL the types. */
+/** One statement with `$1`, `$2`, …, each cast to its type, because not every library sends the types. */
 export type Query = (text: string, values: readonly Value[]) => Promise<readonly Row[]>;
 
 export interface PostgresDatabase<Tx> {
-  /** On any connection, in a transaction of its own. */
+  /** On any connection, in its own transaction. */
   readonly query: Query;
   /**
-   * Begins, works, and commits. Rejects, and leaves nothing, when the work, the last statement or the commit fails; when
-   * the outcome of the commit is not known it rejects too.
+   * Begins, works and commits. Rejects and rolls back if the work, the final statement or the commit fails; rejects also if the outcome
+   * of the commit is unknown.
    */
   transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>): Promise<Result>;
 }
 
-/** How a transaction ends. */
+/** The end of a transaction. */
 export interface TransactionEnd<Result> {
   readonly result: Result;
-  /** Without values, to run last before the commit: nothing is committed when it fails. */
+  /** Runs last before the commit, without values: if it fails, nothing is committed. */
   readonly finalStatement: string | null;
 }
 
@@ -35,19 +35,19 @@ export async function runFinalStatement<Result>(
   return ending.result;
 }
 
-/** Under the name that the function `finish` gives it. */
+/** Has the error code that the function `finish` raises. */
 export class TransactionEnded extends Error {
   readonly code = "PH001";
 }
 
-/** The five characters by which PostgreSQL names an error, wherever the library put them. */
+/** PostgreSQL's five-character error code, wherever the library puts it. */
 export function sqlState(error: unknown): string | null {
   for (const candidate of causes(error)) {
     const { code, originalCode, meta } = candidate;
     for (const state of [originalCode, code, (meta as Row | undefined)?.code]) {
       if (typeof state === "string" && /^[0-9A-Z]{5}$/.test(state) && !/^P2\d/.test(state)) return state;
     }
-    // Prisma says no more of a conflict than this
+    // Prisma reports a conflict only by this code.
     if (code === "P2034") return "40001";
   }
   return null;

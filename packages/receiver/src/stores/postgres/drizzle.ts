@@ -1,4 +1,4 @@
-// Drizzle: the handler's transaction is the one `db.transaction` gives, over node-postgres or postgres.js.
+// Drizzle: the handler's transaction is that of `db.transaction`, over node-postgres or postgres.js.
 import {
   type PostgresDatabase,
   type Query,
@@ -8,7 +8,7 @@ import {
   type Value,
 } from "./database.ts";
 
-/** What is used of a Drizzle database. */
+/** The used part of a Drizzle database. */
 export interface DrizzleLike<Tx extends DrizzleExecutor> extends DrizzleExecutor {
   transaction(work: (tx: Tx) => Promise<unknown>): Promise<unknown>;
 }
@@ -42,12 +42,12 @@ export function drizzleDatabase<Tx extends DrizzleExecutor>(
 function queryOn(executor: DrizzleExecutor, sql: DrizzleSql): Query {
   return async (text, values) => {
     const result = await executor.execute(statementOf(text, values, sql));
-    // node-postgres answers { rows }, postgres.js the rows themselves
+    // node-postgres returns { rows }, postgres.js the rows themselves.
     return (Array.isArray(result) ? result : (result as { rows: unknown }).rows) as Row[];
   };
 }
 
-/** Drizzle numbers the values itself, so the text is cut where they stand. */
+/** Drizzle numbers the values itself, so the text is split at the placeholders. */
 function statementOf(text: string, values: readonly Value[], sql: DrizzleSql): unknown {
   const [first = "", ...rest] = text.split(/\$(\d+)/);
   const strings = [first, ...rest.filter((_, index) => index % 2 === 1)];

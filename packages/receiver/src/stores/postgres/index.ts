@@ -1,4 +1,4 @@
-// `@posthorn/receiver/postgres`: the store in PostgreSQL, and the libraries in whose transactions handlers can work.
+// `@posthorn/receiver/postgres`: the store in PostgreSQL, and adapters for the libraries whose transactions handlers can use.
 export type { PostgresDatabase, Query, Row, TransactionEnd, Value } from "./database.ts";
 export { drizzleDatabase } from "./drizzle.ts";
 export { knexDatabase } from "./knex.ts";

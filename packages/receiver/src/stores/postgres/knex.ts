@@ -1,4 +1,4 @@
-// Knex, and Objection on it: the handler's transaction is the one `knex.transaction` gives.
+// Knex, and Objection on it: the handler's transaction is that of `knex.transaction`.
 import {
   type PostgresDatabase,
   type Query,
@@ -9,7 +9,7 @@ import {
   type Value,
 } from "./database.ts";
 
-/** What is used of a Knex instance. Its transactions have `commit` and `rollback`, so handlers may call them. */
+/** The used part of a Knex instance. Its transactions have `commit` and `rollback`, so handlers may call them. */
 export interface KnexLike<Tx extends KnexTransaction> extends KnexExecutor {
   transaction(work: (tx: Tx) => Promise<unknown>): Promise<unknown>;
 }
@@ -42,7 +42,7 @@ export function knexDatabase<Tx extends KnexTransaction>(knex: KnexLike<Tx>): Po
         handled = handle(tx);
         return handled;
       });
-      // Knex settles when the transaction is over, though the handler that ended it goes on
+      // Knex settles when the transaction ends, even if the handler that ended it is still running.
       await Promise.allSettled([committed]);
       await Promise.allSettled([handled]);
       if (isOver) throw new TransactionEnded();
@@ -51,7 +51,7 @@ export function knexDatabase<Tx extends KnexTransaction>(knex: KnexLike<Tx>): Po
   };
 }
 
-/** Knex knows `?` only: a value that is used twice is given twice. */
+/** Knex supports only `?`, so a value that is used twice is passed twice. */
 function queryOn(executor: KnexExecutor): Query {
   return async (text, values) => {
     const bindings: (Value | undefined)[] = [];

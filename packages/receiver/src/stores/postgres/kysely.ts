@@ -1,4 +1,4 @@
-// Kysely: the handler's transaction is the one `db.transaction().execute` gives.
+// Kysely: the handler's transaction is that of `db.transaction().execute`.
 import {
   type PostgresDatabase,
   type Query,
@@ -7,7 +7,7 @@ import {
   type TransactionEnd,
 } from "./database.ts";
 
-/** What is used of a Kysely database. */
+/** The used part of a Kysely database. */
 export interface KyselyLike<Tx extends KyselyExecutor> extends KyselyExecutor {
   transaction(): { execute(work: (tx: Tx) => Promise<unknown>): Promise<unknown> };
 }

@@ -1,5 +1,5 @@
-// Brings a database to the newest version. Each version is one transaction that also writes itself down, under a lock
-// that ends with it: a killed process leaves nothing half-done, and of many at once one does it.
+// Migrates a database to the newest version. Each version is one transaction that also records itself, under a lock: a
+// killed process leaves nothing half-done, and only one of several processes applies it.
 import { type PostgresDatabase, type Query, sqlState } from "./database.ts";
 import { migrations } from "./migrations.ts";
 
@@ -8,7 +8,7 @@ export async function migrate(db: PostgresDatabase<unknown>, schema: string): Pr
     if ((await pendingAfter(await appliedVersion(db.query, schema), schema)) === undefined) return;
     await db.transaction(async (_, query) => {
       await query(lock, [schema]);
-      // after the lock, in a statement of its own: what another process committed meanwhile is seen
+      // After the lock, in its own statement, so that versions committed meanwhile are visible.
       const next = pendingAfter(await appliedVersion(query, schema), schema);
       if (next !== undefined) await run(query, next.sql, schema);
       return { result: undefined, finalStatement: null };
@@ -28,7 +28,7 @@ function pendingAfter(applied: number, schema: string) {
 
 const lock = "select pg_advisory_xact_lock(hashtextextended($1::text, 7075))::text as locked";
 
-/** From the catalogue first, because a table that is not there cannot be asked, nor one in a schema one may not use. */
+/** Checks the catalogue first, because a missing table, or one in a forbidden schema, cannot be queried. */
 async function appliedVersion(query: Query, schema: string): Promise<number> {
   const [found] = await query(hasVersions, [schema]);
   if (found?.present !== true) return 0;
@@ -46,7 +46,7 @@ select exists (
 ) as present
 `;
 
-/** Many statements in one text, whichever protocol the library uses. */
+/** Runs several statements in one text, whichever protocol the library uses. */
 async function run(query: Query, sql: string, schema: string): Promise<void> {
   await query("select length(set_config('posthorn_receiver.migration', $1::text, true)) as length", [sql]);
   try {

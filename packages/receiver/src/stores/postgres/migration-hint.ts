@@ -1,10 +1,10 @@
-// What PostgreSQL says of a schema that nobody made does not say what to do.
+// Adds advice to the errors that a missing schema causes.
 import { type PostgresDatabase, type Query, sqlState } from "./database.ts";
 
-/** No such schema, function or table. */
+/** Missing schema, function or table. */
 const missing = new Set(["3F000", "42883", "42P01"]);
 
-/** For the store's own statements, which name nothing that is not of its schema. */
+/** For the store's own statements, which refer only to its schema. */
 export function withMigrationHint<Tx>(db: PostgresDatabase<Tx>, schema: string): PostgresDatabase<Tx> {
   const hinting =
     (query: Query): Query =>

@@ -1,4 +1,4 @@
-// The schema, version by version, as SQL that can be pasted into psql as it stands.
+// The schema, version by version, as SQL that can be run in psql.
 import { tables } from "./migrations/1-tables.ts";
 import { subjects } from "./migrations/2-subjects.ts";
 import { claim } from "./migrations/3-claim.ts";
@@ -10,11 +10,11 @@ export const DEFAULT_SCHEMA = "posthorn_receiver";
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  /** Complete: it also writes itself down, and `store.migrate()` then finds it done. Run it in a transaction. */
+  /** Records itself, so that `store.migrate()` skips it afterwards. Run it in a transaction. */
   readonly sql: string;
 }
 
-/** For those who run their own migrations: the SQL of each version, the oldest first. */
+/** The SQL of each version, oldest first, for applications that run their own migrations. */
 export function migrations(schema: string = DEFAULT_SCHEMA): readonly Migration[] {
   checkSchema(schema);
   return versions.map(([name, text], index) => {
@@ -25,7 +25,7 @@ export function migrations(schema: string = DEFAULT_SCHEMA): readonly Migration[
   });
 }
 
-/** One that was released is never changed. */
+/** A released version is never changed. */
 const versions = [
   ["tables", tables],
   ["subjects", subjects],
@@ -34,7 +34,7 @@ const versions = [
   ["subscriptions", subscriptions],
 ] as const;
 
-/** Statements are written for the schema named posthorn_receiver, and get the one that was asked for. */
+/** Replaces the schema name posthorn_receiver, for which the statements are written. */
 export function inSchema(text: string, schema: string): string {
   return text.replaceAll(/(?<![\w."])posthorn_receiver\./g, `"${schema}".`);
 }
@@ -46,7 +46,7 @@ export function checkSchema(schema: string): void {
   );
 }
 
-/** "create schema if not exists" would ask for the right to create one even where it exists. */
+/** "create schema if not exists" would require the permission to create one even if it exists. */
 function groundOf(schema: string): string {
   return `do $ground$
 begin

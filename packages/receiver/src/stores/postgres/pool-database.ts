@@ -2,14 +2,14 @@
 import { HandlerTimeout } from "../../errors.ts";
 import type { PostgresDatabase, Query, Row, TransactionEnd, Value } from "./database.ts";
 
-/** What is used of a `pg` Pool. */
+/** The used part of a `pg` Pool. */
 export interface PgPool {
   readonly options?: { readonly max?: number };
   connect(): Promise<PgClient>;
   query(text: string, values: Value[]): Promise<{ readonly rows: unknown[] }>;
 }
 
-/** The pool's own type of clients. TypeScript reads it of the last way to call `connect` unless both are named. */
+/** The pool's own client type. Both overloads of `connect` are named, because TypeScript would infer from the last one. */
 export type ClientOf<Pool> = Pool extends {
   connect: { (): Promise<infer Client>; (callback: never): void };
 }
@@ -18,7 +18,7 @@ export type ClientOf<Pool> = Pool extends {
     ? Client
     : never;
 
-/** What is used of a `pg` PoolClient. */
+/** The used part of a `pg` PoolClient. */
 export interface PgClient {
   query(text: string, values?: Value[]): Promise<unknown>;
   release(error?: Error | boolean): void;
@@ -37,7 +37,7 @@ export function poolDatabase(pool: PgPool): PostgresDatabase<PgClient> {
           "postgresStore was given a Client of pg. Give it a Pool: each handler needs a connection.",
         );
       }
-      // a connection that is lost while no statement runs would otherwise end the process
+      // Otherwise a connection that is lost while idle would end the process.
       client.on("error", ignore);
       const { release } = client;
       client.release = refuseRelease;
@@ -48,8 +48,8 @@ export function poolDatabase(pool: PgPool): PostgresDatabase<PgClient> {
         await commit(client, ending);
         return ending.result;
       } catch (error) {
-        // A connection in a state that is not known must not go back to the pool, nor one that a handler may still use; behind
-        // the statement that such a handler waits for, a rollback would wait too.
+        // A connection in an unknown state, or one that a handler may still use, must not return to the pool; a rollback would wait
+        // behind the handler's statement.
         fault =
           error instanceof HandlerTimeout
             ? error
@@ -70,12 +70,12 @@ function queryOn(client: PgClient): Query {
   return async (text, values) => ((await client.query(text, [...values])) as { rows: Row[] }).rows;
 }
 
-/** The last statement and the commit travel together. When it fails PostgreSQL does not go on to the commit. */
+/** Sends the final statement and the commit together. If it fails, PostgreSQL skips the commit. */
 async function commit(client: PgClient, { finalStatement }: TransactionEnd<unknown>): Promise<void> {
   await client.query(finalStatement === null ? "commit" : `${finalStatement}; commit`);
 }
 
-/** PostgreSQL lets go of a transaction's locks before it closes, and the failure is noted next. It closes at once unless a statement runs. */
+/** PostgreSQL releases a transaction's locks before it closes, and the failure is recorded next. It closes at once unless a statement runs. */
 function closed(client: PgClient): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, CLOSE_WAIT_MS);
@@ -88,7 +88,7 @@ function closed(client: PgClient): Promise<void> {
 
 const CLOSE_WAIT_MS = 1_000;
 
-/** For handlers: the next one to be given the connection would work in this one's transaction. */
+/** For handlers: the next one to get the connection would work in this one's transaction. */
 function refuseRelease(): never {
   throw new Error(
     "A handler called release() of the connection it was given as `tx`. Leave that to the receiver: it releases it when the transaction is over.",

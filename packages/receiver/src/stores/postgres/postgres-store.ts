@@ -1,4 +1,4 @@
-// The store in PostgreSQL, in tables of its own beside yours, so that a claim and your writes can be one commit.
+// The store in PostgreSQL, in its own tables beside yours, so that a claim and your writes can be one commit.
 import { rejectUnknownOptions, wholeNumber } from "../../options.ts";
 import type { Store } from "../../store.ts";
 import { LockedClaims } from "../locked-claims.ts";
@@ -14,11 +14,11 @@ import { TransactionLimit } from "./transaction-limit.ts";
 import { transactionsOn } from "./transactions.ts";
 
 export interface PostgresStoreOptions {
-  /** Where its tables are; `posthorn_receiver` unless you say otherwise. */
+  /** The schema of its tables. Default `posthorn_receiver`. */
   readonly schema?: string;
   /**
-   * How many handlers' transactions run at once; others wait in line, ten seconds at most. One less than the pool's `max`
-   * unless you say otherwise, and 9 where the library does not tell it.
+   * How many handlers' transactions run at once; others wait up to ten seconds. Default: one less than the pool's `max`, or 9 if
+   * the library does not expose it.
    */
   readonly maxTransactions?: number;
 }
@@ -28,10 +28,10 @@ export const postgresStoreOptionNames = [
   "maxTransactions",
 ] as const satisfies (keyof PostgresStoreOptions)[];
 
-/** Of `pg`, of Knex, and of what Drizzle, Kysely and Prisma are usually put on. */
+/** The default of `pg`, Knex, and the pools that Drizzle, Kysely and Prisma usually use. */
 const DEFAULT_POOL_SIZE = 10;
 
-/** How many times `take` looks on when everything it looked at has to wait for its subject. */
+/** How often `claimDue` continues if all messages it examined must wait for their subjects. */
 const MAX_LOOKS = 50;
 
 export function postgresStore<Tx>(database: PostgresDatabase<Tx>, options?: PostgresStoreOptions): Store<Tx>;
@@ -82,14 +82,14 @@ export function postgresStore(
   };
 }
 
-/** So that one connection is left for everything else. */
+/** Leaves one connection for everything else. */
 function allButOneOf(given: object | undefined): number {
   const { options } = (given ?? {}) as Partial<PgPool>;
   return Math.max(1, (options?.max ?? DEFAULT_POOL_SIZE) - 1);
 }
 
 function databaseOf(given: PgPool | PostgresDatabase<unknown>): PostgresDatabase<unknown> {
-  // Drizzle, Kysely and Knex have a `transaction` too, but no method `query`
+  // Drizzle, Kysely and Knex have a `transaction` too, but no method `query`.
   if (typeof given?.query === "function") {
     if ("transaction" in given) return given;
     if ("connect" in given) return poolDatabase(given) as PostgresDatabase<unknown>;

@@ -1,4 +1,4 @@
-// Prisma: the handler's transaction is the one an interactive `prisma.$transaction` gives.
+// Prisma: the handler's transaction is that of an interactive `prisma.$transaction`.
 import {
   type PostgresDatabase,
   type Query,
@@ -7,7 +7,7 @@ import {
   type TransactionEnd,
 } from "./database.ts";
 
-/** What is used of a Prisma client. */
+/** The used part of a Prisma client. */
 export interface PrismaLike<Tx extends PrismaExecutor> extends PrismaExecutor {
   $transaction(work: (tx: Tx) => Promise<unknown>, options?: PrismaTransactionOptions): Promise<unknown>;
 }
@@ -16,11 +16,11 @@ export interface PrismaExecutor {
   $queryRawUnsafe(text: string, ...values: unknown[]): PromiseLike<unknown>;
 }
 
-/** Prisma's own. */
+/** Prisma's own options. */
 export interface PrismaTransactionOptions {
-  /** Prisma undoes a handler that takes longer; 5,000 unless you say otherwise. */
+  /** Prisma rolls back a handler that takes longer. Default 5,000. */
   readonly timeout?: number;
-  /** How long to wait for a connection; 2,000 unless you say otherwise. */
+  /** How long to wait for a connection. Default 2,000. */
   readonly maxWait?: number;
 }
 

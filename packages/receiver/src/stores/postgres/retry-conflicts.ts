@@ -1,9 +1,9 @@
-// Conflicts between transactions are nobody's fault and gone on the next try.
+// Repeats statements that failed because of a conflict with another transaction.
 import { sqlState } from "./database.ts";
 
 const MAX_TRIES = 10;
 
-/** A serialization failure (where the default is REPEATABLE READ or SERIALIZABLE), or a deadlock. */
+/** A serialization failure (if the default is REPEATABLE READ or SERIALIZABLE), or a deadlock. */
 const conflicts = new Set(["40001", "40P01"]);
 
 export async function retryConflicts<Result>(act: () => Promise<Result>): Promise<Result> {

@@ -1,9 +1,9 @@
-// Between messages and what PostgreSQL takes and gives.
+// Converts between messages and PostgreSQL's values.
 import type { Message } from "../../model.ts";
 import type { Claim, ClaimOptions, DeadLetter } from "../../store.ts";
 import type { Row, Value } from "./database.ts";
 
-/** What a message is kept as, for parameters in this order: source to body. */
+/** The values of a message with its content, in the order of `contentParameters`. */
 export function contentValues(message: Message): Value[] {
   return [
     ...keyValues(message),
@@ -16,19 +16,19 @@ export function contentValues(message: Message): Value[] {
   ];
 }
 
-/** Of 4713 BC, where PostgreSQL's times begin. A sender's clock is no reason to refuse a message for ever. */
+/** PostgreSQL's timestamps begin in 4713 BC. A sender's clock is no reason to reject a message. */
 const FIRST_TIME_MS = Date.UTC(-4712, 0, 1);
 
 function timeValue(time: Date | null): number | null {
   return time !== null && time.getTime() >= FIRST_TIME_MS ? time.getTime() : null;
 }
 
-/** The same for a message that need not be kept. */
+/** The same values without the content. */
 export function briefValues(message: Message): Value[] {
   return [...keyValues(message), message.digest, null, ...subjectValues(message), null, null, null];
 }
 
-/** The types of both, with the first parameter numbered so. */
+/** The parameters of both, numbered from `first`. */
 export function contentParameters(first: number): string {
   return [
     "$::text",
@@ -57,12 +57,12 @@ export function optionValues({ leaseMs, windowMs, order }: ClaimOptions): Value[
   return [leaseMs, windowMs, order === null ? null : order.gapWaitMs];
 }
 
-/** PostgreSQL has no place for U+0000 in text. */
+/** PostgreSQL cannot store U+0000 in text. */
 export function text(value: string): string {
   return value.replaceAll("\0", "\uFFFD");
 }
 
-/** Of a message `m`, under names that `claimOf` and `deadLetterOf` read. */
+/** The columns of a message `m` that `claimOf` and `deadLetterOf` read. */
 export const content = `
   m.source,
   m.id,
@@ -99,7 +99,7 @@ function messageOf(row: Row): Message {
     sequence: row.sequence as number | null,
     createdAt: row.created === null ? null : dateOf(row.created as number),
     headers: JSON.parse(row.headers as string),
-    // a copy: what libraries give may be a part of a larger buffer
+    // A copy, because libraries may return a part of a larger buffer.
     body: new Uint8Array(row.body as Uint8Array),
   };
 }

@@ -1,4 +1,4 @@
-// Every statement the store sends, each a call of a function of migrations/ or a plain statement on its tables.
+// All statements of the store: calls of the functions in migrations/, and plain statements on its tables.
 import type { Message, MessageKey } from "../../model.ts";
 import type {
   AcceptOptions,
@@ -26,11 +26,11 @@ import {
 
 export type Statements = ReturnType<typeof statementsIn>;
 
-/** A message that a transaction has to itself until it ends. */
+/** A message that the current transaction holds until it ends. */
 export interface Hold {
-  /** Of the transaction. */
+  /** The transaction's id. */
   readonly xid: string;
-  /** Where the message's row is as long as the transaction lasts. */
+  /** The position of the message's row during the transaction. */
   readonly place: string;
   readonly token: string;
 }
@@ -66,7 +66,7 @@ export function statementsIn(schema: string) {
       return { result, hold: row as unknown as Hold };
     },
 
-    /** `wasHeld`: by `hold`, until just now, so that nobody could take it though its lease may be over. */
+    /** `wasHeld`: `hold` held it until now, so no other process could claim it even if its lease expired. */
     async renew(
       query: Query,
       { message, token }: Claim,
@@ -83,20 +83,20 @@ export function statementsIn(schema: string) {
       return row?.done === true;
     },
 
-    /** To the end of the transaction; null when the lease was lost. */
+    /** Holds it until the end of the transaction; null if the lease was lost. */
     async hold(query: Query, { message, token }: Claim): Promise<Hold | null> {
       const [subject = null] = subjectValues(message);
       const [row] = await query(holdText, [...keyValues(message), token, subject]);
       return row?.xid === null ? null : (row as unknown as Hold);
     },
 
-    /** The done mark. Its values, all made by PostgreSQL, are written into it, because it travels with the commit. */
+    /** The completion. Its values all come from PostgreSQL and are inlined, because it is sent with the commit. */
     finish({ xid, place, token }: Hold): string {
       const values = [xid, place, token].map((value) => `'${value}'`).join(", ");
       return inSchema(`select posthorn_receiver.finish(${values}) as xid`, schema);
     },
 
-    /** False, too, when PostgreSQL gave it up and cannot say. */
+    /** False also if the transaction is aborted, because PostgreSQL cannot tell then. */
     async hasEnded(query: Query, { xid }: Hold): Promise<boolean> {
       const asked = query("select pg_current_xact_id_if_assigned()::text as xid", []);
       return await asked.then(
@@ -106,8 +106,8 @@ export function statementsIn(schema: string) {
     },
 
     /**
-     * With a token by whoever holds it; with a window by whoever tried without, and may know of it from before the window. False,
-     * too, when a connection that was given up still has the row.
+     * With a token for the owner of the claim; with a window after a rolled-back claim. Returns false also if a connection that was
+     * abandoned still locks the row.
      */
     async fail(
       query: Query,
@@ -134,7 +134,7 @@ export function statementsIn(schema: string) {
       return kind === "running" ? { kind, retryAfterMs: row?.wait as number } : { kind };
     },
 
-    /** `isAll` is false when there is more to look at, though nothing of what was looked at may go now. */
+    /** `isAll` is false if there are more messages to examine, although none of those examined can be claimed now. */
     async claimDue(query: Query, limit: number, { leaseMs, order }: ClaimOptions) {
       const rows = await query(claimDueText, [limit, leaseMs, order === null ? null : order.gapWaitMs]);
       const claims = rows.filter(({ id }) => id !== null).map(claimOf);
@@ -177,7 +177,7 @@ export function statementsIn(schema: string) {
   };
 }
 
-/** In place of what could not be locked in time: lock_not_available. */
+/** Returns `instead` for the error lock_not_available. */
 function whenNotLocked<Result>(instead: Result): (error: unknown) => Result {
   return (error) => {
     if (sqlState(error) === "55P03") return instead;
@@ -305,7 +305,7 @@ from (
 ) m
 `;
 
-// An array, so that the plan goes by ctid and cannot go through the table.
+// An array, so that the plan uses ctid and never scans the table.
 const pruneStatement = `
 with messages as (
   delete from posthorn_receiver.messages m

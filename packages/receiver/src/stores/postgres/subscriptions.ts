@@ -1,4 +1,4 @@
-// What is followed by WebSub, in the schema of the store.
+// WebSub subscriptions, in the store's schema.
 import {
   MAX_DOUBLINGS,
   type Subscription,
@@ -111,7 +111,7 @@ where s.url = $1::text
 returning ${columns}
 `;
 
-// An array, so that the rows are locked once, and those of other processes are passed over.
+// An array, so that each row is locked once, and rows of other processes are skipped.
 const claimDueStatement = `
 update posthorn_receiver.subscriptions s
 set tries = s.tries + 1,

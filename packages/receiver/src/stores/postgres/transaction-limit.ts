@@ -1,8 +1,8 @@
-// Handlers' transactions wait in line rather than for the pool's last connection. A handler that queries the pool beside
-// its transaction needs one, and so do claims, renewals and duplicates: where every connection is a handler's, and every
-// handler waits for another, all of them wait for ever.
+// Limits handlers' transactions to fewer than the pool's connections. A handler that uses the pool beside its transaction
+// needs another connection, and so do claims, renewals and duplicates: if handlers held all connections and waited for
+// more, they would wait for ever.
 
-/** By then most senders have given up on the answer. */
+/** By then most senders have stopped waiting for the response. */
 const MAX_WAIT_MS = 10_000;
 
 export class TransactionLimit {
@@ -14,12 +14,12 @@ export class TransactionLimit {
     this.#most = most;
   }
 
-  /** Rejects when its turn does not come in time, so that the sender is told to come again. */
+  /** Rejects if there is no free slot in time, so that the sender retries. */
   async run<Result>(act: () => Promise<Result>): Promise<Result> {
     return await this.#run(MAX_WAIT_MS, act);
   }
 
-  /** However long its turn takes: for those who hold a lease, and are as many as the inbox has hands. */
+  /** Waits without a limit: for owners of a lease, whose number the inbox limits. */
   async runWithoutTimeout<Result>(act: () => Promise<Result>): Promise<Result> {
     return await this.#run(null, act);
   }
@@ -36,7 +36,7 @@ export class TransactionLimit {
     }
   }
 
-  /** Resolves in the place of one that ended. */
+  /** Resolves when a slot is free. */
   #turn(maxWaitMs: number | null): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = () => {

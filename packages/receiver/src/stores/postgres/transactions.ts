@@ -1,4 +1,4 @@
-// Transactional mode: claim, the handler's own writes and the done mark are one commit.
+// Transactional mode: claim, the handler's writes and the completion are one commit.
 import { EndpointGone, HandlerTimeout, PermanentFailure, RetryLater } from "../../errors.ts";
 import type { Message } from "../../model.ts";
 import type { Claim, ClaimOptions, RunResult, Transactions } from "../../store.ts";
@@ -20,7 +20,7 @@ export function transactionsOn<Tx>(
   held: LockedClaims,
   line: TransactionLimit,
 ): Transactions<Tx> {
-  /** Of those that this process works on. A duplicate needs no connection to hear so, even of a pool that has only one. */
+  /** The digests of the messages that this process handles. A duplicate is detected without a connection. */
   const working = new Map<string, string>();
 
   return {
@@ -46,7 +46,7 @@ export function transactionsOn<Tx>(
     },
   };
 
-  /** Until it meets no other transaction: all of it was undone, so the handler may run again, as for the next delivery. */
+  /** Repeats until there is no conflict: everything was rolled back, so the handler may run again, as for the next delivery. */
   async function claimAndWork(
     message: Message,
     terms: ClaimOptions,
@@ -73,7 +73,7 @@ export function transactionsOn<Tx>(
       });
     } catch (error) {
       const leaseMs = held.leaseAfterRollback(claim);
-      // when it cannot be renewed the lease is lost, which the next step is told
+      // If this fails, the lease is lost, and the next step finds that out.
       if (leaseMs !== null)
         await statements.renew(db.query, claim, leaseMs, { wasHeld: true }).catch(() => false);
       throw error;
@@ -82,7 +82,7 @@ export function transactionsOn<Tx>(
     }
   }
 
-  /** What the handler throws is passed on as it is; what comes of the done mark and the commit is explained. */
+  /** Rethrows the handler's error unchanged, and explains errors of the completion and the commit. */
   async function inTransaction<Result>(
     work: (tx: Tx, query: Query, handle: Handle) => Promise<TransactionEnd<Result>>,
   ): Promise<Result> {
@@ -95,7 +95,7 @@ export function transactionsOn<Tx>(
             handled = "to its end";
           } catch (error) {
             handled = { error };
-            // behind the statement that it may still wait for, the question would wait too
+            // A query would wait behind the handler's running statement.
             if (error instanceof HandlerTimeout) throw error;
             if (await statements.hasEnded(query, hold)) throw new TransactionEnded();
             throw error;
@@ -103,7 +103,7 @@ export function transactionsOn<Tx>(
         }),
       );
     } catch (error) {
-      // assigned in a callback, which the type checker does not follow
+      // Assigned in a callback, which the type checker does not track.
       const how = handled as "not yet" | "to its end" | { readonly error: unknown };
       if (how === "not yet") throw error;
       throw how === "to its end" ? explained(error) : explainedFailure(error, how.error);
@@ -113,7 +113,7 @@ export function transactionsOn<Tx>(
 
 type Handle = (hold: Hold, handler: () => Promise<void>) => Promise<void>;
 
-/** What came of the done mark and the commit. */
+/** Explains an error of the completion or the commit. */
 function explained(error: unknown): unknown {
   const state = sqlState(error);
   const cause = { cause: error };
@@ -128,7 +128,7 @@ function explained(error: unknown): unknown {
   return error;
 }
 
-/** What the handler threw, unless it ended its transaction before: then that, but what it asked for is done all the same. */
+/** The handler's error, unless it ended its transaction before; requests such as `RetryLater` count in any case. */
 function explainedFailure(error: unknown, own: unknown): unknown {
   const isRequest =
     own instanceof PermanentFailure || own instanceof RetryLater || own instanceof EndpointGone;

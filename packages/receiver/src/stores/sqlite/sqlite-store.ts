@@ -1,4 +1,4 @@
-// The store in SQLite. Handlers may write in the same transaction as the store, so a crash leaves all or nothing.
+// The store in SQLite. Handlers may write in the store's transaction, so a crash leaves all or nothing.
 import type { Message, MessageKey } from "../../model.ts";
 import { rejectUnknownOptions, wholeNumber } from "../../options.ts";
 import type {
@@ -26,9 +26,9 @@ import { Subjects } from "./subjects.ts";
 import { DatabaseBusy, TransactionQueue } from "./transaction-queue.ts";
 
 export interface SqliteStoreOptions {
-  /** How long to wait for the transactions of other processes; 5 seconds unless told. */
+  /** How long to wait for the transactions of other processes. Default 5 seconds. */
   readonly busyWaitMs?: number;
-  /** How long to wait for the handlers of this process that came before; 30 seconds unless told. */
+  /** How long to wait for earlier handlers of this process. Default 30 seconds. */
   readonly queueWaitMs?: number;
 }
 
@@ -38,8 +38,8 @@ export const sqliteStoreOptionNames = [
 ] as const satisfies (keyof SqliteStoreOptions)[];
 
 /**
- * Give it a connection of its own, in WAL mode: the store's transactions and the handlers' (`tx` is this connection)
- * take turns on it.
+ * Give it its own connection, in WAL mode: the store's transactions and the handlers' (`tx` is this connection) run on it one
+ * after another.
  */
 export function sqliteStore<Db extends SqliteConnection>(
   db: Db,
@@ -48,7 +48,7 @@ export function sqliteStore<Db extends SqliteConnection>(
   return new SqliteStore(db, options);
 }
 
-/** Acceptance minds no order. */
+/** Accepting ignores ordering. */
 const UNORDERED = { order: null };
 
 class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
@@ -188,7 +188,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     return { kind: "worked" };
   }
 
-  /** The write lock is kept from the check to the commit, so a lease that ends meanwhile is lost to nobody. */
+  /** Keeps the write lock from the check to the commit, so no other process can claim the message if its lease expires meanwhile. */
   #finish(db: Db, claim: Claim, work: (tx: Db) => Promise<void>): Promise<boolean> {
     const workAndFinish = async () => {
       const held = this.#held(claim, Date.now());
@@ -205,7 +205,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     );
   }
 
-  /** Also one that is over, before anybody else of this process has a turn. */
+  /** Renews the lease, even an expired one, before any other transaction of this process. */
   #keepLease(claim: Claim): void {
     const leaseMs = this.#finishing.leaseAfterRollback(claim);
     const row = this.#messages.find(claim.message);
@@ -241,7 +241,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     return { known, decision: decideClaim(message, terms, known, subject, now) };
   }
 
-  /** Writes what has to be known of a message that is not claimed. */
+  /** Stores what must be known about a message that was not claimed. */
   #recordUnclaimed<Result extends Exclude<Decision, { kind: "free" }>>(
     message: Message,
     terms: ClaimOptions,
@@ -281,13 +281,13 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     return row !== null && row.token === token && isRunning(row, now) ? row : null;
   }
 
-  /** Null also for what was done longer than the window ago. */
+  /** Null also if it was done longer ago than the window. */
   #find(key: MessageKey, windowMs: number, now: number): MessageRow | null {
     const row = this.#messages.find(key);
     return row && isForgotten(row, windowMs, now) ? null : row;
   }
 
-  /** Whoever keeps the database locked may well be at work on this very message. */
+  /** The process that has the lock may be handling this very message. */
   async #orRunning<Result>(act: () => Promise<Result>): Promise<Result | typeof inTransaction> {
     try {
       return await act();

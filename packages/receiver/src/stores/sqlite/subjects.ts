@@ -1,9 +1,9 @@
-// How far each subject is, for those who use the sequence guard.
+// The progress of each subject, for ordering.
 import type { MessageKey } from "../../model.ts";
 import type { Connection } from "./connection.ts";
 import type { SubjectRecord } from "./decide-claim.ts";
 
-/** Of a message that may be part of a sequence. */
+/** A message that may have a sequence. */
 export interface Place extends MessageKey {
   readonly subject: string | null;
   readonly sequence: number | null;

@@ -1,8 +1,8 @@
-// One connection has one transaction at a time, and a handler keeps it open over its awaits. So transactions take turns
-// here, and wait for those of other processes without ever blocking the event loop.
+// A connection has one transaction at a time, and a handler keeps it open across its awaits. So transactions are queued here,
+// and wait for those of other processes without blocking the event loop.
 import { type Connection, isBusy } from "./connection.ts";
 
-/** Another process kept the database locked for as long as the store may wait. Nothing was written. */
+/** Another process held the lock for as long as the store may wait. Nothing was written. */
 export class DatabaseBusy extends Error {
   override readonly name = "DatabaseBusy";
 
@@ -13,7 +13,7 @@ export class DatabaseBusy extends Error {
   }
 }
 
-/** What had the turn before kept it for as long as the store may wait. Nothing was written. */
+/** Earlier transactions of this process took as long as the store may wait. Nothing was written. */
 export class QueueTimeout extends Error {
   override readonly name = "QueueTimeout";
 
@@ -25,9 +25,9 @@ export class QueueTimeout extends Error {
 }
 
 export interface QueueWaits {
-  /** For the transactions of other processes. */
+  /** For transactions of other processes. */
   readonly busyWaitMs: number;
-  /** For those of this process. */
+  /** For transactions of this process. */
   readonly queueWaitMs: number;
 }
 
@@ -42,7 +42,7 @@ export class TransactionQueue {
     this.#waits = waits;
   }
 
-  /** All or nothing; after those that asked before. `onRollback` has a transaction of its own, before anybody else's turn. */
+  /** Runs `work` in a transaction, after earlier ones. After a rollback, `onRollback` runs in its own transaction, before any other. */
   transaction<T>(work: () => T | Promise<T>, onRollback?: () => void): Promise<T> {
     const { queueWaitMs } = this.#waits;
     return new Promise((resolve, reject) => {
@@ -58,9 +58,9 @@ export class TransactionQueue {
     });
   }
 
-  /** Within a transaction: the handler may use it, and must leave it open for what the store writes after. */
+  /** Runs a handler in the current transaction. It must leave the transaction open for the store's own writes. */
   async runHandler(handler: () => Promise<void>): Promise<void> {
-    // A commit or rollback takes the savepoint away. Its name cannot be guessed: rolled back to, it would still be there.
+    // A commit or rollback removes the savepoint. Its name is random, because a rollback to the savepoint would keep it.
     const savepoint = `posthorn_receiver_${crypto.randomUUID().replaceAll("-", "")}`;
     this.#connection.exec(`savepoint ${savepoint}`);
     await handler();
@@ -82,7 +82,7 @@ export class TransactionQueue {
       return result;
     } catch (error) {
       this.#rollBack();
-      // what it cannot write is as if it had never begun
+      // If this fails, it has no effect.
       if (onRollback !== undefined) await this.#run(onRollback).catch(() => {});
       throw error;
     }
@@ -90,7 +90,7 @@ export class TransactionQueue {
 
   async #begin(): Promise<void> {
     if (!this.#isPrepared) {
-      // SQLite would sleep in this thread; better-sqlite3 has five seconds by default
+      // SQLite would block this thread; better-sqlite3 waits five seconds by default.
       this.#connection.all("pragma busy_timeout = 0");
       this.#isPrepared = true;
     }
@@ -109,7 +109,7 @@ export class TransactionQueue {
     try {
       this.#connection.exec("rollback");
     } catch {
-      // SQLite rolled back by itself, or the handler did
+      // SQLite rolled back itself, or the handler did.
     }
   }
 
@@ -123,7 +123,7 @@ export class TransactionQueue {
         const waitedMs = Math.round(performance.now() - since);
         if (waitedMs >= this.#waits.busyWaitMs) throw new DatabaseBusy(waitedMs);
       }
-      // by chance, so that processes that wait do not meet again and again
+      // Random, so that waiting processes do not collide again and again.
       await new Promise((resolve) => setTimeout(resolve, 2 + Math.random() * 18));
     }
   }

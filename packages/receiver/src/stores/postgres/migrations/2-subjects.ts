@@ -1,16 +1,16 @@
-// The sequence guard. At most one message of a subject is claimed, and who decides about a subject holds its lock.
+// Ordering. At most one message of a subject is claimed, and decisions about a subject are made under its lock.
 //
-// The functions of this and the following migrations are the state machine of ../../../store.ts, each step one call: as
-// plain statements a step that reads and then writes would be a transaction with its round trips. Their plans are kept
-// without named prepared statements, so poolers may stand between.
+// The functions of this and the following migrations implement the state machine of ../../../store.ts, one call per step: as
+// plain statements, a step that reads and then writes would need a transaction with several round trips. Their plans are
+// cached without named prepared statements, so poolers work.
 //
 // Written for READ COMMITTED, where every statement of a function sees what was committed before it. Under REPEATABLE
-// READ and SERIALIZABLE a step that saw something outdated fails with 40001, and the store runs it again.
+// READ and SERIALIZABLE a step that read outdated rows fails with 40001, and the store repeats it.
 //
-// Locks, in this order, so that none wait for each other: the message, then its subject. They end with the transaction.
-// Who wants to claim tries them and never waits, because a handler may work in the transaction that has them. Only who
-// holds the lease of a subject waits for its lock: then those who have it are deciding, not working. What goes through
-// many messages skips those that are locked.
+// Locks are taken in this order, which prevents deadlocks: the message, then its subject. They end with the transaction.
+// A claim tries them and never waits, because a handler may run in the transaction that holds them. Only the owner of a
+// subject's lease waits for its lock: then other holders are deciding, not running handlers. Steps that visit many
+// messages skip locked ones.
 export const subjects = `
 create function posthorn_receiver.message_lock(source text, id text) returns bigint
 language sql immutable as $$
@@ -22,9 +22,9 @@ language sql immutable as $$
   select hashtextextended(subject, hashtextextended(source, hashtextextended('posthorn_receiver.subjects', 0)))
 $$;
 
--- May a message go now? When it may, the lock of its subject is kept, so that the answer stays true. Who puts aside what
--- may not go keeps it too, so that it does not miss being woken; to others it is told without, because whoever tries the
--- lock meanwhile hears that the subject is busy, and the next in line would hear so from those behind it.
+-- Decides whether a message may be claimed now. If so, the subject's lock is kept, so that the decision stays valid. A caller
+-- that parks the message keeps it as well, so that it does not miss a wake-up. Other callers release it, because a concurrent
+-- claim that tries the lock would find the subject busy.
 create function posthorn_receiver.guard(
   source text, subject text, sequence bigint, seen_at timestamptz, gap_wait_ms double precision, puts_aside boolean,
   out verdict text, out until timestamptz
@@ -45,19 +45,19 @@ begin
   end if;
   loop
     if with_lock then
-      -- who only looks has it for microseconds
+      -- readers hold it for microseconds
       for try in 1..case when guard.puts_aside then 1 else 5 end loop
         is_free := pg_try_advisory_xact_lock(lock);
         exit when is_free;
         perform pg_sleep(0.002);
       end loop;
     else
-      -- only looked at, and let go in the same expression. Under SERIALIZABLE reading the row of a subject in whose
-      -- transaction a handler works would undo the handler
+      -- tested and released in one expression. Under SERIALIZABLE, reading the row of a subject whose handler is running
+      -- would abort the handler
       is_free := pg_try_advisory_lock_shared(lock) and pg_advisory_unlock_shared(lock);
     end if;
     if not is_free then
-      -- for how long is not known: somebody decides, or a handler works in its transaction
+      -- the wait is unknown: another process decides, or a handler runs in its transaction
       verdict := 'busy';
       until := moment + interval '1 second';
       return;
@@ -83,7 +83,7 @@ begin
 end
 $$;
 
--- After the guard let a message go. Without a lease the lock of the subject, kept to the end, holds it for its token.
+-- Called after a positive decision. Without a lease, the subject's lock protects it until the end of the transaction.
 create function posthorn_receiver.enter_subject(
   source text, subject text, sequence bigint, gap_wait_ms double precision, token uuid, lease_end timestamptz
 ) returns void
@@ -104,7 +104,7 @@ begin
 end
 $$;
 
--- What had the subject is done, and its sequence applied, or failed. Does nothing where no guard is used.
+-- The subject's message is done, and its sequence applied, or it failed. Does nothing without ordering.
 create function posthorn_receiver.leave_subject(
   source text, subject text, sequence bigint, token uuid, done boolean
 ) returns void
@@ -114,7 +114,7 @@ begin
   if leave_subject.subject is null or leave_subject.sequence is null then
     return;
   end if;
-  -- waits for who is just putting a message aside, which would otherwise miss being woken
+  -- waits for a concurrent step that parks a message, which would otherwise miss the wake-up
   perform pg_advisory_xact_lock(posthorn_receiver.subject_lock(leave_subject.source, leave_subject.subject));
   update posthorn_receiver.subjects s
   set applied = case when leave_subject.done then greatest(s.applied, leave_subject.sequence) else s.applied end,
@@ -130,8 +130,8 @@ begin
 end
 $$;
 
--- What is due of a subject waits for what has it, out of the way of others. The next in line is looked at when the lease
--- ends, the rest when it is woken; the hour is for when nobody wakes it, because the guard is no longer used.
+-- Parks the due messages of a subject until its claimed message ends. The next one is due when the lease expires, the others when
+-- they are woken; the hour is a fallback in case ordering is no longer used.
 create function posthorn_receiver.park_subject(source text, subject text, until timestamptz) returns void
 language plpgsql as $$
 #variable_conflict use_column
@@ -162,7 +162,7 @@ begin
 end
 $$;
 
--- The next in line, which is the lowest sequence, is due at that moment.
+-- Makes the next message, the one with the lowest sequence, due at that time.
 create function posthorn_receiver.wake_subject(source text, subject text, at timestamptz) returns void
 language plpgsql as $$
 #variable_conflict use_column

@@ -1,6 +1,6 @@
-// Claim, renew, complete: what lease and transactional mode need.
+// Claim, renew, complete: the functions of lease and transactional mode.
 export const claim = `
--- What a delivery is told about a message that is known; null when it may be claimed.
+-- The result for a delivery of a known message; null if it may be claimed.
 create function posthorn_receiver.known_as(
   m posthorn_receiver.messages, digest bytea, window_ms double precision, moment timestamptz,
   out kind text, out wait double precision
@@ -20,15 +20,15 @@ begin
 end
 $$;
 
--- Failures of a message that may be claimed or accepted. A lease that ended is one; before the window nothing counts.
+-- Failures of a message that may be claimed or accepted. An expired lease counts as one; failures before the window do not.
 create function posthorn_receiver.tries_of(m posthorn_receiver.messages) returns integer
 language sql immutable as $$
   select case m.state when 'done' then 0 when 'running' then m.tries + 1 else coalesce(m.tries, 0) end
 $$;
 
--- Without a lease claim, work and done mark are one transaction. The row is written as running with no lease at all, so
--- that a handler which commits by itself leaves a message that can be claimed at once, with a try more. The transaction
--- and the place of the row are told for the done mark.
+-- Without a lease, claim, work and completion are one transaction. The row is written as running without a lease, so that a
+-- handler that commits itself leaves a message that is claimable at once, with one more failure. Returns the transaction
+-- and the row's position for the completion.
 create function posthorn_receiver.claim(
   source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
   headers text, body bytea, lease_ms double precision, window_ms double precision, gap_wait_ms double precision,
@@ -42,7 +42,7 @@ declare
   lease_end timestamptz := moment + claim.lease_ms * interval '1 millisecond';
   m posthorn_receiver.messages;
   is_fresh boolean;
-  -- nearly every message is new and of no subject, and each function called for nothing costs it a tenth
+  -- most messages are new and have no subject; each unnecessary function call costs a tenth
   is_guarded boolean := claim.gap_wait_ms is not null and claim.subject is not null and claim.sequence is not null;
   verdict text := 'go';
   until timestamptz;
@@ -58,7 +58,7 @@ begin
   if kind is not null then
     return;
   end if;
-  -- unless it turns out better; for how long is not known
+  -- the default; the wait is unknown
   kind := 'running';
   wait := 1000;
   if not is_mine then
@@ -66,7 +66,7 @@ begin
   end if;
 
   if m.id is not null then
-    -- a worker may be finishing it in its transaction, though the lease is over
+    -- a worker may be completing it in its transaction, although the lease expired
     perform
     from posthorn_receiver.messages k
     where k.source = claim.source
@@ -106,7 +106,7 @@ begin
     case w.state when 'done' then 0 else claim.tries end,
     case when w.state = 'done' then null when is_fresh then moment else m.seen_at end,
     case w.state when 'running' then claim.type end,
-    -- without a lease the done mark leaves the subject that is in the row
+    -- without a lease, the completion keeps the subject of the row
     case when w.state = 'running' and (is_guarded or lease_end is not null) then claim.subject end,
     case when w.state = 'running' and (is_guarded or lease_end is not null) then claim.sequence end,
     case w.state when 'running' then claim.created_at end,
@@ -125,7 +125,7 @@ begin
     = (excluded.digest, excluded.state, excluded.since, excluded.ready_at, excluded.token, excluded.tries, false,
        excluded.seen_at, null,
        excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers, excluded.body)
-  -- as it was read, or somebody was faster
+  -- unchanged since it was read; otherwise another process was faster
   where k.state = m.state
     and k.since = m.since
     and k.token is not distinct from m.token
@@ -147,7 +147,7 @@ begin
 end
 $$;
 
--- Of a message that was held by a transaction until now a lease that is over is renewed as well: nobody could take it.
+-- Renews also an expired lease of a message that a transaction held until now: no other process could claim it.
 create function posthorn_receiver.renew(
   source text, id text, token uuid, subject text, lease_ms double precision, was_held boolean, out kept boolean
 )
@@ -176,7 +176,7 @@ begin
       and s.subject = renew.subject
       and s.token = renew.token;
   else
-    -- somebody has it locked for a moment
+    -- another process holds the row lock for a moment
     kept := exists (
       select
       from posthorn_receiver.messages l
@@ -199,7 +199,7 @@ language sql as $$
     and m.id = set_done.id
 $$;
 
--- False when the lease was lost.
+-- False if the lease was lost.
 create function posthorn_receiver.complete(
   source text, id text, token uuid, subject text, sequence bigint, out done boolean
 )
@@ -223,8 +223,8 @@ begin
 end
 $$;
 
--- Nobody takes the message, or another of its subject with the guard, before this transaction ends. Null when the lease
--- was lost.
+-- Prevents claims of the message, and with ordering of its subject, until this transaction ends. Null if the lease was
+-- lost.
 create function posthorn_receiver.hold(
   source text, id text, token uuid, subject text, out xid text, out place tid
 )
@@ -250,9 +250,9 @@ begin
 end
 $$;
 
--- The done mark, last before the commit of a handler's transaction, which must still be the one that claimed or held the
--- message: then its row is where it was. What a claim without a lease wrote into columns with an index stays, so that
--- there are no new entries in them: under SERIALIZABLE these would also conflict with the claims of others.
+-- The completion, last before the commit of a handler's transaction. It must be the transaction that claimed or held the
+-- message, so the row's position is unchanged. Indexed columns written by a claim without a lease stay, so that no index
+-- entries are added: under SERIALIZABLE they would conflict with other claims.
 create function posthorn_receiver.finish(xid text, place tid, token uuid) returns text
 language plpgsql as $$
 #variable_conflict use_column

@@ -1,4 +1,4 @@
-// Accept, take, fail: what the inbox and the dead letters need.
+// Accept, claim due messages, fail: the functions of the inbox and the dead letters.
 export const inbox = `
 create function posthorn_receiver.accept(
   source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
@@ -8,12 +8,12 @@ create function posthorn_receiver.accept(
 language plpgsql as $$
 #variable_conflict use_column
 declare
-  -- shared among those who accept; refused while somebody claims it, perhaps in a handler's transaction
+  -- shared between accepts; fails while another process claims it, perhaps in a handler's transaction
   is_free boolean := pg_try_advisory_xact_lock_shared(posthorn_receiver.message_lock(accept.source, accept.id));
   moment timestamptz := clock_timestamp();
   m posthorn_receiver.messages;
 begin
-  -- once more when somebody else accepted it in between
+  -- repeated if another process accepted it meanwhile
   for try in 1..2 loop
     select k.* into m
     from posthorn_receiver.messages k
@@ -52,8 +52,8 @@ begin
 end
 $$;
 
--- Claims what is due and the guard lets go, and puts aside what has to wait for its subject: then it is not in the way of
--- the next call, whatever the backlog of a subject. An empty row at the end: there is more to look at.
+-- Claims due messages, and parks those that must wait for their subject, so that they do not slow down the next call. An
+-- empty last row means that there are more to examine.
 create function posthorn_receiver.claim_due(
   most integer, lease_ms double precision, gap_wait_ms double precision
 ) returns setof posthorn_receiver.messages
@@ -118,7 +118,7 @@ begin
 end
 $$;
 
--- Of what is due of a subject, the lowest sequence that is not stale.
+-- Claims the lowest due sequence of a subject that is not stale.
 create function posthorn_receiver.start_lowest(
   source text, subject text, lease_ms double precision, gap_wait_ms double precision
 ) returns posthorn_receiver.messages
@@ -130,7 +130,7 @@ declare
   lowest text;
   started posthorn_receiver.messages;
 begin
-  -- first of all, because finding the lowest reads all that is due
+  -- first, because finding the lowest one reads all due messages
   select g.until into until
   from posthorn_receiver.guard(start_lowest.source, start_lowest.subject, 0, moment, 0, true) g
   where g.verdict = 'busy';
@@ -164,7 +164,7 @@ begin
 end
 $$;
 
--- One locked message that is due: claimed, or done when it is stale, or put aside.
+-- Claims one due, locked message, completes it if it is stale, or parks it.
 create function posthorn_receiver.start(
   source text, id text, lease_ms double precision, gap_wait_ms double precision
 ) returns posthorn_receiver.messages
@@ -215,8 +215,9 @@ begin
 end
 $$;
 
--- With a token: false when its lease was lost. Without: after a transaction was undone that would have been its claim;
--- what is done or somebody else's since is left alone. The body is given when the message is to be kept.
+-- With a token: false if its lease was lost. Without: called after a rolled-back claim; a message that is done or claimed
+-- since is left unchanged. The body is given if the message is to be stored. The lock time-out matters if a handler timed
+-- out and its statement still holds the row: the message is then claimable when its lease expires.
 create function posthorn_receiver.fail(
   source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
   headers text, body bytea, token uuid, error text, state text, after_ms double precision,
@@ -257,7 +258,7 @@ begin
   values (
     fail.source, fail.id, fail.digest, fail.state, moment,
     case fail.state when 'waiting' then moment + fail.after_ms * interval '1 millisecond' end,
-    -- what its own handler committed as running is this try, not one before it
+    -- a claim that its own handler committed is this attempt, not an earlier one
     1 + case
       when fail.token is not null or (m.state = 'running' and m.ready_at is null) then m.tries
       else posthorn_receiver.tries_of(m)

@@ -1,20 +1,20 @@
-// What the subscriber of `@posthorn/receiver/websub` follows.
+// The subscriptions of `@posthorn/receiver/websub`.
 export const subscriptions = `
 create table posthorn_receiver.subscriptions (
   id text primary key,
-  -- at most 2,048 bytes: an index takes 2,700
+  -- at most 2,048 bytes: index entries are limited to 2,700
   url text not null unique,
   secret text not null,
   mode text not null default 'subscribe' check (mode in ('subscribe', 'unsubscribe')),
   requested_topic text,
   requested_hub text,
-  -- the answer to what was asked last
+  -- when the latest request was confirmed
   confirmed_at timestamptz,
   topic text,
   hub text,
   lease_ends_at timestamptz,
   denied text,
-  -- when the hub is to be asked, again or anew; null for one that it denied
+  -- when the next request is due; null if the hub denied it
   due_at timestamptz default now(),
   tries integer not null default 0,
   error text
