@@ -1,7 +1,7 @@
 // A whole server for a test: its own database, real HTTP on a free port, loopback receivers allowed.
 import { randomBytes } from "node:crypto";
 import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
-import { onTestFinished } from "vitest";
+import { beforeAll, onTestFinished } from "vitest";
 import { createServer, type ServerOptions } from "../../packages/server/src/server.ts";
 import { createMigratedDatabase, type TestDatabase } from "./postgres.ts";
 
@@ -69,6 +69,16 @@ export async function startServer(
     visit: (method, path, body, headers) => send(url, method, path, body, headers),
     stop,
   };
+}
+
+/** One server for all tests of a file, which use tenants of their own. Call it at the top of the file. */
+export function sharedServer(options: Parameters<typeof startServer>[0] = {}): () => TestServer {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ ...options, atEnd: () => {} });
+    return () => server.stop();
+  });
+  return () => server;
 }
 
 export async function send(

@@ -1,7 +1,14 @@
 // The catalogue over HTTP: registering, checking, carrying it elsewhere.
 import { createClient } from "@posthorn/client";
 import { expect, test } from "vitest";
-import { adminKey, startServer, type TestServer } from "../../../../../../tests/support/start-server.ts";
+import {
+  adminKey,
+  sharedServer,
+  startServer,
+  type TestServer,
+} from "../../../../../../tests/support/start-server.ts";
+
+const shared = sharedServer({ started: false });
 
 const orderPaid = {
   description: "An order was paid.",
@@ -23,7 +30,7 @@ async function startWithTenant(): Promise<TestServer> {
 }
 
 test("a type is registered, shown, listed and deleted, in the contract's shapes", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   const client = createClient({ url: server.url, key: adminKey, checksAnswers: true });
   await client.eventTypes.put({ name: "order.paid", body: orderPaid });
   await client.eventTypes.put({ name: "order.paid", body: { api_version: "2" } });
@@ -62,14 +69,14 @@ test.each<[what: string, body: object, pointer: string]>([
   ["an unknown field", { redacted: [] }, "/redacted"],
   ["a version that is none", { api_version: "" }, "/api_version"],
 ])("%s is refused with a pointer", async (_what, body, pointer) => {
-  const server = await startServer({ started: false });
+  const server = shared();
   const answer = await server.call("PUT", "/api/v1/event-types/order.paid", body);
   expect([answer.status, answer.json.errors?.[0]?.pointer]).toEqual([422, pointer]);
   expect((await server.call("GET", "/api/v1/event-types")).json.data).toEqual([]);
 });
 
 test.each(["webhook.test", "Order.Paid", "import", "export"])("%s is not a name for a type", async (name) => {
-  const server = await startServer({ started: false });
+  const server = shared();
   const { status } = await server.call("PUT", `/api/v1/event-types/${name}`, {});
   expect([405, 422]).toContain(status);
 });
@@ -113,7 +120,7 @@ test("what is exported as OpenAPI is imported as it was", async () => {
   const again = await server.call("POST", "/api/v1/event-types/import", { document });
   expect(again.json.data.map(({ change }: { change: string }) => change)).toEqual(["unchanged", "unchanged"]);
 
-  const other = await startServer({ started: false });
+  const other = shared();
   const dry = await other.call("POST", "/api/v1/event-types/import", { document, dry_run: true });
   expect(dry.json.data[0]).toEqual({ name: "order.paid", api_version: "1", change: "created" });
   expect((await other.call("GET", "/api/v1/event-types")).json.data).toEqual([]);
@@ -126,7 +133,7 @@ test("what is exported as OpenAPI is imported as it was", async () => {
 });
 
 test("somebody else's OpenAPI is imported with all that its schemas refer to", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   const document = {
     openapi: "3.1.0",
     info: { title: "Shop", version: "1" },
@@ -191,13 +198,13 @@ test.each<[what: string, document: object, pointer: string]>([
     "/document/webhooks/pet.new",
   ],
 ])("%s is not imported", async (_what, document, pointer) => {
-  const server = await startServer({ started: false });
+  const server = shared();
   const answer = await server.call("POST", "/api/v1/event-types/import", { document });
   expect([answer.status, answer.json.errors[0].pointer]).toEqual([422, pointer]);
 });
 
 test("the catalogue is written as AsyncAPI 3.0, whose references all lead somewhere", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   await server.call("PUT", "/api/v1/event-types/order.paid", orderPaid);
   const { json } = await server.call("GET", "/api/v1/event-types/export?format=asyncapi");
   expect(json).toMatchObject({

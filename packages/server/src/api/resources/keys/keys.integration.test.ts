@@ -4,8 +4,15 @@ import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { eventuallyPasses } from "../../../../../../tests/support/eventually.ts";
 import { queryOnce } from "../../../../../../tests/support/own-postgres.ts";
-import { type Answer, startServer, type TestServer } from "../../../../../../tests/support/start-server.ts";
+import {
+  type Answer,
+  sharedServer,
+  startServer,
+  type TestServer,
+} from "../../../../../../tests/support/start-server.ts";
 import { createServer } from "../../../server.ts";
+
+const shared = sharedServer({ started: false });
 
 function calling(server: TestServer, key: string) {
   return (method: string, path: string, body?: unknown): Promise<Answer> =>
@@ -22,7 +29,7 @@ async function makeKey(
 }
 
 test("a key is shown once, and the database holds nothing that could be used as one", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   await server.call("PUT", "/api/v1/tenants/acme");
   const made = await makeKey(server, { tenant: "acme", scopes: ["events:publish"] });
   expect(made.key).toMatch(/^phk_[0-9A-Za-z]{10}_[0-9A-Za-z]{38}$/);
@@ -39,7 +46,7 @@ test("a key is shown once, and the database holds nothing that could be used as 
 });
 
 test("scopes say what a key may do, and the refusal which one it lacks", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   await server.call("PUT", "/api/v1/tenants/acme");
   const { key } = await makeKey(server, { scopes: ["events:publish"] });
   const call = calling(server, key);
@@ -62,13 +69,13 @@ test.each([
   [{ name: "x", scopes: ["admin"], rate_limit: 100_001 }, "/rate_limit"],
   [{ name: "x", scopes: ["admin"], owner: "me" }, "/owner"],
 ])("the key %j is refused at %s", async (input, pointer) => {
-  const server = await startServer({ started: false });
+  const server = shared();
   const { status, json } = await server.call("POST", "/api/v1/keys", input);
   expect([status, json.errors?.[0]?.pointer]).toEqual([422, pointer]);
 });
 
 test("the longest name and the highest rate are taken; a tenant that does not exist is not", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   await makeKey(server, { name: "x".repeat(200), scopes: ["admin"], rate_limit: 100_000 });
   const { status, json } = await server.call("POST", "/api/v1/keys", {
     name: "x",
@@ -79,7 +86,7 @@ test("the longest name and the highest rate are taken; a tenant that does not ex
 });
 
 test("wrong, expired and revoked keys get the same 401", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   const { key, id } = await makeKey(server, { scopes: ["deliveries:read"] });
   const expires_at = new Date(Date.now() + 600_000).toISOString();
   const expiring = await makeKey(server, { scopes: ["deliveries:read"], expires_at });
@@ -101,7 +108,7 @@ test("wrong, expired and revoked keys get the same 401", async () => {
 });
 
 test("a revoked key stops within a second on another node too", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   const other = createServer({ hooks: server.hooks, port: 0, adminKey: "x".repeat(32) });
   const { url } = await other.start();
   const { key, id } = await makeKey(server, { scopes: ["deliveries:read"] });
@@ -134,7 +141,7 @@ test("a key past its rate waits as long as Retry-After says, and others do not",
 });
 
 test("the last use is noted", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   const { key, id } = await makeKey(server, { scopes: ["deliveries:read"] });
   await calling(server, key)("GET", "/api/v1/deliveries");
   await eventuallyPasses(async () => {
@@ -157,7 +164,7 @@ test("a key of one tenant makes keys for that tenant only", async () => {
 });
 
 test("a key of one tenant gives away no more requests than it may make itself", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   await server.call("PUT", "/api/v1/tenants/acme");
   const { key } = await makeKey(server, { tenant: "acme", scopes: ["admin"], rate_limit: 50 });
   const make = (input: object) =>
@@ -172,7 +179,7 @@ test("a key of one tenant gives away no more requests than it may make itself", 
 });
 
 test("a key that ends makes no key and no token that outlives it", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   await server.call("PUT", "/api/v1/tenants/acme");
   await server.call("PUT", "/api/v1/tenants/acme/members/anna", { role: "owner" });
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);
@@ -199,13 +206,13 @@ test("a key that ends makes no key and no token that outlives it", async () => {
 });
 
 test("a scope that is named twice is kept once", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   const { scopes } = await makeKey(server, { scopes: ["admin", "deliveries:read", "admin"] });
   expect(scopes).toEqual(["admin", "deliveries:read"]);
 });
 
 test("a member acts by a token, in the role they have now, and no longer than they are a member", async () => {
-  const server = await startServer({ started: false });
+  const server = shared();
   await server.call("PUT", "/api/v1/tenants/acme");
   await server.call("PUT", "/api/v1/tenants/acme/members/anna", { role: "admin" });
   const made = await server.call("POST", "/api/v1/tenants/acme/members/anna/tokens", {
@@ -227,7 +234,7 @@ test("a member acts by a token, in the role they have now, and no longer than th
 });
 
 test.each([59, 2_592_001])("a token of %d seconds is refused", async (seconds) => {
-  const server = await startServer({ started: false });
+  const server = shared();
   await server.call("PUT", "/api/v1/tenants/acme");
   await server.call("PUT", "/api/v1/tenants/acme/members/anna", { role: "member" });
   const path = "/api/v1/tenants/acme/members/anna/tokens";
