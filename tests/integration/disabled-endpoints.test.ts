@@ -108,9 +108,9 @@ test("owners and admins get a mail each when an endpoint answers 410, and member
     `Endpoint:    ${world.receiver.url}/doomed\r\n`,
     `Id:          ${id}`,
     "Tenant:      acme (Acme)",
-    "Why:         It answered 410 Gone",
-    "Last error:  it answered 410 Gone",
-    "Waiting:     0 deliveries",
+    "Reason:      It returned 410 Gone",
+    "Last error:  it returned 410 Gone",
+    "Backlog:     0 deliveries",
     "https://hooks.example.com",
   ]) {
     expect(mail?.body).toContain(part);
@@ -126,7 +126,7 @@ test("mail that finds no server is sent once there is one", async () => {
   await world.hooks.members.put("acme", "anna", { role: "owner", email: "anna@example.com" });
   await addDoomed(world);
 
-  const failed = log.next(/could not be sent/);
+  const failed = log.next(/notification of a disabled endpoint failed/);
   await world.hooks.publish(order);
   expect(await failed).toMatchObject({ channel: "mail", attempts: 1 });
 
@@ -151,7 +151,7 @@ test("an address that is refused costs nobody else their mail, and nobody gets i
   }
   await addDoomed(world);
 
-  const failed = log.next(/could not be sent/);
+  const failed = log.next(/notification of a disabled endpoint failed/);
   await world.hooks.publish(order);
   expect(await failed).toMatchObject({ failed: 1, error: expect.stringContaining("no such mailbox") });
   expect(mailServer.mails).toHaveLength(2);
@@ -196,7 +196,7 @@ test("operators get a line by their alert webhook, again after it failed", async
   const world = await open({ alertWebhookUrl: `${alerts.url}/services/T0/B0/s3cret`, logger: log.logger });
   const { id } = await addDoomed(world);
 
-  const failed = log.next(/could not be sent/);
+  const failed = log.next(/notification of a disabled endpoint failed/);
   await world.hooks.publish(order);
   expect(await failed).toMatchObject({ channel: "alert", error: "answered 503" });
   await world.instance.advance(70_000);
@@ -207,7 +207,7 @@ test("operators get a line by their alert webhook, again after it failed", async
   expect(JSON.parse(String(taken?.body))).toEqual({
     text: expect.stringMatching(
       new RegExp(
-        `^Webhook endpoint disabled: ${world.receiver.url}/doomed of tenant acme \\(${id}\\), since .* UTC\\. It answered 410`,
+        `^Webhook endpoint disabled: ${world.receiver.url}/doomed of tenant acme \\(${id}\\), since .* UTC\\. It returned 410`,
       ),
     ),
   });
