@@ -380,8 +380,8 @@ export class Instance implements Posthorn {
 
   /** After stop() the pool is closed: that is not an outage, and retrying does not help. */
   #translate = (error: unknown): unknown => {
-    const told = translate(error);
-    return told === error || this.#stopping === undefined ? told : stoppedForGood(error);
+    const translated = translate(error);
+    return translated === error || this.#stopping === undefined ? translated : stoppedForGood(error);
   };
 
   #rethrow = (error: unknown): never => {

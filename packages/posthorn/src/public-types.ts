@@ -29,7 +29,7 @@ import type { MigrateResult, MigrationStatus } from "./storage/migrate.ts";
 
 export type Role = "all" | "api" | "worker";
 
-/** With types in code: one of them, with the data it takes. Without: any event. */
+/** With declared types, one of them with its data; without, any event. */
 export type PublishInputOf<Declared, Input> = string extends keyof Declared
   ? Input
   : {
@@ -39,48 +39,48 @@ export type PublishInputOf<Declared, Input> = string extends keyof Declared
       };
     }[keyof Declared & string];
 
-/** `Declared` are the types in code. */
+/** `Declared` has the event types declared in code. */
 export type Posthorn<Declared extends EventDeclarations = EventDeclarations> = PosthornFor<
   PublishInputOf<Declared, PublishInput>,
   PublishInputOf<Declared, UserPublishInput>
 >;
 
-/** By what it takes, so that one with types in code is also one to whoever knows nothing of them. */
+/** Generic over its inputs, so that an instance with declared types is assignable to one without. */
 export interface PosthornFor<Input, UserInput> {
-  /** Brings the schema up to date, or says what would be done. */
+  /** Migrates the schema, or with `dryRun` returns the pending migrations. */
   migrate(options?: { readonly dryRun?: boolean }): Promise<MigrateResult>;
   migrationStatus(): Promise<MigrationStatus>;
-  /** For a user instead of a tenant: an event for every active tenant of the user, all of them or none. */
+  /** Publishes for a user instead of a tenant: one event for every active tenant of the user, all or none. */
   publish(input: UserInput, options?: { readonly tx?: Transaction }): Promise<UserPublishResult>;
-  /** With `tx` the event exists if and only if your transaction commits; without, it is durable when this resolves. */
+  /** With `tx` the event exists if and only if your transaction commits; without it, the event is durable when this resolves. */
   publish(input: Input, options?: { readonly tx?: Transaction }): Promise<PublishResult>;
-  /** All are checked first: one that cannot be published throws, with a pointer to it, and none is. */
+  /** Validates all events first: if one is invalid, it throws with a pointer to it, and publishes none. */
   publishMany(inputs: readonly Input[]): Promise<PublishOutcome[]>;
-  /** `all` and `worker` deliver; `api` takes events in and leaves the sending to others. Default `all`. */
+  /** `all` and `worker` deliver; `api` ingests events and leaves the sending to others. Default `all`. */
   start(options?: { readonly role?: Role }): Promise<void>;
-  /** Starts nothing new, waits for attempts in flight (25 s unless told), gives back the rest. May be called twice. */
+  /** Starts nothing new, waits for attempts in flight (up to `graceMs`, default 25 s) and releases the rest. May be called twice. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   health(): Promise<Health>;
-  /** What this process counted and how the installation is doing, as Prometheus reads it. */
+  /** Returns the metrics of this process and the installation in Prometheus format. */
   metrics(): Promise<string>;
   readonly tenants: Tenants;
   readonly members: Members;
   readonly keys: Keys;
-  /** Of people in the dashboard and the portal, with the one-time links that open them. */
+  /** Sessions of the dashboard and the portal, and the one-time links that open them. */
   readonly sessions: Sessions;
   readonly auditLog: AuditLog;
   readonly endpoints: Omit<Endpoints, "disableAfter"> & {
-    /** Sends `webhook.test`, or the event given, to this endpoint and no other, whatever it subscribes to, by the path of every delivery. */
+    /** Sends `webhook.test`, or the given event, to this endpoint only, regardless of its event types. */
     test: SendTest;
   };
   readonly eventTypes: EventTypes;
   readonly events: Events & {
-    /** Its delivery to that endpoint again; where the endpoint takes batches, it goes in the next one. */
+    /** Resends the event to an endpoint; if that takes batches, in the next one. */
     resend: ResendEvent;
   };
   readonly deliveries: Deliveries &
     DeliveryChanges & {
-      /** The request of an attempt as it was sent, or freshly signed. */
+      /** Returns the request of an attempt as it was sent, or freshly signed. */
       request: ShowRequest;
     };
   readonly replays: Replays;
@@ -88,16 +88,16 @@ export interface PosthornFor<Input, UserInput> {
   readonly resends: Resends;
   /** Attempts over time, for charts. */
   readonly activity: Activity;
-  /** Workers, what is owed, endpoints in trouble. */
+  /** Workers, backlog and failing endpoints. */
   readonly system: System;
-  /** The hub, as whoever speaks HTTP for it sees it. */
+  /** The WebSub hub, for HTTP servers. */
   readonly websub: WebSub;
   readonly encryptionKeys: EncryptionKeys;
-  /** Small facts about this installation, written once. */
+  /** Key-value metadata of this installation. */
   readonly meta: {
     get(name: string): Promise<string | null>;
     setOnce(name: string, value: string): Promise<string>;
-    /** Only where it is still `from`. */
+    /** Only if the value is still `from`. */
     replace(name: string, from: string, to: string): Promise<void>;
   };
 }

@@ -15,13 +15,13 @@ export async function enqueuePendingEvents(
   isOrdered: boolean,
 ): Promise<number> {
   const members = await pendingEvents(tx, endpointId, AT_ONCE);
-  const owed = members.map(({ position, event }) => ({
+  const rows = members.map(({ position, event }) => ({
     position,
     eventId: event.id,
     deliveryId: deliveryIdOf(event.id, endpointId),
     subject: isOrdered && event.sequence !== null ? event.subject : null,
     sequence: isOrdered ? event.sequence : null,
   }));
-  if (owed.length > 0) await enqueueSingly(tx, endpointId, owed);
-  return owed.length;
+  if (rows.length > 0) await enqueueSingly(tx, endpointId, rows);
+  return rows.length;
 }

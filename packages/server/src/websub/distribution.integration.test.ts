@@ -90,7 +90,7 @@ test("35: whoever has a key pushes the content itself", async () => {
     const refused = await push(noTopic, bytes);
     expect([refused.status, await refused.text()]).toEqual([
       400,
-      expect.stringContaining("topic is the URL"),
+      expect.stringContaining("topic must be the URL"),
     ]);
   }
   expect((await push(feedOf("pushed"), "x".repeat(2_000))).status).toBe(204);

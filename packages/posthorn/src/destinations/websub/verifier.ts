@@ -1,15 +1,15 @@
-// Asks callbacks whether they want what somebody asked for in their name, and tells them of denials. What waits is in the
-// database: any process may ask, none is lost, and a process that dies leaves what it had due.
+// Verifies subscription requests with their callbacks, and notifies them of denials. The database holds what is due: any
+// process may verify, and the requests of a process that crashes are due again.
 //
-//   202 ──► request ──offered?──no──► GET hub.mode=denied ──────────────────────► forgotten
+//   202 ──► request ──offered?──no──► GET hub.mode=denied ──────────────────────► dropped
 //              ▲          │ yes
 //              │          ▼
 //   later: no  │   GET hub.mode, hub.topic, hub.challenge, hub.lease_seconds
-//   answer, or └──────────┤
-//   too many      any answer but 2xx with the challenge ────────────────────────► forgotten, all stays as it was
+//   reply, or  └──────────┤
+//   too many      any response but 2xx with the challenge ──────────────────────► dropped, nothing changes
 //                         │ the challenge
 //                         ▼
-//                 subscription made, renewed or ended, in one transaction with the end of the request
+//                 subscription created, renewed or ended, in one transaction with the end of the request
 import { randomBytes } from "node:crypto";
 import type { AttemptOutcome, PreparedRequest } from "../../model.ts";
 import type { Logger } from "../../observe/log.ts";
