@@ -1,6 +1,6 @@
-// Base64, hex and text without node:buffer, and strict: one value has one spelling, or it does not decode.
+// Base64, hex and text without node:buffer. Strict: each value has one encoding, others are rejected.
 
-// Patterns for what may not be there: those for the whole ran out of stack at some millions of characters.
+// Patterns for invalid characters: patterns for the whole text overflowed the stack at some millions of characters.
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 const NOT_HEX = /[^0-9a-f]/;
 
@@ -12,7 +12,7 @@ export function encode(encoding: Encoding, bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** In parts: so many arguments fit on the stack, and data may have a quarter of a million bytes. */
+/** In chunks, because the number of arguments is limited and data may have 256 KB. */
 function asBinary(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 8192) {

@@ -1,20 +1,20 @@
-// The body of a delivery: the facts about an event around its data, whose bytes are passed on untouched.
+// The body of a delivery: an event's metadata around its data, whose bytes are passed on unchanged.
 import { type EventAttributes, inOneOrder } from "./event-attributes.ts";
 import { formatId } from "./ids.ts";
 
 export interface EnvelopeFields {
-  /** Bare uuid; `evt_` is put on here. */
+  /** The bare UUID; `evt_` is added here. */
   readonly id: string;
   readonly type: string;
   readonly apiVersion: string;
-  /** When the fact was recorded, not when it is sent: the bytes are the same on every attempt. */
+  /** When the event was recorded, not when it is sent: the bytes are the same on every attempt. */
   readonly createdAt: Date;
   readonly tenant: string;
   readonly subject: string | null;
   readonly sequence: number | null;
-  /** The JSON of `data`. Never parsed: 1.0, large integers, key order and escapes arrive as they were given. */
+  /** The JSON of `data`. Never parsed: 1.0, large integers, key order and escapes are preserved. */
   readonly payload: Uint8Array;
-  /** Of one that was not published our way: how its data is to be read, and what else it brought. */
+  /** Set for imported events: how to read the data, and their original attributes. */
   readonly attributes?: EventAttributes | undefined;
 }
 
@@ -25,7 +25,7 @@ const CLOSING_BRACE = 0x7d;
 export function envelope(event: EnvelopeFields): Uint8Array<ArrayBuffer> {
   const head = `${headOf(event)},"data":`;
   const { payload } = event;
-  // Nearly every head is ASCII: then its length in bytes is known and it is written straight into place.
+  // Nearly every head is ASCII, so its length in bytes is known and it is written in place.
   const bytes = new Uint8Array(head.length + payload.length + 1);
   const { read, written } = encoder.encodeInto(head, bytes.subarray(0, head.length));
   if (read !== head.length) return joined(encoder.encode(head), payload);
@@ -34,7 +34,7 @@ export function envelope(event: EnvelopeFields): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** What happened to what, and nothing of its data: the receiver reads the current state back. */
+/** Type and subject without the data: the receiver fetches the current state. */
 export function thinEnvelope({ id, type, subject }: Pick<EnvelopeFields, "id" | "type" | "subject">) {
   return encoder.encode(
     JSON.stringify({ id: formatId("evt", id), type, ...(subject !== null && { subject }) }),

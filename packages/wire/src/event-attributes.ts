@@ -1,10 +1,10 @@
-// What an event brings along from where it was made, by CloudEvents' names, and how its data is to be read.
+// The attributes of an imported event, named as in CloudEvents, and the encoding of its data.
 
 export interface EventAttributes {
-  /** Together with `source` what others know it by. */
+  /** Identifies the event together with `source`. */
   readonly id?: string | undefined;
   readonly source?: string | undefined;
-  /** Where it is not a type of ours, such as `com.Example.Order-Paid`. */
+  /** Set if it is not a valid type here, such as `com.Example.Order-Paid`. */
   readonly type?: string | undefined;
   /** RFC 3339, as it was written. */
   readonly time?: string | undefined;
@@ -12,8 +12,8 @@ export interface EventAttributes {
   readonly dataschema?: string | undefined;
   readonly extensions?: Readonly<Record<string, string | number | boolean>> | undefined;
   /**
-   * How the JSON in an event's payload stands for data that is none: a string that is the `text`, or its bytes in `base64`;
-   * `none`: null stands for there being no data.
+   * How the payload represents data that is not JSON: a string that is the `text`, or its bytes in `base64`; `none`: null represents
+   * missing data.
    */
   readonly encoding?: DataEncoding | undefined;
 }
@@ -22,7 +22,7 @@ export const DATA_ENCODINGS = ["text", "base64", "none"] as const;
 export type DataEncoding = (typeof DATA_ENCODINGS)[number];
 
 /**
- * In one order, however they came: the database keeps names by their length, and what is sent has the same bytes at every
+ * The attributes in a fixed order: the database sorts names by length, but the sent bytes must be the same on every
  * attempt.
  */
 export function inOneOrder(attributes: EventAttributes): EventAttributes {

@@ -1,5 +1,5 @@
-// Which header names are ours, and which a customer may add: a bad one must be refused when it is saved, since at
-// send time it would fail every attempt.
+// Reserved header names, and the validation of custom ones: an invalid header must be rejected when it is saved, because
+// it would fail every attempt.
 
 import { BoundedMap } from "./bounded-map.ts";
 
@@ -13,7 +13,7 @@ export interface HeaderNames {
   readonly id: string;
   readonly timestamp: string;
   readonly signature: string;
-  /** For schemes whose header holds one signature only; see `SignatureFormat.holdsMany`. */
+  /** For schemes whose header holds only one signature; see `SignatureFormat.holdsMany`. */
   readonly signatureNext: string;
   readonly event: string;
   readonly deliveryId: string;
@@ -38,10 +38,10 @@ export function headerNames(prefix: string = DEFAULT_HEADER_PREFIX): HeaderNames
   return names;
 }
 
-// Names built anew for every request are hashed anew when they become keys: 0.7 µs a delivery.
+// Names that are built for every request must be hashed again when they become keys: 0.7 µs per delivery.
 const known = new BoundedMap<string, HeaderNames>(256);
 
-/** What is wrong with a header prefix, as a sentence, or null. */
+/** The problem with a header prefix, as a sentence, or null. */
 export function headerPrefixProblem(prefix: string): string | null {
   if (!TOKEN.test(prefix)) return "A header prefix has letters, digits and hyphens only, such as X-Webhook.";
   if (prefix.length > MAX_PREFIX_LENGTH)
@@ -56,13 +56,13 @@ export function headerPrefixProblem(prefix: string): string | null {
 
 export interface HeaderProblem {
   readonly header: string;
-  /** Never quotes a value: it may be a credential. */
+  /** Never quotes a value, because it may be a credential. */
   readonly message: string;
 }
 
 /**
- * Everything wrong with the headers a customer wants on each request; empty when they may be saved. `taken`: names in
- * lower case that are reserved besides.
+ * All problems with a customer's headers; empty if they can be saved. `taken`: further reserved names, in lower
+ * case.
  */
 export function validateCustomHeaders(
   headers: Readonly<Record<string, unknown>>,
@@ -90,7 +90,7 @@ export function validateCustomHeaders(
   return problems;
 }
 
-/** Set by Posthorn or by the HTTP connection; a custom header of that name is refused, and not sent. */
+/** Returns whether Posthorn or the HTTP connection sets the header; custom headers of that name are rejected. */
 export function isReservedHeader(name: string, prefix?: string): boolean {
   const lower = name.toLowerCase();
   if (RESERVED.has(lower) || RESERVED_FAMILIES.some((family) => lower.startsWith(family))) return true;
@@ -112,7 +112,7 @@ const RESERVED_FAMILIES = ["proxy-", "x-forwarded-", "webhook-", "posthorn-", "c
 const SENDERS_OWN = "This header is set by the sender and cannot be changed.";
 
 function headerProblem(header: string, value: unknown, prefix: string): string | null {
-  // "__proto__" would be lost in an object on the way
+  // "__proto__" would be lost in an object.
   if (!TOKEN.test(header) || header === "__proto__")
     return "A header name has letters, digits and hyphens only.";
   if (isReservedHeader(header, prefix)) return SENDERS_OWN;

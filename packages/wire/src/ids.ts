@@ -1,4 +1,4 @@
-// Ids are minted where the fact is recorded, so they must be unique, sort by time and cost next to nothing.
+// Ids are created where an event is recorded, so they must be unique, sort by time and be cheap.
 
 const KINDS = ["evt", "dlv", "ep", "rpl", "sec"] as const;
 /** `evt` an event, `dlv` a delivery, `ep` an endpoint, `rpl` a replay, `sec` a secret of an endpoint. */
@@ -8,9 +8,9 @@ const CANONICAL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LAST_MS = 2 ** 48 - 1;
 
 /**
- * A UUIDv7 (RFC 9562 §5.7), lower case. Ids of one process and one millisecond sort in the order they were minted:
- * a 26-bit counter (§6.2 method 1) starts below 2^25 at random, so at least 33 million fit, then come 48 random bits.
- * The time given is the time written, also when a clock went back: partitions are cut by it.
+ * A UUIDv7 (RFC 9562 §5.7), lower case. Ids of one process and one millisecond sort in the order of their creation: a 26-bit counter
+ * (§6.2 method 1) starts at random below 2^25, so at least 33 million fit, followed by 48 random bits. The given time is used
+ * even if the clock went back, because partitions depend on it.
  */
 export function uuidv7(nowMs: number = Date.now()): string {
   if (nowMs === currentMs) counter = (counter + 1) & 0x3ffffff;
@@ -33,17 +33,17 @@ export function uuidv7(nowMs: number = Date.now()): string {
   );
 }
 
-/** When a UUIDv7 was minted, in milliseconds since 1970. */
+/** When a UUIDv7 was created, in milliseconds since 1970. */
 export function uuidTimeMs(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
 
-/** Not above any UUIDv7 of that millisecond: the lower bound of a partition. */
+/** The lowest UUIDv7 of that millisecond: the lower bound of a partition. */
 export function lowestUuidAt(ms: number): string {
   return `${timePart(ms)}-0000-0000-000000000000`;
 }
 
-/** `evt_<uuid>`: how an id looks outside the engine. */
+/** `evt_<uuid>`: the public form of an id. */
 export function formatId(kind: IdKind, uuid: string): string {
   return `${kind}_${uuid}`;
 }
@@ -78,7 +78,7 @@ function timePart(ms: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
-// One call to the random source costs more than the rest of an id, so 512 ids share one.
+// A call of the random source costs more than the rest of an id, so 512 ids share one.
 const DRAW_BYTES = 6;
 const block = new Uint8Array(DRAW_BYTES * 512);
 let drawnBytes = block.length;

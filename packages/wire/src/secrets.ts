@@ -1,4 +1,4 @@
-// Secrets as people copy them: the prefix says what a string is, so a public key is never taken for a secret.
+// Secrets as text: the prefix tells what a string is, so a public key is never mistaken for a secret.
 import { decode, encode } from "./encoding.ts";
 
 const SHARED = "whsec_";
@@ -6,12 +6,12 @@ const SIGNING = "whsk_";
 const PUBLIC = "whpk_";
 const ED25519_KEY_BYTES = 32;
 
-/** A new shared secret: `whsec_` and the padded base64 of 32 random bytes (Go's library wants the padding). */
+/** A new shared secret: `whsec_` and the padded base64 of 32 random bytes (Go's library requires the padding). */
 export function generateSecret(): string {
   return SHARED + encode("base64", crypto.getRandomValues(new Uint8Array(32)));
 }
 
-/** A new ed25519 pair: `whsk_` holds seed and public key, `whpk_` is what the receiver gets. */
+/** A new Ed25519 key pair: `whsk_` contains seed and public key, `whpk_` is for the receiver. */
 export async function generateSigningKey(): Promise<{ signingKey: string; publicKey: string }> {
   const pair = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
   const pkcs8 = new Uint8Array(await crypto.subtle.exportKey("pkcs8", pair.privateKey));
@@ -39,7 +39,7 @@ export function parseSecret(text: string): ParsedSecret | null {
   return null;
 }
 
-/** True for `whsk_…` and `whpk_…`, well-formed or not: never to be used as the key of an HMAC. */
+/** True for `whsk_…` and `whpk_…`, valid or not: they must never be used as an HMAC key. */
 export function isAsymmetric(text: string): boolean {
   return text.startsWith(SIGNING) || text.startsWith(PUBLIC);
 }

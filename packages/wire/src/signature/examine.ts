@@ -1,5 +1,5 @@
-// By which scheme a request was signed, for tools that are shown one: `posthorn verify` and the dashboard. A receiver
-// knows its scheme, and asks `verify`.
+// Finds the scheme of a given request, for tools: `posthorn verify` and the dashboard. A receiver knows its scheme and
+// uses `verify`.
 import { headerNames } from "../headers.ts";
 import { explainRefusal } from "./explain.ts";
 import { verifyingKeyBytes } from "./keys.ts";
@@ -11,7 +11,7 @@ import { type VerifyFailure, type VerifyInput, verify } from "./verify.ts";
 export interface Finding {
   readonly scheme: string;
   readonly ok: boolean;
-  /** Null when it holds. `url_missing`: the URL is signed, and was not given. */
+  /** Null if the signature is valid. `url_missing`: the URL is signed, but was not given. */
   readonly reason: VerifyFailure | "url_missing" | null;
   /** A sentence without its full stop. */
   readonly message: string;
@@ -20,8 +20,8 @@ export interface Finding {
 export type ExaminedRequest = Omit<VerifyInput, "scheme">;
 
 /**
- * Tries every scheme whose header is there and for which a secret was given; empty where there is none. HTTP Message
- * Signatures are left to the libraries of that standard.
+ * Tries every scheme whose header is present and for which a secret was given; empty if there is none. HTTP Message Signatures are
+ * left to the libraries of that standard.
  */
 export async function examine(request: ExaminedRequest): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -29,14 +29,14 @@ export async function examine(request: ExaminedRequest): Promise<Finding[]> {
     if (request.secrets.some((secret) => verifyingKeyBytes(scheme.key, secret) !== null))
       findings.push(await tryScheme(scheme, request));
   }
-  // Several schemes read the same header; of those only one was used, and it is the one to speak of.
+  // Several schemes read the same header, but only one was used: report that one.
   const valid = findings.filter(({ ok }) => ok);
   if (valid.length > 0) return valid;
   const telling = findings.filter(({ reason }) => reason !== "header_missing" && reason !== "malformed");
   return telling.length > 0 ? telling : findings;
 }
 
-/** The schemes whose signature header is there, whatever is in it. */
+/** The schemes whose signature header is present, valid or not. */
 export function signedBy({ headers, headerPrefix }: Pick<VerifyInput, "headers" | "headerPrefix">): Scheme[] {
   const names = headerNames(headerPrefix);
   return schemeNames

@@ -1,27 +1,26 @@
-// Why a request was refused, for the log of the receiver and for `posthorn verify`. The sender is never told.
+// Explains why a request was rejected, for the receiver's log and `posthorn verify`. The sender does not learn it.
 import { verifyingKeyBytes } from "./keys.ts";
 import { schemeNamed } from "./schemes.ts";
 import { type Refusal, type VerifyFailure, type VerifyInput, verify } from "./verify.ts";
 
 export interface Explanation {
   readonly reason: VerifyFailure;
-  /** A sentence without its full stop: what happened, and what to look at. */
+  /** A sentence without its full stop: what happened, and what to check. */
   readonly hint: string;
 }
 
-/** `bounded` for requests of anybody; `thorough` for one that a person asks about. */
+/** `bounded` for untrusted requests; `thorough` for one that a person examines. */
 export type Effort = "bounded" | "thorough";
 
-// Anybody can make a request with a signature that does not match, so what is done for it must stay near what refusing
-// it cost. At most 5 changes are undone, each tried with 2 secrets at most, and only where the body is small: 10 HMACs of
-// 64 KB and one pass of JSON take about 2 ms. Whoever serves the world also asks only a few times a second and logs
-// the plain refusal otherwise; a mistake in a set-up repeats itself, so nothing is missed.
+// Anyone can send a request with a wrong signature, so explaining it must not cost much more than rejecting it. At most 5 changes
+// are undone, each tried with at most 2 secrets, and only if the body is small: 10 HMACs of 64 KB and one pass of JSON take
+// about 2 ms. Receivers also limit explanations to a few per second; a configuration error repeats, so none is missed.
 const LIMITS = {
   bounded: { bodyBytes: 64 * 1024, secrets: 2 },
   thorough: { bodyBytes: Number.POSITIVE_INFINITY, secrets: Number.POSITIVE_INFINITY },
 } as const;
 
-/** Takes what `verify` took and what it said. */
+/** Takes the input and the result of `verify`. */
 export async function explainRefusal(
   input: VerifyInput,
   refusal: Refusal,
@@ -39,7 +38,7 @@ const HINTS: Partial<Record<VerifyFailure, string>> = {
     "the secret is right and the body untouched, but the timestamp lies in the future. A clock is wrong here or at the sender",
 };
 
-/** A body changed in a usual way matches when the change is undone; if none does, most likely the secret is another. */
+/** Undoes common changes of the body; if the signature matches then, that was the cause. Otherwise the secret is probably wrong. */
 async function explainMismatch(input: VerifyInput, effort: Effort): Promise<Explanation> {
   if (input.secrets.some((secret) => secret.trim() !== secret)) {
     return { reason: "no_match", hint: "a secret given has white space around it, which is not part of it" };
@@ -81,6 +80,6 @@ function* usualChanges(body: Uint8Array): Generator<[change: string, undone: Uin
       bytes(JSON.stringify(JSON.parse(text))),
     ];
   } catch {
-    // no JSON: then it was not rewritten as JSON
+    // Not JSON, so it was not rewritten as JSON.
   }
 }

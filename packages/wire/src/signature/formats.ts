@@ -1,23 +1,22 @@
-// The four shapes in which senders write signatures into a header. Reading is strict about what it looks for and
-// passes over what it does not know, so that a sender may add a version. A comma and a space is what `Headers` puts
-// between the values of a header that is there twice, which is refused.
+// The four formats of a signature header. Parsing is strict about what it expects and ignores what it does not know, so that a
+// sender may add a version. A comma and a space separate the values of a repeated header in `Headers`; such a header is
+// rejected.
 
 export interface SignatureFormat {
   /**
-   * False when receivers compare the whole value with the one signature they expect (GitHub's way), so that a list
-   * would break them. Then the secret that retires soonest signs here: it is the one the receiver is sure to have
-   * during a rotation, and with the newest first each delivery would be refused until the receiver is changed. The
-   * signatures of the newer secrets go into `headers.signatureNext`, for receivers that look there.
+   * False if receivers compare the whole value with the one signature they expect (as GitHub's do), so that a list would break them.
+   * Then the secret that expires first signs: during a rotation every receiver has it, whereas the newest would be rejected
+   * until the receiver is updated. The signatures of newer secrets go into `headers.signatureNext`.
    */
   readonly holdsMany: boolean;
   readonly write: (signatures: readonly string[], timestamp: string) => string;
-  /** Encoded signatures as found, not yet decoded; null when the value does not have this shape. */
+  /** Encoded signatures, not yet decoded; null if the value does not have this format. */
   readonly read: (value: string) => SignaturesRead | null;
 }
 
 export interface SignaturesRead {
   readonly signatures: readonly string[];
-  /** Null when it stands in a header of its own, or nowhere. */
+  /** Null if it is in its own header, or absent. */
   readonly timestamp: string | null;
 }
 
@@ -48,7 +47,7 @@ export function fields(names: { timestamp: string; signature: string; separator:
   };
 }
 
-/** `v1,<signature> v1,<signature>`: single spaces, since Python's library fails on an empty item. */
+/** `v1,<signature> v1,<signature>`: single spaces, because Python's library fails on an empty item. */
 export function versionedList(version: string): SignatureFormat {
   return {
     holdsMany: true,
@@ -66,7 +65,7 @@ export function versionedList(version: string): SignatureFormat {
   };
 }
 
-/** `sha256=<signature>`, or the bare signature when the label is empty. */
+/** `sha256=<signature>`, or the bare signature if the label is empty. */
 export function single(label: string): SignatureFormat {
   return {
     holdsMany: false,
@@ -80,7 +79,7 @@ export function single(label: string): SignatureFormat {
   };
 }
 
-/** A secret as it is: what it holds is nobody's business but for the sign of a header that is there twice. */
+/** The secret itself; only a repeated header is rejected. */
 export const verbatim: SignatureFormat = {
   holdsMany: false,
   write: (signatures) => signatures.join(", "),

@@ -1,10 +1,10 @@
-// How a secret string becomes the bytes of a key. Null means: not a secret of that kind, so this scheme skips it.
+// Converts a secret string to key bytes. Null: not a secret of that kind, so the scheme skips it.
 import { decode } from "../encoding.ts";
 import { isAsymmetric, type ParsedSecret, parseSecret } from "../secrets.ts";
 
 /**
- * `text`: the UTF-8 bytes of the whole string, prefix and all, as Stripe and GitHub receivers do.
- * `base64`: what stands behind `whsec_`, as Standard Webhooks does; the prefix may be left out.
+ * `text`: the UTF-8 bytes of the whole string including its prefix, as Stripe and GitHub receivers do.
+ * `base64`: the part after `whsec_`, as in Standard Webhooks; the prefix is optional.
  * `ed25519`: `whsk_` to sign; `whpk_` (or `whsk_`) or 64 hex digits, as Discord shows its public key, to verify.
  */
 export type KeyKind = "text" | "base64" | "ed25519";
@@ -27,7 +27,7 @@ export function verifyingKeyBytes(kind: KeyKind, secret: string): KeyBytes | nul
 }
 
 function sharedKeyBytes(kind: "text" | "base64", secret: string): KeyBytes | null {
-  // An empty key, or one that is public, would let anybody sign.
+  // With an empty or public key anyone could sign.
   if (secret === "" || secret === "whsec_" || isAsymmetric(secret)) return null;
   if (kind === "text") return new TextEncoder().encode(secret);
   const parsed = parseSecret(secret.startsWith("whsec_") ? secret : `whsec_${secret}`);

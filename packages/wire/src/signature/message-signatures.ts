@@ -1,10 +1,10 @@
-// HTTP Message Signatures (RFC 9421) with a digest of the body (RFC 9530): the only schemes that also bind method and URL
-// in a standard way. Each signature names its key, so what is signed differs from secret to secret: who signs by them
-// makes the signature base, see `messageComponents`.
+// HTTP Message Signatures (RFC 9421) with a digest of the body (RFC 9530): the only schemes that cover method and URL in a
+// standard way. Each signature names its key, so the signed text differs by secret: the signer builds the signature base
+// from `messageComponents`.
 import { single } from "./formats.ts";
 import type { Scheme } from "./scheme.ts";
 
-/** What is covered, in this order; the others in `headers` and `writes` are not signed by themselves. */
+/** The covered components, in this order; other headers in `headers` and `writes` are not signed. */
 export const messageComponents = [
   "@method",
   "@target-uri",

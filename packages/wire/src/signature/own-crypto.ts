@@ -1,6 +1,6 @@
-// Node's own hashes, which Bun and Deno have too: they answer at once. WebCrypto sends each of its jobs through a pool of
-// threads, which took a third of what it costs to receive a request of 1 KB (Node 20.20). Asked for, not imported, so
-// that browsers and workers do without.
+// Node's synchronous hashes, which Bun and Deno have too. WebCrypto uses a thread pool for each operation, which took a
+// third of the cost of receiving a request of 1 KB (Node 20.20). Looked up at run time, so that browsers and workers do
+// without.
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -20,7 +20,7 @@ interface Runtime {
 
 const own = ((globalThis as Runtime).process?.getBuiltinModule?.("node:crypto") ?? null) as OwnCrypto | null;
 
-/** Null where the runtime has none. */
+/** Null if the runtime has none. */
 export const ownHmac =
   own &&
   ((algorithm: "sha256" | "sha1", key: Bytes, content: Bytes): Bytes =>

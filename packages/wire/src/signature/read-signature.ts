@@ -1,4 +1,4 @@
-// The signature, id and time that came with a request: found, or a sentence about what is missing or misspelt.
+// Reads signature, id and timestamp of a request, or describes what is missing or malformed.
 import { decode } from "../encoding.ts";
 import type { HeaderNames } from "../headers.ts";
 import { type Scheme, SIGNATURE_BYTES } from "./scheme.ts";
@@ -9,24 +9,24 @@ export type HeaderSource =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface ReceivedSignature {
-  /** As the texts that were signed; empty where a scheme has none. */
+  /** The signed texts; empty if the scheme has none. */
   readonly id: string;
   readonly timestamp: string;
-  /** Null when no header holds them. */
+  /** Null if no header contains it. */
   readonly signedAtMs: number | null;
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];
 }
 
-export type Unreadable = {
+export type SignatureProblem = {
   readonly ok: false;
   readonly reason: "header_missing" | "malformed";
   readonly detail: string;
 };
 
-// The standard forbids a dot, by which the end of the id could be moved. 255 is far above any id in use.
+// The standard forbids a dot, which would make the end of the id ambiguous. 255 is far above any id in use.
 const MESSAGE_ID = /^[\x21-\x2d\x2f-\x7e]{1,255}$/;
 
-/** Whether a scheme that signs the id can be verified with this one. */
+/** Returns whether a scheme that signs the id accepts this one. */
 export function isMessageId(id: string): boolean {
   return MESSAGE_ID.test(id);
 }
@@ -39,7 +39,7 @@ export function readSignature(
   scheme: Scheme,
   names: HeaderNames,
   source: HeaderSource,
-): ReceivedSignature | Unreadable {
+): ReceivedSignature | SignatureProblem {
   const where = scheme.headers;
   const signature = onlyValue(source, where.signature(names));
   if (typeof signature !== "string") return signature;
@@ -75,7 +75,7 @@ function readValues(
   { name, format, encoding, algorithm }: Scheme,
   header: string,
   values: string[],
-): Written | Unreadable {
+): Written | SignatureProblem {
   const texts: string[] = [];
   let timestamp: string | null = null;
   for (const value of values) {
@@ -93,20 +93,20 @@ function readValues(
     const bytes = decode(encoding, text);
     if (bytes !== null && (length === null || bytes.length === length)) signatures.push(bytes);
   }
-  // A list that has items, but none of this version, is well-formed: it does not match.
+  // A list without items of this version is well-formed; it does not match.
   if (texts.length > 0 && signatures.length === 0) {
     return malformed(`the header ${header} holds no signature of ${length} bytes in ${encoding}`);
   }
   return { signatures, timestamp };
 }
 
-function onlyValue(source: HeaderSource, name: string): string | Unreadable {
+function onlyValue(source: HeaderSource, name: string): string | SignatureProblem {
   const [value, ...others] = valuesOf(source, name);
   if (value === undefined) return missing(name);
   return others.length === 0 ? value : malformed(`the header ${name} is there more than once`);
 }
 
-function missing(name: string): Unreadable {
+function missing(name: string): SignatureProblem {
   return {
     ok: false,
     reason: "header_missing",
@@ -114,7 +114,7 @@ function missing(name: string): Unreadable {
   };
 }
 
-export function malformed(detail: string): Unreadable {
+export function malformed(detail: string): SignatureProblem {
   return { ok: false, reason: "malformed", detail };
 }
 

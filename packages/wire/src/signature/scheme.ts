@@ -1,5 +1,5 @@
-// What a signature scheme is: a description, no code that computes. The engine signs with node:crypto (synchronous,
-// about 2.5 µs), receivers verify with WebCrypto (asynchronous, everywhere); both read the same description.
+// The description of a signature scheme, without code that computes. The engine signs with node:crypto (synchronous, about
+// 2.5 µs), receivers verify with WebCrypto (asynchronous, available everywhere); both use the same description.
 import type { Encoding } from "../encoding.ts";
 import type { HeaderNames } from "../headers.ts";
 import type { SignatureFormat } from "./formats.ts";
@@ -10,39 +10,39 @@ import type { TimeFormat } from "./time.ts";
 export interface Scheme {
   readonly name: string;
   readonly algorithm: Algorithm;
-  /** How a secret string becomes key bytes. */
+  /** How a secret string is converted to key bytes. */
   readonly key: KeyKind;
-  /** How the bytes of a signature are written. */
+  /** The encoding of a signature's bytes. */
   readonly encoding: Encoding;
-  /** What is signed, in pieces, so that the body is not copied. Every piece that matters is in here. */
+  /** The signed content, in parts, so that the body is not copied. */
   readonly signedParts: (message: SignedMessage) => readonly SignedPart[];
-  /** Where things are; what a scheme does not name it neither writes nor asks for. */
+  /** The header names. A header that is not named is neither written nor required. */
   readonly headers: {
     readonly signature: HeaderName;
-    /** Signatures of the other valid secrets, when the format holds only one. */
+    /** Signatures of the other valid secrets, if the format holds only one. */
     readonly signatureNext?: HeaderName;
     readonly id?: HeaderName;
     readonly timestamp?: HeaderName;
   };
-  /** How the time is written wherever it stands; seconds when left out. */
+  /** The format of the timestamp. Default: seconds. */
   readonly timeFormat?: TimeFormat;
-  /** Where a signed body of JSON holds the time, when no header does. */
+  /** The path of the timestamp in a signed JSON body, if no header has it. */
   readonly timeInBody?: readonly string[];
-  /** Set when the URL is signed: how the sender may have spelt it (2 at most), the spelling to sign with first. */
+  /** Set if the URL is signed: the possible spellings of the sender (at most 2), the one to sign with first. */
   readonly signedUrls?: (url: string) => readonly string[];
-  /** The SHA-256 in hex that the body must have when the signed text holds that in its place; null when it does not. */
+  /** The SHA-256 in hex that the body must have, if the signed text contains it instead of the body; otherwise null. */
   readonly bodyDigest?: (message: SignedMessage) => string | null;
-  /** How the value of the signature header is written and read. */
+  /** How the signature header is written and parsed. */
   readonly format: SignatureFormat;
-  /** Set when other schemes write to the same signature header: where this one's items go, after a space. */
+  /** Set if other schemes write to the same header: where this scheme's items go, separated by a space. */
   readonly shares?: "first" | "last";
-  /** Set when every key signs a text of its own, as HTTP Message Signatures do: `signedParts` cannot be asked then. */
+  /** Set if every key signs a different text, as for HTTP Message Signatures: `signedParts` cannot be used then. */
   readonly isMessageSignature?: true;
-  /** Headers that it writes besides. */
+  /** Further headers that it writes. */
   readonly writes?: readonly string[];
-  /** Further headers of the sender's, which receivers read and no signature covers. */
+  /** The vendor's other headers, which receivers read and no signature covers. */
   readonly companions?: Readonly<Record<string, Companion>>;
-  /** Where to send to, when the URL is to hold the body's SHA-256 in hex. */
+  /** The URL to send to, if it must contain the body's SHA-256 in hex. */
   readonly urlToSend?: (url: string, bodySha256: string) => string;
 }
 
@@ -51,20 +51,20 @@ export type Companion = "uuid" | "type" | "topic" | "event_time" | "retry" | { r
 
 export type HeaderName = (names: HeaderNames) => string;
 export type SignedPart = string | Uint8Array;
-/** `token`: nothing is signed, the secret itself is sent. Whoever gets hold of one request can say anything from then on. */
+/** `token`: nothing is signed, the secret itself is sent. An attacker who has one request can forge any other. */
 export type Algorithm = "hmac-sha256" | "hmac-sha1" | "ed25519" | "token";
 
 export interface SignedMessage {
   readonly id: string;
-  /** The time of the attempt, as the text in the header: Unix seconds, or what `timeFormat` says. */
+  /** The time of the attempt, as written in the header: Unix seconds, or according to `timeFormat`. */
   readonly timestamp: string;
   /** Exactly the bytes that are sent. */
   readonly body: Uint8Array;
-  /** The two below are needed only where `signedUrls` is set. */
+  /** Method and URL are needed only if `signedUrls` is set. */
   readonly method?: string | undefined;
-  /** As the sender addresses the receiver, query and all. */
+  /** The URL as the sender addresses the receiver, with its query. */
   readonly url?: string | undefined;
 }
 
-/** Null: as many as the secret has. */
+/** Null: the length of the secret. */
 export const SIGNATURE_BYTES = { "hmac-sha256": 32, "hmac-sha1": 20, ed25519: 64, token: null } as const;

@@ -1,5 +1,5 @@
-// The signature schemes there are, by the names that settings use: our own, HTTP Message Signatures, and those of the
-// vendors that an endpoint can be made to look like.
+// The signature schemes by name: our own, HTTP Message Signatures, and those of the vendors whose requests an endpoint can
+// imitate.
 import { headerNames } from "../headers.ts";
 import { vendors } from "../vendors/vendors.ts";
 import { rfc9421, rfc9421Ed25519 } from "./message-signatures.ts";
@@ -32,20 +32,20 @@ const byName = new Map<string, Scheme>([
   ...vendorsByName,
 ]);
 
-/** All of them: our own, HTTP Message Signatures, then the vendors'. */
+/** All names: our own, HTTP Message Signatures, then the vendors'. */
 export const schemeNames: readonly string[] = [...byName.keys()];
 
-/** Is it somebody else's, so that a request signed by it alone has none of our own headers? */
+/** Returns whether it is a vendor's scheme: a request signed only by such schemes has none of our own headers. */
 export function isVendorScheme(name: string): boolean {
   return vendorsByName.has(name);
 }
 
-/** Those that send the secret itself: it must not be shown, nor go anywhere but where it was given for. */
+/** Schemes that send the secret itself, which must not be displayed or sent elsewhere. */
 export const TOKEN_SCHEMES: readonly string[] = [...byName.values()]
   .filter(({ algorithm }) => algorithm === "token")
   .map(({ name }) => name);
 
-/** The names of the headers that these schemes write, in lower case; their companions may be replaced and are not among them. */
+/** The lower-case names of the headers that these schemes write, without companions, which may be replaced. */
 export function schemeHeaders(names: readonly string[], prefix?: string): ReadonlySet<string> {
   const written = new Set<string>();
   for (const name of names) {
@@ -59,7 +59,7 @@ export function schemeHeaders(names: readonly string[], prefix?: string): Readon
   return written;
 }
 
-/** What it adds to a request, as it is written: the signature first, then what goes with it. */
+/** The headers that a scheme adds to a request: the signature first, then the others. */
 export function headersAddedBy(name: string, prefix?: string): readonly string[] {
   const { headers, writes = [], companions = {} } = schemeNamed(name);
   const { signature, id, timestamp } = headers;
@@ -71,14 +71,14 @@ export function findScheme(name: string): Scheme | undefined {
   return byName.get(name);
 }
 
-/** For names that were checked when they were saved. */
+/** For names that were validated when they were saved. */
 export function schemeNamed(name: string): Scheme {
   const scheme = byName.get(name);
   if (scheme === undefined) throw new Error(`There is no signature scheme "${name}". ${knownNames()}`);
   return scheme;
 }
 
-/** What is wrong with a choice of schemes, as sentences; empty when one request can carry them all. */
+/** The problems with a choice of schemes, as sentences; empty if one request can carry them all. */
 export function schemeProblems(names: readonly string[], prefix?: string): string[] {
   if (names.length === 0) return ["At least one signature scheme is needed; nothing is sent unsigned."];
   const problems: string[] = [];
@@ -99,7 +99,7 @@ export function schemeProblems(names: readonly string[], prefix?: string): strin
   return [...problems, ...prefixProblems(names, prefix)];
 }
 
-/** Our own headers under a prefix that makes a vendor's names of them: sent twice, no receiver could read them. */
+/** A prefix that turns our own headers into a vendor's: they would be sent twice, and no receiver could read them. */
 function prefixProblems(names: readonly string[], prefix?: string): string[] {
   if (names.every(isVendorScheme)) return [];
   const { id, timestamp, event, deliveryId, attempt } = headerNames(prefix);
