@@ -1,11 +1,14 @@
 // Packages resolve to their sources here (the posthorn-source condition), so no build is needed to test.
 // `npm test` leaves out the slow files; `npm run test:all` and Vitest itself run all of them.
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { isQuick } from "./tests/support/matrix.ts";
 
 const slow = "**/*.slow.test.ts";
 const never = ["**/node_modules/**", "**/dist/**", ...(isQuick ? [slow] : [])];
+
+const at = (name: string) => fileURLToPath(new URL(`./tests/component/${name}`, import.meta.url));
 
 export default defineConfig({
   // without "module": that is for bundlers, and Node, which runs the tests, cannot load what some packages have there
@@ -52,6 +55,24 @@ export default defineConfig({
           globalSetup: "tests/e2e/setup.ts",
           testTimeout: 180_000,
           hookTimeout: 180_000,
+        },
+      },
+      {
+        extends: true,
+        // the dashboard without a browser; its libraries as a browser loads them
+        resolve: {
+          alias: { "virtual:operations": at("operations.ts"), uplot: at("uplot.ts") },
+        },
+        ssr: { resolve: { conditions: ["posthorn-source", "browser", "development|production"] } },
+        test: {
+          name: "component",
+          include: ["tests/component/**/*.test.tsx"],
+          exclude: never,
+          setupFiles: "tests/component/dom.ts",
+          globalSetup: "tests/support/postgres-setup.ts",
+          server: { deps: { inline: [/@tanstack\//, /@base-ui\//] } },
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
         },
       },
       {

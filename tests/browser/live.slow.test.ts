@@ -25,25 +25,6 @@ async function startWithEndpoint(events: readonly string[] = ["*"]): Promise<Tes
   return server;
 }
 
-test("the tail shows an event that no endpoint to, and leads to why", async () => {
-  const server = await startWithEndpoint(["order.paid"]);
-  const page = await openDashboard(server, "/tail");
-  await isLive(page);
-  await publish(server, "order.paid");
-  await publish(server, "order.unwanted");
-  const row = rowOf(page, "order.unwanted");
-  await row.getByText("no endpoint").waitFor();
-  await rowOf(page, "order.paid").getByText("delivered").waitFor();
-  expect(await rowOf(page, "order.paid").getByText("no endpoint").count()).toBe(0);
-  await expectFitToShow(page, "tail-unwanted");
-  await row.getByRole("link", { name: "no endpoint" }).click();
-  await page.getByText("order.unwanted").first().waitFor();
-  await page
-    .getByText(/does not ask for|type/i)
-    .first()
-    .waitFor();
-});
-
 /** A server in a process of its own, on a port that stays, beside another process that goes on delivering. */
 async function startToKill() {
   const receiver = await startStatusReceiver();
@@ -265,66 +246,6 @@ test("new rows are announced over a list, which stays as it is until they are as
   await expect.poll(() => pill.count()).toBe(0);
 });
 
-test("only what passes a list's filters is announced, and a row that changes is up to date where it stands", async () => {
-  const receiver = await startStatusReceiver(500);
-  const server = await startServer();
-  await server.call("PUT", "/api/v1/tenants/acme", {});
-  const endpoint = { url: receiver.url, events: ["*"], retry_policy: "20m" };
-  await server.call("POST", "/api/v1/tenants/acme/endpoints", endpoint);
-  await publish(server, "order.failing");
-  const page = await openDashboard(server, "/deliveries?type=order.failing");
-  await rowOf(page, "order.failing").getByText("will retry").waitFor();
-  await publish(server, "order.other");
-  await publish(server, "order.failing");
-  await page.getByRole("button", { name: "1 new · show" }).waitFor();
-  receiver.answer.status = 200;
-  const { json } = await server.call("GET", "/api/v1/deliveries?type=order.failing");
-  const [oldest] = json.data.toReversed();
-  await server.call("POST", `/api/v1/deliveries/${oldest.id}/retry`);
-  await rowOf(page, "order.failing").getByText("delivered").waitFor();
-  expect(await page.getByRole("button", { name: "1 new · show" }).count()).toBe(1);
-});
-
-test("events, dead letters, the retry queue and replays announce what is new to them", async () => {
-  const receiver = await startStatusReceiver(500);
-  const server = await startServer();
-  await server.call("PUT", "/api/v1/tenants/acme", {});
-  const endpoint = { url: receiver.url, events: ["*"], retry_policy: "20m" };
-  await server.call("POST", "/api/v1/tenants/acme/endpoints", endpoint);
-  const replay = () =>
-    server.call("POST", "/api/v1/replays", { tenant: "acme", states: ["success"], type: "none.such" });
-  const failing = async () => {
-    const { json: event } = await publish(server, "order.failing");
-    const stateOf = async () => {
-      const { json } = await server.call("GET", `/api/v1/events/${event.id}`);
-      return json.deliveries[0];
-    };
-    await expect.poll(async () => (await stateOf()).state, { timeout: 20_000 }).toBe("failed");
-    return await stateOf();
-  };
-  const cancel = ({ id }: { id: string }) => server.call("POST", `/api/v1/deliveries/${id}/cancel`);
-  const [first, second] = [await failing(), await failing()];
-  await cancel(first);
-  await replay();
-  const events = await openDashboard(server, "/events");
-  const deadLetters = await openTab(events, `${server.url}/dead-letters`);
-  const retryQueue = await openTab(events, `${server.url}/retry-queue`);
-  const replays = await openTab(events, `${server.url}/replays`);
-  for (const page of [events, deadLetters, retryQueue]) await rowOf(page, "order.failing").first().waitFor();
-  await rowOf(replays, "none.such").waitFor();
-  await failing();
-  await replay();
-  await events.getByRole("button", { name: "1 new · show" }).waitFor();
-  await retryQueue.getByRole("button", { name: "1 new · show" }).click();
-  await expect.poll(() => rowOf(retryQueue, "order.failing").count()).toBe(2);
-  await replays.getByRole("button", { name: "1 new · show" }).waitFor();
-  await cancel(second);
-  await deadLetters.getByRole("button", { name: "1 new · show" }).click();
-  await expect.poll(() => rowOf(deadLetters, "order.failing").count()).toBe(2);
-  await retryQueue.getByRole("button", { name: "New activity · show" }).waitFor();
-  expect(await rowOf(retryQueue, "order.failing").count()).toBe(2);
-});
-
 test("a customer's logs announce what is sent to them, and nothing of others", async () => {
   const server = await startWithEndpoint();
   const receiver = await startStatusReceiver();
@@ -370,25 +291,4 @@ test("a tail whose key is revoked goes to the sign-in, and does not ask again", 
   await page.getByLabel("API key", { exact: true }).waitFor();
   expect(counting.take().filter((path) => path === "/live").length).toBeLessThanOrEqual(1);
   await expect.poll(() => counting.streams(), { timeout: 5_000 }).toBe(0);
-});
-
-test("a browser that keeps nothing shows lists all the same, and a saved view until the page is left", async () => {
-  const server = await startWithEndpoint();
-  await publish(server, "order.one");
-  const { page } = await openPage("about:blank", { locale: "en-GB" });
-  await page.addInitScript(() => {
-    Object.defineProperty(window, "localStorage", {
-      get() {
-        throw new DOMException("Access is denied for this document.", "SecurityError");
-      },
-    });
-  });
-  await page.goto(`${server.url}/deliveries?type=order.one`);
-  await page.getByLabel("API key", { exact: true }).fill(adminKey);
-  await page.keyboard.press("Enter");
-  await rowOf(page, "order.one").waitFor();
-  await page.getByRole("button", { name: "Save view" }).click();
-  await page.getByLabel("View name").fill("ones");
-  await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "ones", exact: true }).waitFor();
 });

@@ -16,11 +16,6 @@ export async function openDashboard(
   return page;
 }
 
-/** Settings that few need are folded under a title. */
-export async function unfold(page: Page, title: string): Promise<void> {
-  await page.locator("summary", { hasText: new RegExp(`^${title}`) }).click();
-}
-
 /** What every screen owes everybody: nothing in the way in either theme, and nothing wider than a telephone. */
 export async function expectFitToShow(page: Page, name: string): Promise<void> {
   for (const theme of ["light", "dark"] as const) {

@@ -1,12 +1,13 @@
 // Entry point of the operator dashboard.
 import { RouterProvider } from "@tanstack/react-router";
-import { operatorRouter } from "./app/operator-router.tsx";
+import { createOperatorRouter } from "./app/operator-router.tsx";
 import { start } from "./app/start.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 
+const router = createOperatorRouter();
 // loads the first page's code while the session is requested
-void operatorRouter.load();
+void router.load();
 start({
-  whenSignedIn: () => <RouterProvider router={operatorRouter} />,
+  whenSignedIn: () => <RouterProvider router={router} />,
   whenSignedOut: () => <SignIn />,
 });

@@ -1,5 +1,11 @@
 // Routes of the operator dashboard. Pages are loaded on demand.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouterHistory,
+} from "@tanstack/react-router";
 import { BASE_PATH } from "../api/client.ts";
 import { readFilters } from "./filters.ts";
 import { OperatorShell } from "./operator-shell.tsx";
@@ -145,30 +151,36 @@ const verify = createRoute({
   component: lazyRouteComponent(() => import("../pages/verify.tsx"), "Verify"),
 });
 
-export const operatorRouter = createRouter({
-  routeTree: root.addChildren([
-    overview,
-    firstRun,
-    tail,
-    events,
-    event,
-    deliveries,
-    delivery,
-    retryQueue,
-    deadLetters,
-    replays,
-    replay,
-    tenants,
-    tenant,
-    endpoints,
-    endpoint,
-    catalogue,
-    eventType,
-    keys,
-    audit,
-    system,
-    verify,
-  ]),
-  basepath: BASE_PATH === "" ? "/" : BASE_PATH,
-  ...ROUTER_OPTIONS,
-});
+const routeTree = root.addChildren([
+  overview,
+  firstRun,
+  tail,
+  events,
+  event,
+  deliveries,
+  delivery,
+  retryQueue,
+  deadLetters,
+  replays,
+  replay,
+  tenants,
+  tenant,
+  endpoints,
+  endpoint,
+  catalogue,
+  eventType,
+  keys,
+  audit,
+  system,
+  verify,
+]);
+
+/** The history is the browser's by default. */
+export function createOperatorRouter(history?: RouterHistory) {
+  return createRouter({
+    routeTree,
+    basepath: BASE_PATH === "" ? "/" : BASE_PATH,
+    ...ROUTER_OPTIONS,
+    ...(history && { history }),
+  });
+}

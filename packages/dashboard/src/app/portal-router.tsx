@@ -1,5 +1,11 @@
 // Routes of the customer portal.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouterHistory,
+} from "@tanstack/react-router";
 import { BASE_PATH } from "../api/client.ts";
 import { readFilters } from "./filters.ts";
 import { PortalShell } from "./portal-shell.tsx";
@@ -63,19 +69,25 @@ const verify = createRoute({
   component: lazyRouteComponent(() => import("../pages/verify.tsx"), "Verify"),
 });
 
-export const portalRouter = createRouter({
-  routeTree: root.addChildren([
-    endpoints,
-    add,
-    logs,
-    delivery,
-    replays,
-    endpoint,
-    catalogue,
-    eventType,
-    contract,
-    verify,
-  ]),
-  basepath: `${BASE_PATH}/portal`,
-  ...ROUTER_OPTIONS,
-});
+const routeTree = root.addChildren([
+  endpoints,
+  add,
+  logs,
+  delivery,
+  replays,
+  endpoint,
+  catalogue,
+  eventType,
+  contract,
+  verify,
+]);
+
+/** The history is the browser's by default. */
+export function createPortalRouter(history?: RouterHistory) {
+  return createRouter({
+    routeTree,
+    basepath: `${BASE_PATH}/portal`,
+    ...ROUTER_OPTIONS,
+    ...(history && { history }),
+  });
+}

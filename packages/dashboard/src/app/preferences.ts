@@ -23,7 +23,7 @@ export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, () => current);
 }
 
-export function prefer(change: Partial<Preferences>): void {
+export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   writeStored(KEY, current);
   show();

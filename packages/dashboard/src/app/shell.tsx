@@ -8,7 +8,7 @@ import { Toasts } from "../components/ui/toasts.tsx";
 import { KeyHelp } from "./key-help.tsx";
 import { useKeys } from "./keyboard.tsx";
 import { Palette } from "./palette.tsx";
-import { isThemeFixed, prefer, useIsDark, usePreferences } from "./preferences.ts";
+import { isThemeFixed, setPreferences, useIsDark, usePreferences } from "./preferences.ts";
 import { defineTexts, LANGUAGES, type Language, useTexts } from "./texts.ts";
 
 const texts = defineTexts({
@@ -155,14 +155,14 @@ function Foot({ onKeys }: { readonly onKeys: () => void }) {
             icon={isDark ? "sun" : "moon"}
             aria-label={t.theme}
             aria-pressed={isDark}
-            onClick={() => prefer({ theme: isDark ? "light" : "dark" })}
+            onClick={() => setPreferences({ theme: isDark ? "light" : "dark" })}
           />
         )}
         <Button kind="quiet" icon="keyboard" aria-label={t.keys} onClick={onKeys} />
         <select
           aria-label={t.language}
           value={language}
-          onChange={(event) => prefer({ language: event.target.value as Language })}
+          onChange={(event) => setPreferences({ language: event.target.value as Language })}
           className="min-w-0 rounded-md bg-transparent px-1 py-1 text-sm text-muted"
         >
           {Object.entries(LANGUAGES).map(([code, title]) => (

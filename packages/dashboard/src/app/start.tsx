@@ -1,6 +1,6 @@
 // Mounts a page: query client, language and session.
 import { QueryClientProvider } from "@tanstack/react-query";
-import { Fragment, type ReactNode, StrictMode } from "react";
+import { Fragment, type ReactNode, StrictMode, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { createQueryClient } from "../api/queries.ts";
 import { type Session, sessionName, useSession, useSessionChanges } from "../api/session.ts";
@@ -21,12 +21,20 @@ export function start(parts: PageParts): void {
   fitFrame(root);
   createRoot(root).render(
     <StrictMode>
-      <QueryClientProvider client={createQueryClient()}>
-        <LanguageProvider>
-          <SessionGate {...parts} />
-        </LanguageProvider>
-      </QueryClientProvider>
+      <PageRoot {...parts} />
     </StrictMode>,
+  );
+}
+
+/** The page below its root element, with its own query client. */
+export function PageRoot(parts: PageParts) {
+  const [queries] = useState(createQueryClient);
+  return (
+    <QueryClientProvider client={queries}>
+      <LanguageProvider>
+        <SessionGate {...parts} />
+      </LanguageProvider>
+    </QueryClientProvider>
   );
 }
 

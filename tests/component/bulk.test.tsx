@@ -1,0 +1,141 @@
+// Bulk actions, undo and saved views.
+import { waitFor } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { startServer, type TestServer } from "../support/start-server.ts";
+import { type StatusReceiver, startStatusReceiver } from "../support/status-receiver.ts";
+import { openDashboard } from "./render.tsx";
+import { press } from "./ui.ts";
+
+async function endpointOf(server: TestServer, tenant: string, receiver: StatusReceiver): Promise<string> {
+  await server.call("PUT", `/api/v1/tenants/${tenant}`, {});
+  const input = { url: receiver.url, events: ["*"] };
+  const { json } = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, input);
+  return `/api/v1/tenants/${tenant}/endpoints/${json.id}`;
+}
+
+async function publish(server: TestServer, tenant: string, types: readonly string[]): Promise<void> {
+  const events = types.map((type) => ({ tenant, type, data: 1 }));
+  await server.call("POST", "/api/v1/events", events);
+}
+
+async function openDeadLetters(server: TestServer, count: number) {
+  const dead = async () => (await server.call("GET", "/api/v1/deliveries?state=dead")).json.data.length;
+  await waitFor(async () => expect(await dead()).toBe(count));
+  const opened = await openDashboard(server, "/dead-letters");
+  await opened.ui.rows(count);
+  return opened;
+}
+
+test("a bulk retry shows what it skips and why, and keeps failed rows selected", async () => {
+  const receiver = await startStatusReceiver(400);
+  const server = await startServer();
+  await endpointOf(server, "acme", receiver);
+  const disabled = await endpointOf(server, "rivals", receiver);
+  const other = await endpointOf(server, "third", receiver);
+  await publish(server, "acme", ["order.paid", "order.paid", "order.sent"]);
+  await publish(server, "rivals", ["order.paid"]);
+  await publish(server, "third", ["order.paid"]);
+  const { ui } = await openDeadLetters(server, 5);
+  await server.call("POST", `${disabled}/disable`);
+  receiver.answer.status = 200;
+  await ui.check("Select all loaded rows");
+  press("r");
+  const dialog = await ui.dialog();
+  await dialog.see("4 deliveries will be retried now.", "acme × 3", "order.paid × 3", "1 skipped:");
+  await dialog.see("1 × the endpoint is disabled; enable it first");
+  expect(receiver.requests).toHaveLength(5);
+  // disabled after the preview
+  await server.call("POST", `${other}/disable`);
+  await dialog.click("Retry");
+  await dialog.see("3 of 4 done.", "1 failed and stay selected:", /1 × .*disabled/);
+  await dialog.click("Close");
+  await ui.see("2 selected");
+  await waitFor(() => expect(receiver.requests).toHaveLength(8));
+});
+
+test("dead letters are selected by keyboard and deleted, and the rest is offered for a replay", async () => {
+  const receiver = await startStatusReceiver(400);
+  const server = await startServer();
+  await endpointOf(server, "acme", receiver);
+  await publish(server, "acme", ["order.paid", "order.paid", "order.sent"]);
+  const { ui } = await openDeadLetters(server, 3);
+  for (const index of [0, 1]) {
+    press("j");
+    await waitFor(() =>
+      expect(document.querySelectorAll("tr[data-row]")[index]?.getAttribute("aria-current")).toBe("true"),
+    );
+    press("x");
+  }
+  await ui.click("Delete 2 …");
+  const dialog = await ui.dialog();
+  await dialog.see("2 dead letters will be deleted permanently");
+  await dialog.click("Delete");
+  await dialog.see("2 of 2 done.");
+  await dialog.click("Close");
+  await ui.rows(1);
+  await ui.click("Replay all matching …");
+  const replay = await ui.dialog();
+  await replay.click("Count");
+  await replay.see("1 delivery will be sent.");
+});
+
+test("endpoints are disabled together, and disabled ones are skipped", async () => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer({ started: false });
+  for (const tenant of ["acme", "rivals"]) await endpointOf(server, tenant, receiver);
+  await server.call("POST", `${await endpointOf(server, "acme", receiver)}/disable`);
+  const { ui } = await openDashboard(server, "/endpoints");
+  await ui.rows(3);
+  await ui.check("Select all loaded rows");
+  await ui.click("Disable …");
+  const dialog = await ui.dialog();
+  await dialog.see("2 endpoints will be disabled.", "1 × already disabled");
+  await dialog.click("Disable");
+  await dialog.see("2 of 2 done.");
+  expect((await server.call("GET", "/api/v1/endpoints?state=disabled")).json.data).toHaveLength(3);
+});
+
+test("a change is undone by a key, unless it was changed again in the meantime", async () => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer({ started: false });
+  const endpoint = await endpointOf(server, "acme", receiver);
+  const timeout = async () => (await server.call("GET", endpoint)).json.timeout_ms;
+  await server.call("PATCH", endpoint, { timeout_ms: 1_000 });
+  const { ui } = await openDashboard(server, `${endpoint.replace("/api/v1", "")}?tab=settings`);
+  const save = async (value: string) => {
+    await ui.fill("Timeout in ms", value);
+    await ui.click("Save");
+    await waitFor(async () => expect(await timeout()).toBe(Number(value)));
+    await ui.control(/^Undo/);
+  };
+  await save("2000");
+  press("u");
+  await ui.see("Undone.");
+  expect(await timeout()).toBe(1_000);
+  await waitFor(async () => expect((await ui.field("Timeout in ms")).value).toBe("1000"));
+  await save("3000");
+  await server.call("PATCH", endpoint, { timeout_ms: 4_000 });
+  await ui.click(/^Undo/);
+  await ui.see("Not undone: it was changed again in the meantime.");
+  expect(await timeout()).toBe(4_000);
+});
+
+test("a view is saved, selected, renamed, deleted and restored", async () => {
+  const server = await startServer({ started: false });
+  const { ui, path } = await openDashboard(server, "/deliveries?state=dead");
+  await ui.click("Save view");
+  await ui.fill("View name", "given up");
+  await ui.click("Save");
+  await ui.click("Clear filters");
+  await waitFor(() => expect(path()).toBe("/deliveries"));
+  await ui.click("given up");
+  await waitFor(() => expect(path()).toBe("/deliveries?state=dead"));
+  await ui.click("Rename view given up");
+  await ui.fill("View name", "failed for good");
+  await ui.click("Save");
+  expect((await ui.control("failed for good")).getAttribute("aria-pressed")).toBe("true");
+  await ui.click("Delete view failed for good");
+  await waitFor(() => expect(ui.has("failed for good")).toBe(false));
+  await ui.click(/^Undo/);
+  await ui.control("failed for good");
+});

@@ -1,0 +1,199 @@
+// Deliveries and events in the dashboard: lists, filters, explanations, retry and cancel.
+import { waitFor } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { startServer, type TestServer } from "../support/start-server.ts";
+import { startStatusReceiver } from "../support/status-receiver.ts";
+import { openDashboard } from "./render.tsx";
+import { press } from "./ui.ts";
+
+async function createEndpoint(server: TestServer, url: string, settings: object = {}): Promise<string> {
+  await server.call("PUT", "/api/v1/tenants/acme", { name: "Acme Ltd" });
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url,
+    events: ["order.*"],
+    ...settings,
+  });
+  return `/api/v1/tenants/acme/endpoints/${json.id}`;
+}
+
+const publish = (server: TestServer, order = 1) =>
+  server.call("POST", "/api/v1/events", {
+    tenant: "acme",
+    type: "order.paid",
+    subject: "order-1",
+    data: { order, total: 10 * order },
+  });
+
+/** Waits until the first delivery is in this state; returns its id. */
+async function deliveryIn(server: TestServer, state: string): Promise<string> {
+  return await waitFor(async () => {
+    const { json } = await server.call("GET", `/api/v1/deliveries?state=${state}`);
+    expect(json.data[0]?.id).toBeDefined();
+    return json.data[0].id as string;
+  });
+}
+
+test("an event shows its deliveries, the endpoints it did not match, and the changes since the previous event", async () => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer();
+  await createEndpoint(server, receiver.url);
+  await createEndpoint(server, receiver.url, { events: ["invoice.*"] });
+  await publish(server, 1);
+  await publish(server, 2);
+  const { ui } = await openDashboard(server, "/events");
+  await ui.open("order-1");
+  await ui.see("Not subscribed to order.paid.", "delivered");
+  await ui.click("Compare with previous event");
+  await ui.see("/total");
+});
+
+test("a failed delivery shows its next attempt, and can be cancelled once", async () => {
+  const receiver = await startStatusReceiver(500, "broken");
+  const server = await startServer();
+  await createEndpoint(server, receiver.url, { retry_policy: "20m,1h" });
+  await publish(server);
+  const id = await deliveryIn(server, "failed");
+  const { ui, path, changes } = await openDashboard(server, "/retry-queue");
+  await ui.row("will retry");
+  press("j", "o");
+  await waitFor(() => expect(path()).toBe(`/deliveries/${id}`));
+  await ui.see(/Next attempt in \d+m/, "1 of 3 attempts used", "The receiver returned HTTP 500");
+  await ui.click("Cancel", { times: 2 });
+  await ui.see("The delivery was cancelled");
+  expect(changes).toEqual([`POST /api/v1/deliveries/${id}/cancel`]);
+});
+
+test("a filter is part of the URL, and a list without results can be reset", async () => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer();
+  await createEndpoint(server, receiver.url);
+  await publish(server);
+  const { ui, path } = await openDashboard(server, "/deliveries");
+  await ui.row("order.paid");
+  await ui.fill("State", "dead");
+  await ui.see("No results for these filters");
+  expect(path()).toBe("/deliveries?state=dead");
+  await ui.click("Clear filters");
+  await ui.row("order.paid");
+  expect(path()).toBe("/deliveries");
+});
+
+test("a filter with an invalid time shows the error", async () => {
+  const server = await startServer({ started: false });
+  const { ui } = await openDashboard(server, "/deliveries?created_after=yesterday");
+  await ui.see("Failed to load", "created_after");
+});
+
+test("a held delivery shows why, in both languages", async () => {
+  const receiver = await startStatusReceiver(500, "broken");
+  const server = await startServer();
+  const endpoint = await createEndpoint(server, receiver.url, { retry_policy: "20m" });
+  await publish(server);
+  const id = await deliveryIn(server, "failed");
+  await server.call("PATCH", endpoint, { handshake: { origin: "hooks.example.com" } });
+  const handshake = await openDashboard(server, `/deliveries/${id}`);
+  await handshake.ui.see("On hold: the receiver has not consented to webhooks.");
+  await server.call("PATCH", endpoint, { handshake: null });
+  await server.call("POST", `${endpoint}/disable`);
+  await handshake.ui.see("On hold: the endpoint is disabled.");
+  await server.call("PUT", "/api/v1/tenants/acme", { is_active: false });
+  await handshake.ui.see("On hold: the tenant is inactive.");
+  await handshake.ui.fill("Language", "de");
+  await handshake.ui.see("Angehalten: Der Mandant ist inaktiv.");
+});
+
+test("a replay counts the deliveries first, and pressing start twice starts one", async () => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer();
+  await createEndpoint(server, receiver.url);
+  await publish(server);
+  await deliveryIn(server, "success");
+  const { ui, changes } = await openDashboard(server, "/replays");
+  await ui.click("New replay");
+  const dialog = await ui.dialog();
+  await dialog.fill("Deliveries", "success");
+  await dialog.click("Count");
+  await dialog.see("1 delivery will be sent.");
+  await dialog.click("Start replay", { times: 2 });
+  await ui.see("finished", "1 of 1");
+  expect(changes.filter((change) => change.endsWith("/replays"))).toHaveLength(2);
+  await waitFor(() => expect(receiver.requests).toHaveLength(2));
+});
+
+test("a large event is truncated, and shown in full without syntax colours", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  const data = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k${index}`, index]));
+  const { json } = await server.call("POST", "/api/v1/events", { tenant: "acme", type: "large", data });
+  const { ui } = await openDashboard(server, `/events/${json.id}`);
+  await ui.see('"k100"');
+  expect(ui.text()).not.toContain('"k14999"');
+  await ui.click(/Show all 2\d\d\.\d KB/);
+  await ui.see('"k14999": 14999');
+  expect(document.querySelectorAll("pre span")).toHaveLength(0);
+});
+
+test("a page that throws leaves the navigation usable", async () => {
+  const server = await startServer({ started: false });
+  const respond = ({ path }: { readonly path: string }) =>
+    path.startsWith("/api/v1/tenants?") ? Response.json(null) : undefined;
+  const { ui } = await openDashboard(server, "/tenants", { respond });
+  await ui.see("This page failed to render");
+  await ui.click("API keys");
+  await ui.see("No keys besides the admin key");
+});
+
+test("new rows are announced and shown on request, and a changed row is updated in place", async () => {
+  const receiver = await startStatusReceiver(500);
+  const server = await startServer();
+  await createEndpoint(server, receiver.url, { retry_policy: "20m" });
+  await publish(server);
+  const id = await deliveryIn(server, "failed");
+  const { ui } = await openDashboard(server, "/deliveries");
+  await ui.row("will retry");
+  receiver.answer.status = 200;
+  await server.call("POST", `/api/v1/deliveries/${id}/retry`);
+  await ui.row("delivered");
+  await publish(server, 2);
+  await ui.click("1 new· show");
+  await ui.rows(2);
+});
+
+test("the tail shows deliveries and events without an endpoint", async () => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer();
+  await createEndpoint(server, receiver.url);
+  const { ui } = await openDashboard(server, "/tail");
+  await ui.see("live");
+  await publish(server);
+  await (await ui.row("order.paid")).see("delivered");
+  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "other.type", data: {} });
+  await (await ui.row("other.type")).see("no endpoint");
+});
+
+test.each([
+  ["disabled endpoint", "On hold: the endpoint is disabled."],
+  ["inactive tenant", "The tenant is inactive."],
+  ["filter", "The filter condition at /data/total/$gte did not match."],
+])("an operator finds out by the subject why an event was not delivered: %s", async (cause, explanation) => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer();
+  const filter = cause === "filter" ? { filter: { data: { total: { $gte: 100 } } } } : {};
+  const endpoint = await createEndpoint(server, receiver.url, filter);
+  if (cause === "disabled endpoint") await server.call("POST", `${endpoint}/disable`);
+  if (cause === "inactive tenant") await server.call("PUT", "/api/v1/tenants/acme", { is_active: false });
+  await publish(server);
+  const { ui } = await openDashboard(server, "/system");
+  await ui.click(/^Search …/);
+  const dialog = await ui.dialog();
+  await dialog.fill("Screen, id, subject or tenant", "order-1");
+  await dialog.click("Events with subject order-1");
+  await ui.open("order-1");
+  await ui.see(explanation);
+});
+
+test("an empty search explains where a missing event may be", async () => {
+  const server = await startServer({ started: false });
+  const { ui } = await openDashboard(server, "/events?subject=4711");
+  await ui.see("No results for these filters", "Rejected events are not stored.");
+});

@@ -1,0 +1,72 @@
+// A DOM without a browser. Only what pages need is global, so that the server of a test runs in the same process on
+// Node's own fetch, streams and timers.
+import { Window } from "happy-dom";
+import { afterEach } from "vitest";
+
+export const ORIGIN = "http://dashboard.test";
+
+const window = new Window({ url: `${ORIGIN}/`, width: 1280, height: 800 });
+const NAMES = [
+  "CustomEvent",
+  "DOMException",
+  "DocumentFragment",
+  "Element",
+  "Event",
+  "FocusEvent",
+  "HTMLButtonElement",
+  "HTMLElement",
+  "HTMLFormElement",
+  "HTMLIFrameElement",
+  "HTMLInputElement",
+  "HTMLLabelElement",
+  "HTMLSelectElement",
+  "HTMLTextAreaElement",
+  "InputEvent",
+  "IntersectionObserver",
+  "KeyboardEvent",
+  "MouseEvent",
+  "MutationObserver",
+  "Node",
+  "NodeFilter",
+  "PointerEvent",
+  "ResizeObserver",
+  "SVGElement",
+  "ShadowRoot",
+  "Text",
+  "addEventListener",
+  "cancelAnimationFrame",
+  "document",
+  "getComputedStyle",
+  "history",
+  "localStorage",
+  "location",
+  "matchMedia",
+  "navigator",
+  "removeEventListener",
+  "requestAnimationFrame",
+  "sessionStorage",
+] as const;
+for (const name of NAMES) {
+  const value = (window as unknown as Record<string, unknown>)[name];
+  const isFunction = typeof value === "function" && /^[a-z]/.test(name);
+  Object.defineProperty(globalThis, name, {
+    value: isFunction ? (value as () => void).bind(window) : value,
+    configurable: true,
+    writable: true,
+  });
+}
+Object.assign(globalThis, { window: globalThis, self: globalThis, parent: globalThis, top: globalThis });
+Object.assign(globalThis, { innerHeight: 800, innerWidth: 1280, scrollX: 0, scrollY: 0, scrollTo: () => {} });
+// without Web Locks every page reads the live stream itself
+Object.defineProperty(window.navigator, "locks", { value: undefined });
+Object.assign(window.Element.prototype, { scrollIntoView: () => {}, getAnimations: () => [] });
+
+// after the globals: it looks at them when it is loaded
+const { cleanup, configure } = await import("@testing-library/react");
+configure({
+  // pages are loaded on demand, and the first load compiles them
+  asyncUtilTimeout: 8_000,
+  // without the whole page in the message
+  getElementError: (message) => new Error(`${message}\n${document.body.textContent}`),
+});
+afterEach(cleanup);

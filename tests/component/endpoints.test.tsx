@@ -1,0 +1,177 @@
+// An endpoint in the dashboard: health, filter, test event, settings, signatures, consent and backlog.
+import { waitFor } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { startServer } from "../support/start-server.ts";
+import { withEndpoint } from "../support/with-endpoint.ts";
+import { openDashboard } from "./render.tsx";
+
+test("the list of endpoints is filtered by failing ones and shows the problem", async () => {
+  const server = await startServer();
+  await withEndpoint(server);
+  const broken = await withEndpoint(server);
+  broken.receiver.answer("/in", 500);
+  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: 1 });
+  await broken.receiver.received(1);
+  const { ui, path } = await openDashboard(server, "/endpoints");
+  await ui.rows(2);
+  await ui.fill("State", "failing");
+  await ui.rows(1);
+  expect(path()).toBe("/endpoints?which=failing");
+  await ui.row("The receiver returned HTTP 500");
+  await ui.open("degraded");
+  await ui.see("The last attempt failed.", "Check its logs for this event id.");
+});
+
+test("a filter is tested with an example before it is saved, and an invalid one is rejected", async () => {
+  const server = await startServer({ started: false });
+  const { id, path } = await withEndpoint(server);
+  await server.call("PUT", "/api/v1/event-types/order.paid", { example: { amount: 50 } });
+  const { ui } = await openDashboard(server, `${path}?tab=filter`);
+  await ui.fill("Filter", '{"data":{"amount":{"$gte":100}}}');
+  await ui.fill("Use an example from the catalogue", "order.paid");
+  const form = [...document.querySelectorAll("button")].filter(({ textContent }) => textContent === "Test");
+  form.at(-1)?.click();
+  await ui.see("This event does not match.");
+  await ui.fill("Filter", '{"data":{"amount":{"$gt3":100}}}');
+  await ui.click("Save");
+  await ui.rejected("Filter");
+  await ui.fill("Filter", '{"data":{"amount":{"$gte":100}}}');
+  await ui.click("Save");
+  await ui.see("Saved. The filter applies to new events.");
+  const { json } = await server.call("GET", `/api/v1/tenants/acme/endpoints/${id}`);
+  expect(json.filter).toEqual({ data: { amount: { $gte: 100 } } });
+});
+
+test("a test event is edited, sent, and its response is shown as text", async () => {
+  const server = await startServer();
+  const { receiver, path } = await withEndpoint(server);
+  receiver.answer("/in", { status: 200, body: Buffer.from("thank you <b>so</b> much") });
+  const { ui } = await openDashboard(server, `${path}?tab=test`);
+  await ui.fill("Event type", "Order.Paid");
+  await ui.click("Send test event");
+  await ui.rejected("Event type");
+  await ui.fill("Event type", "order.paid");
+  await ui.fill("Subject", "order-7");
+  await ui.fill("Data", '{"amount":5}');
+  await ui.click("Send test event");
+  await ui.see("thank you <b>so</b> much", "delivered");
+  const body = JSON.parse(String(receiver.requestsTo("/in")[0]?.body));
+  expect(body).toMatchObject({ type: "order.paid", subject: "order-7", data: { amount: 5 } });
+});
+
+test("only changed settings are saved, and a rejected one is marked", async () => {
+  const server = await startServer({ started: false });
+  const { id, path } = await withEndpoint(server);
+  const { ui } = await openDashboard(server, `${path}?tab=settings`);
+  expect((await ui.control("Save")).getAttribute("aria-disabled")).toBe("true");
+  await ui.fill("Timeout in ms", "99");
+  await ui.fill("Event types", "order.paid\ninvoice.*");
+  await ui.fill("Custom headers", "X-Team: billing");
+  await ui.click("Save");
+  await ui.rejected("Timeout in ms");
+  await ui.fill("Timeout in ms", "2500");
+  // a concurrent change is not reverted
+  await server.call("PATCH", `/api/v1/tenants/acme/endpoints/${id}`, { description: "theirs" });
+  await ui.click("Save");
+  await ui.see("Saved. Applies from the next attempt.");
+  const { json } = await server.call("GET", `/api/v1/tenants/acme/endpoints/${id}`);
+  expect(json).toMatchObject({
+    description: "theirs",
+    timeout_ms: 2_500,
+    events: ["order.paid", "invoice.*"],
+    headers: { "X-Team": "billing" },
+  });
+});
+
+test("enabling shows the backlog, and discards it on request", async () => {
+  const server = await startServer();
+  const { receiver, path } = await withEndpoint(server);
+  const { ui } = await openDashboard(server, path);
+  await ui.click("Disable");
+  await (await ui.dialog()).click("Disable");
+  await ui.see("Disabled manually. Deliveries are kept.");
+  for (const data of [1, 2, 3])
+    await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data });
+  await ui.click("Enable");
+  const dialog = await ui.dialog();
+  await dialog.see("Backlog: 3 deliveries.");
+  await dialog.check(/^Discard the backlog/);
+  await dialog.click("Enable");
+  await ui.see("Endpoint enabled.");
+  expect(receiver.requestsTo("/in")).toEqual([]);
+  const dead = await server.call("GET", "/api/v1/deliveries?state=dead&reason=discarded");
+  expect(dead.json.data).toHaveLength(3);
+});
+
+test("an endpoint with a vendor's signature and a token shows its headers and never the token", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const { ui } = await openDashboard(server, "/tenants/acme");
+  await ui.click("New endpoint");
+  const dialog = await ui.dialog();
+  await dialog.fill("URL", "http://127.0.0.1:4999/in");
+  await dialog.check("github");
+  await dialog.check("standard-webhooks");
+  await dialog.fill("Secret for github", "what GitHub's receivers have");
+  await dialog.fill("Token", "bearer");
+  await dialog.fill("Token value", "not a token");
+  await dialog.click("Create");
+  await dialog.rejected("Token value");
+  await dialog.fill("Token value", "opaque-token");
+  await dialog.click("Create");
+  await dialog.click("Close");
+  await ui.see(
+    "X-Hub-Signature-256, X-GitHub-Event, X-GitHub-Delivery",
+    "Set. Sent in the Authorization header.",
+  );
+  expect(ui.text()).not.toContain("opaque-token");
+});
+
+test("the private key of a key pair is not shown; receivers are referred to the public keys", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const { ui } = await openDashboard(server, "/tenants/acme");
+  await ui.click("New endpoint");
+  const dialog = await ui.dialog();
+  await dialog.fill("URL", "https://hooks.example/in");
+  await dialog.check("standard-webhooks-v1a");
+  await dialog.click("Create");
+  await dialog.see("the receiver needs only the public keys", /\.well-known\/webhook-keys\/ep_/);
+  expect(dialog.text()).not.toContain("whsk_");
+});
+
+test("a receiver that declined webhooks is asked for consent again", async () => {
+  const server = await startServer();
+  const { receiver, id, path } = await withEndpoint(server);
+  receiver.answer("/in", { status: 200, headers: { "WebHook-Allowed-Origin": "other.example" } });
+  await server.call("PATCH", `/api/v1/tenants/acme/endpoints/${id}`, {
+    handshake: { origin: "hooks.example.com", rate: 600 },
+  });
+  const { ui } = await openDashboard(server, path);
+  await ui.see("The receiver declined webhooks.");
+  await ui.see("Requested for origin hooks.example.com with 600 per minute.");
+  const granting = { "WebHook-Allowed-Origin": "*", "WebHook-Allowed-Rate": "120" };
+  receiver.answer("/in", { status: 200, headers: granting });
+  await ui.click("Request again");
+  await ui.see("The receiver consented to at most 120 webhooks per minute.");
+});
+
+test("a batch delivery lists its events", async () => {
+  const server = await startServer();
+  const { receiver } = await withEndpoint(server, {
+    format: "cloudevents-batch",
+    batch: { max_events: 2, max_delay_ms: 3_600_000 },
+  });
+  const publish = async (data: number) =>
+    (await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data })).json.id;
+  const first = await publish(1);
+  const { ui } = await openDashboard(server, `/events/${first}`);
+  await ui.see("Waiting to be sent in a batch.");
+  const second = await publish(2);
+  await receiver.received(1);
+  await ui.see("in a batch:");
+  await ui.click(/^dlv_/);
+  await ui.see("Events in this batch: 2");
+  const members = [...document.querySelectorAll("ol a")].map(({ textContent }) => textContent);
+  await waitFor(() => expect(members).toEqual([first, second]));
+});

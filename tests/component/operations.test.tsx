@@ -1,0 +1,165 @@
+// Sign-in, keys, audit log, system, catalogue and the portal.
+import { waitFor } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { startServer } from "../support/start-server.ts";
+import { startStatusReceiver } from "../support/status-receiver.ts";
+import { openDashboard, openPortal } from "./render.tsx";
+import { press } from "./ui.ts";
+
+test("a key is created once by a double click, shown once and revoked; the audit log has both", async () => {
+  const server = await startServer({ started: false });
+  const { ui, changes } = await openDashboard(server, "/keys");
+  await ui.click("New key");
+  const dialog = await ui.dialog();
+  await dialog.fill("Name", "billing");
+  await dialog.check("events:publish");
+  await dialog.click("Create", { times: 2 });
+  await dialog.see(/phk_\w+/);
+  const [key] = /phk_\w+/.exec(dialog.text()) ?? [];
+  expect(changes).toEqual(["POST /api/v1/keys"]);
+  await dialog.click("Close");
+  await (await ui.row("billing")).click("Revoke");
+  await (await ui.dialog()).click("Revoke");
+  await ui.rows(0);
+  await ui.click("Audit log");
+  await ui.see("keys.revoke", "keys.create");
+  expect(ui.text()).not.toContain(String(key));
+});
+
+test("the overview shows failing endpoints and links to the getting-started page until an event is published", async () => {
+  const receiver = await startStatusReceiver(500, "broken");
+  const server = await startServer();
+  const { ui } = await openDashboard(server, "/");
+  await ui.see("No event has been published yet.");
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  const endpoint = { url: receiver.url, events: ["*"], retry_policy: "20m" };
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", endpoint);
+  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
+  await ui.see("1 failure", "The receiver returned HTTP 500");
+  await ui.gone("No event has been published yet.");
+});
+
+test("keys lead to the system page, which lists the worker", async () => {
+  const server = await startServer();
+  const { ui, path } = await openDashboard(server, "/keys");
+  await ui.see("No keys besides the admin key");
+  press("g", "s");
+  await ui.see("alive", "up to date");
+  expect(path()).toBe("/system");
+});
+
+test("an event type is created, an example that violates the schema is rejected, and a version is added and deleted", async () => {
+  const server = await startServer({ started: false });
+  const schema = { type: "object", properties: { amount: { type: "number" } }, required: ["amount"] };
+  const { ui } = await openDashboard(server, "/catalogue");
+  await ui.see("The catalogue is empty");
+  await ui.click("New event type");
+  const dialog = await ui.dialog();
+  await dialog.fill("Name", "order.paid");
+  await dialog.fill("JSON Schema of the data", JSON.stringify(schema));
+  await dialog.fill("Example", '{"card":"4242"}');
+  await dialog.fill("Redacted paths", "/card");
+  await dialog.click("Save");
+  await dialog.rejected("Example");
+  await dialog.fill("Example", '{"amount":5,"card":"4242"}');
+  await dialog.click("Save");
+  await ui.see("No endpoint is subscribed.", "/card");
+  await ui.click("Edit");
+  const edit = await ui.dialog();
+  await edit.fill("Version", "2");
+  await edit.check("Deprecated");
+  await edit.click("Save");
+  await ui.see("deprecated");
+  const { json } = await server.call("GET", "/api/v1/event-types/order.paid?api_version=1");
+  expect(json).toMatchObject({ versions: ["1", "2"], deprecated: false, redact: ["/card"] });
+  await ui.click("Delete version");
+  await (await ui.dialog()).click("Delete version");
+  await ui.see("Version deleted.");
+  await ui.rows(1);
+});
+
+test("an OpenAPI document is imported after a preview", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/event-types/order.paid", {});
+  const { json: exported } = await server.call("GET", "/api/v1/event-types/export");
+  const { ui } = await openDashboard(server, "/catalogue");
+  await ui.click("Import");
+  const dialog = await ui.dialog();
+  await dialog.fill("Document", JSON.stringify(exported).replaceAll("order.paid", "order.sent"));
+  await dialog.click("Preview");
+  await dialog.see("new", "order.sent");
+  expect((await server.call("GET", "/api/v1/event-types/order.sent")).status).toBe(404);
+  await dialog.click("Import");
+  await ui.row("order.sent");
+});
+
+test("a CloudEvent shows its attributes, and that its data is binary", async () => {
+  const server = await startServer({ started: false });
+  const event = {
+    specversion: "1.0",
+    id: "7",
+    source: "/shop",
+    type: "com.Example.Order-Paid",
+    region: "eu",
+    datacontenttype: "application/xml",
+    data_base64: Buffer.from("<order/>").toString("base64"),
+  };
+  const headers = { "content-type": "application/cloudevents+json" };
+  const { json } = await server.call("POST", "/api/v1/events?tenant=acme", event, headers);
+  const { ui } = await openDashboard(server, `/events/${json.id}`);
+  await ui.see("CloudEvent attributes", "/shop", "com.Example.Order-Paid", "application/xml");
+  await ui.see("Binary data, shown as base64.", "The tenant had no endpoint.");
+});
+
+test("a portal session without the permission to manage endpoints offers no changes", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  const input = { url: "http://127.0.0.1:4999/in", events: ["*"] };
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", input);
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", {
+    scopes: ["deliveries:read"],
+  });
+  const { ui } = await openPortal(server, json.url);
+  await ui.row("http://127.0.0.1:4999/in");
+  expect(ui.has("Add endpoint")).toBe(false);
+  await ui.open("http://127.0.0.1:4999/in");
+  await ui.see("No attempts yet");
+  for (const name of ["Settings", "Secrets", "Disable", "Delete"]) expect(ui.has(name)).toBe(false);
+});
+
+test("a pasted request is verified without sending it or the secret", async () => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer();
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  const input = { url: receiver.url, events: ["*"] };
+  const { json: endpoint } = await server.call("POST", "/api/v1/tenants/acme/endpoints", input);
+  await server.call("POST", "/api/v1/events", {
+    tenant: "acme",
+    type: "order.paid",
+    data: { note: "Grüße" },
+  });
+  await waitFor(() => expect(receiver.requests).toHaveLength(1));
+  const { headers, body } = receiver.requests[0] ?? { headers: {}, body: "" };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const { ui, changes } = await openDashboard(server, "/verify");
+  await ui.fill("Request", `${lines.join("\n")}\n\n${body}`);
+  await ui.fill("Secret", endpoint.secret);
+  await ui.click("Verify");
+  await ui.see("t-v1: Valid signature");
+  await ui.fill("Request", `${lines.join("\n")}\n\n${body} `);
+  await ui.click("Verify");
+  await ui.see("t-v1: Invalid signature");
+  await ui.fill("Signature scheme", "github");
+  await ui.see("Requests are signed like those of github", 'const scheme = "github"');
+  expect(changes).toEqual([]);
+});
+
+test("an invalid key is rejected at the sign-in", async () => {
+  const server = await startServer({ started: false });
+  const respond = ({ method, path }: { readonly method: string; readonly path: string }) =>
+    path === "/api/v1/session" && method === "GET" ? new Response(null, { status: 401 }) : undefined;
+  const { ui } = await openDashboard(server, "/", { respond });
+  await ui.fill("API key", "phk_wrong_key_of_nobody_at_all_0123456789");
+  await ui.click("Sign in");
+  await ui.see("This key is not valid.");
+});

@@ -1,0 +1,2 @@
+// Stands for the module that the dashboard's build generates from the contract.
+export { contract as operations } from "@posthorn/client";

@@ -1,0 +1,116 @@
+// Renders the dashboard or the portal against the real server of a test, without a browser. The pages' requests go to
+// the server with the cookie of the session.
+import { createMemoryHistory, RouterProvider } from "@tanstack/react-router";
+import { cleanup, render } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { onTestFinished } from "vitest";
+import { createOperatorRouter } from "../../packages/dashboard/src/app/operator-router.tsx";
+import { createPortalRouter } from "../../packages/dashboard/src/app/portal-router.tsx";
+import { setPreferences } from "../../packages/dashboard/src/app/preferences.ts";
+import { PageRoot } from "../../packages/dashboard/src/app/start.tsx";
+import type { Language } from "../../packages/dashboard/src/app/texts.ts";
+import { SignedOut } from "../../packages/dashboard/src/pages/portal/signed-out.tsx";
+import { SignIn } from "../../packages/dashboard/src/pages/sign-in.tsx";
+import { codeIn, signIn } from "../support/sign-in.ts";
+import { adminKey, type TestServer } from "../support/start-server.ts";
+import { ORIGIN } from "./dom.ts";
+import { Ui } from "./ui.ts";
+
+export interface Rendered {
+  readonly ui: Ui;
+  /** The current path with its search. */
+  readonly path: () => string;
+  /** Method and path of every change that was requested. */
+  readonly changes: readonly string[];
+}
+
+type Respond = (request: { readonly method: string; readonly path: string }) => Response | undefined;
+
+export interface Options {
+  /** What the operator signs in with. */
+  readonly key?: string;
+  readonly language?: Language;
+  /** Answers a request in place of the server. */
+  readonly respond?: Respond;
+}
+
+export async function openDashboard(
+  server: TestServer,
+  path: string,
+  { key = adminKey, ...options }: Options = {},
+): Promise<Rendered> {
+  const { headers } = await signIn(server, { key });
+  return open(server, path, headers, options, (history) => {
+    const router = createOperatorRouter(history);
+    return {
+      router,
+      page: (
+        <PageRoot whenSignedIn={() => <RouterProvider router={router} />} whenSignedOut={() => <SignIn />} />
+      ),
+    };
+  });
+}
+
+/** By a link that the API created. */
+export async function openPortal(
+  server: TestServer,
+  link: string,
+  path = "/portal",
+  options: Options = {},
+): Promise<Rendered> {
+  const { headers } = await signIn(server, { code: codeIn(link) });
+  return open(server, path, headers, options, (history) => {
+    const router = createPortalRouter(history);
+    return {
+      router,
+      page: (
+        <PageRoot
+          whenSignedIn={() => <RouterProvider router={router} />}
+          whenSignedOut={() => <SignedOut />}
+        />
+      ),
+    };
+  });
+}
+
+type History = ReturnType<typeof createMemoryHistory>;
+
+function open(
+  server: TestServer,
+  path: string,
+  session: Record<string, string>,
+  { language = "en", respond }: Options,
+  create: (history: History) => {
+    readonly router: { state: { location: { href: string } } };
+    readonly page: ReactNode;
+  },
+): Rendered {
+  cleanup();
+  setPreferences({ language });
+  const changes: string[] = [];
+  routeRequests(server, session, ({ method, path: asked }) => {
+    if (method !== "GET") changes.push(`${method} ${asked}`);
+    return respond?.({ method, path: asked });
+  });
+  const { router, page } = create(createMemoryHistory({ initialEntries: [path] }));
+  render(page);
+  return { ui: new Ui(), path: () => router.state.location.href, changes };
+}
+
+const nodeFetch = globalThis.fetch;
+
+function routeRequests(server: TestServer, session: Record<string, string>, respond: Respond): void {
+  const closed = new AbortController();
+  // before the server stops, which waits for open streams
+  onTestFinished(() => closed.abort());
+  globalThis.fetch = async (input, init = {}) => {
+    const url = String(input);
+    if (!url.startsWith(ORIGIN)) return nodeFetch(input, init);
+    const path = url.slice(ORIGIN.length);
+    const response = respond({ method: init.method ?? "GET", path });
+    if (response !== undefined) return response;
+    const headers = { ...Object.fromEntries(new Headers(init.headers)), ...session };
+    const signal = init.signal ? AbortSignal.any([init.signal, closed.signal]) : closed.signal;
+    return nodeFetch(server.url + path, { ...init, headers, signal });
+  };
+}
