@@ -211,7 +211,7 @@ test.skipIf(isQuick).each(["dev", "serve"])(
     const folder = makeDataDir();
     const running = posthorn(folder, [command, "--port", String(port)]);
     expect(await running.exited).toBe(1);
-    expect(running.output()).toContain(`Port ${port} on 127.0.0.1 is taken by another process.`);
+    expect(running.output()).toContain(`Port ${port} on 127.0.0.1 is in use.`);
     expect(running.output()).not.toMatch(/admin key/i);
     expect(existsSync(join(folder, "admin-key"))).toBe(false);
   },

@@ -1,5 +1,4 @@
-// Settings, resolved once at start from flags, the environment and files. Everything wrong is said at once, each with
-// what to do about it; nothing is started on a setting that was misread.
+// Resolves settings once at start, from flags, the environment and files. All invalid settings are reported together.
 import { readFileSync } from "node:fs";
 import { closest } from "@posthorn/wire";
 import { InvalidValueError } from "./config/parsers.ts";
@@ -17,23 +16,23 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigSources {
   readonly env: Environment;
-  /** From the command line, as text; they win over the environment. */
+  /** Text from the command line; takes precedence over the environment. */
   readonly flags?: Partial<Readonly<Record<keyof Settings, string | undefined>>>;
-  /** What a command takes when neither says anything, in place of the table's default. */
+  /** Defaults of a command, instead of those of the settings table. */
   readonly defaults?: Partial<Config>;
 }
 
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];
-  /** One of them was given on the command line. */
+  /** True if one of the invalid settings is a command-line flag. */
   readonly isOfFlags: boolean;
 
   constructor(problems: readonly string[], { isOfFlags = false } = {}) {
     super(
       problems.length === 1
-        ? `A setting cannot be used: ${problems[0]}`
-        : `Some settings cannot be used:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`,
+        ? `Invalid setting: ${problems[0]}`
+        : `Invalid settings:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`,
     );
     this.problems = problems;
     this.isOfFlags = isOfFlags;
@@ -100,11 +99,14 @@ function parse(setting: Setting<unknown, unknown>, { label, text }: Source): unk
   }
 }
 
-/** Of the commands that talk to a server; a shell that has them set must be able to start one too. */
-const OF_REMOTE_COMMANDS = ["POSTHORN_URL", "POSTHORN_API_KEY", "POSTHORN_API_KEY_FILE"];
+/** Variables of the commands that use the API; they may be set where a server is started too. */
+const API_COMMAND_VARIABLES = ["POSTHORN_URL", "POSTHORN_API_KEY", "POSTHORN_API_KEY_FILE"];
 
 function unknownNames(env: Environment): string[] {
-  const known = [...entries().flatMap(([, { env: name }]) => [name, `${name}_FILE`]), ...OF_REMOTE_COMMANDS];
+  const known = [
+    ...entries().flatMap(([, { env: name }]) => [name, `${name}_FILE`]),
+    ...API_COMMAND_VARIABLES,
+  ];
   return Object.entries(env)
     .filter(([name, value]) => name.startsWith("POSTHORN_") && value && !known.includes(name))
     .filter(([name, value]) => !isFromKubernetes(name, value ?? ""))
@@ -114,7 +116,7 @@ function unknownNames(env: Environment): string[] {
 function suggestion(name: string, known: readonly string[]): string {
   const bare = withoutPrefix(name);
   if (known.includes(bare)) return `Did you mean ${bare}?`;
-  // The prefix all have in common would make strangers look alike.
+  // The common prefix would make unrelated names similar.
   const nearest = closest(bare, known.map(withoutPrefix));
   const match = known.find((candidate) => withoutPrefix(candidate) === nearest);
   return match ? `Did you mean ${match}?` : "Remove it, or check its spelling.";
@@ -124,7 +126,7 @@ function withoutPrefix(name: string): string {
   return name.replace(/^POSTHORN_/, "");
 }
 
-/** A Kubernetes service called `posthorn…` puts these into every container beside it. */
+/** Kubernetes sets such variables in every container for a service named `posthorn…`. */
 function isFromKubernetes(name: string, value: string): boolean {
   return (
     /_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$/.test(name) ||

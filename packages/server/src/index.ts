@@ -1,4 +1,4 @@
-// Posthorn as a server, or as a part of yours.
+// The standalone server, and the request handler for applications.
 export { createHandler, type Handler, type HandlerOptions } from "./api/handler.ts";
 export { Sink, type SinkRequest } from "./api/sink.ts";
 export { type Setting, settings } from "./config/settings.ts";

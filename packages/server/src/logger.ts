@@ -1,5 +1,5 @@
-// One line a message: JSON for machines, or a readable line for a person at a terminal. What must never be logged is
-// taken out here too, so that one careless call elsewhere leaks nothing.
+// Writes one line per message, as JSON or as readable text for a terminal. Secrets and payloads are removed here as well,
+// as a second line of defence.
 import type { Logger } from "posthorn";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
@@ -8,13 +8,13 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: "json" | "pretty";
-  /** Default: standard error. Standard output belongs to what a command answers. */
+  /** Default: standard error. Standard output is for the results of commands. */
   readonly write?: (line: string) => void;
   readonly now?: () => Date;
 }
 
 export interface LevelledLogger extends Logger {
-  /** Lets a hot path skip building fields that nobody will see. */
+  /** Lets a hot path skip building fields that are not logged. */
   readonly isDebug: boolean;
 }
 
@@ -85,16 +85,16 @@ function presentable(name: string, value: unknown): unknown {
   return typeof value === "bigint" ? String(value) : value;
 }
 
-/** Secrets inside longer texts, such as an error message that quotes its input; and passwords in URLs. */
+/** Masks secrets inside longer texts, such as error messages, and passwords in URLs. */
 function maskSecrets(line: string): string {
   return line
     .replace(/\b(whsec_|whsk_|phk_|pht_)[A-Za-z0-9+/=_-]+/g, "$1…")
     .replace(/\b((?:postgres(?:ql)?|smtps?):\/\/[^:@/\s"]*):[^@/\s"]*@/g, "$1:…@");
 }
 
-/** A log line stays one line, and moves no cursor: text from outside may carry terminal escapes. */
+/** Escapes control characters, because external text may contain line breaks and terminal escapes. */
 function withoutControls(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to take out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to escape
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (control) =>
     JSON.stringify(control)
       .slice(1, -1)

@@ -1,5 +1,4 @@
-// Sends the library's mails through the operator's own mail server, with a connection for each: they are few, and one
-// that is kept open would have to be closed.
+// Sends mails through the operator's mail server, with one connection per mail because they are rare.
 import { isIP } from "node:net";
 import { createTransport } from "nodemailer";
 import type { PosthornOptions } from "posthorn";
@@ -23,7 +22,7 @@ export function createSendMail(server: MailServer, from: string): SendMail {
     host: server.host,
     port: server.port,
     secure: server.isSecure,
-    // A password never crosses a network in the clear, whatever somebody in between takes out of the server's answers.
+    // Never sends a password without TLS, even if an attacker removes STARTTLS from the server's capabilities.
     requireTLS: !server.isSecure && server.password !== null && !isLoopback(server.host),
     tls: { rejectUnauthorized: true },
     auth: server.user === null ? undefined : { user: server.user, pass: server.password ?? "" },
@@ -40,7 +39,7 @@ export function createSendMail(server: MailServer, from: string): SendMail {
       to: [...to],
       subject,
       text,
-      // RFC 3834: nobody's out-of-office answers a machine.
+      // RFC 3834: prevents automatic replies.
       headers: { "Auto-Submitted": "auto-generated" },
     });
   };

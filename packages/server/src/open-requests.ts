@@ -1,28 +1,28 @@
-// What is being answered right now, so that a stop can wait for it. A connection that is lost takes its requests along,
-// also those whose answers waited behind another: nobody else would tell, and each would be kept for good.
+// Tracks open requests, so that a stop can wait for them. Requests of a lost connection end too, also pipelined ones,
+// which emit no event of their own.
 import type { Exchange } from "./api/exchange.ts";
 import { onRequestEnd } from "./api/on-request-end.ts";
 
-type Answering = Pick<Exchange, "request" | "response">;
+type OpenRequest = Pick<Exchange, "request" | "response">;
 
 export class OpenRequests {
-  readonly #open = new Set<Answering>();
+  readonly #open = new Set<OpenRequest>();
 
-  add(exchange: Answering): void {
+  add(exchange: OpenRequest): void {
     this.#open.add(exchange);
     onRequestEnd(exchange, () => this.#open.delete(exchange));
   }
 
-  /** Resolves when those that are open now have ended, or when the time is up. */
-  async ended(withinMs: number): Promise<void> {
-    const over = [...this.#open].map(
+  /** Resolves when the requests that are open now have ended, or after the timeout. */
+  async ended(timeoutMs: number): Promise<void> {
+    const ended = [...this.#open].map(
       (exchange) => new Promise<void>((resolve) => onRequestEnd(exchange, resolve)),
     );
     let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise((resolve) => {
-      timer = setTimeout(resolve, withinMs);
+    const timeout = new Promise((resolve) => {
+      timer = setTimeout(resolve, timeoutMs);
     });
-    await Promise.race([Promise.all(over), tooLong]);
+    await Promise.race([Promise.all(ended), timeout]);
     clearTimeout(timer);
   }
 }

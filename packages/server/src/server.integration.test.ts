@@ -91,7 +91,7 @@ test("an unknown address is a 404 problem, an unknown method a 405 with Allow", 
     status: 404,
     code: "not_found",
     instance: "/api/v1/evnts",
-    detail: "There is nothing at this address. Did you mean /api/v1/events?",
+    detail: "There is nothing at this path. Did you mean /api/v1/events?",
   });
   const wrong = await server.call("DELETE", "/api/v1/events");
   expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST, GET, HEAD"]);
@@ -202,7 +202,7 @@ test("a taken port is said in words", async () => {
   const server = await startServer({ started: false });
   const port = Number(new URL(server.url).port);
   await expect(createServer({ hooks: server.hooks, port, adminKey }).start()).rejects.toThrow(
-    `Port ${port} on 127.0.0.1 is taken by another process.`,
+    `Port ${port} on 127.0.0.1 is in use.`,
   );
 });
 
@@ -305,7 +305,7 @@ test("the sink refuses parameters it does not know, with a suggestion", async ()
   const listed = await server.call("GET", "/sink/a/requests?limit=1");
   expect([listed.status, listed.json.detail]).toEqual([
     422,
-    '"limit" is not a parameter here. This address takes none.',
+    '"limit" is not a parameter here. This route has no parameters.',
   ]);
 });
 

@@ -1,5 +1,5 @@
-// The HTTP server around the handler: listens, limits slow clients, and stops without cutting anybody off: it says that
-// it is not ready, goes on answering while the engine drains, and closes last.
+// The HTTP server around the handler. It limits slow clients. When it stops, it first reports not ready, keeps responding
+// while the engine drains, and closes last.
 import { createServer as createHttpServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Posthorn } from "posthorn";
@@ -10,22 +10,22 @@ export interface ServerOptions extends Omit<HandlerOptions, "isDraining"> {
   readonly hooks: Posthorn;
   /** Default 127.0.0.1. */
   readonly host?: string | undefined;
-  /** Default 8400; 0 takes any free port. */
+  /** Default 8400; 0 uses any free port. */
   readonly port?: number | undefined;
-  /** How long a client may take for its headers. Default 10 s. */
+  /** How long a client may take to send its headers. Default 10 s. */
   readonly headersTimeoutMs?: number | undefined;
-  /** How long a client may take for its whole request. Default 30 s. */
+  /** How long a client may take to send its whole request. Default 30 s. */
   readonly requestTimeoutMs?: number | undefined;
 }
 
 export interface Service {
   start(): Promise<{ readonly url: string }>;
   /**
-   * Not ready from now on, and no events are taken, but it still answers. Resolves when what was being answered is, at
-   * the latest after the grace. May be called twice.
+   * Reports not ready and refuses events from now on, but still responds. Resolves when open requests have ended, at the
+   * latest after the grace period. May be called twice.
    */
   drain(options?: { readonly graceMs?: number }): Promise<void>;
-  /** Drains if it was not told to, and takes no new connections; what is being answered has the grace to end. */
+  /** Drains if necessary, and closes the listener. Open requests may end within the grace period. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
@@ -35,10 +35,10 @@ export class ListenError extends Error {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-// Longer than the 60 s of common load balancers: they, not we, close an idle connection.
+// Longer than the 60 s of common load balancers, so that they close idle connections and not the server.
 const KEEP_ALIVE_MS = 65_000;
 const DEFAULT_GRACE_MS = 25_000;
-/** The engine takes what is left of the grace: a client that sends its body drop by drop must not use it up. */
+/** Leaves most of the grace period to the engine, even if a client sends its body slowly. */
 const DRAIN_MS = 5_000;
 
 export function createServer({
@@ -52,18 +52,18 @@ export function createServer({
   let isDraining = false;
   let stopping: Promise<void> | undefined;
   const handler = createHandler(hooks, { ...options, isDraining: () => isDraining });
-  const exchanges = new OpenRequests();
+  const openRequests = new OpenRequests();
   const server = createHttpServer(
     {
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
-      // Node looks only now and then; its default of 30 s would triple the time.
+      // Node checks at this interval; its default of 30 s would make the timeouts inexact.
       connectionsCheckingInterval: headersTimeoutMs / 5,
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
     },
     (request, response) => {
-      exchanges.add({ request, response });
+      openRequests.add({ request, response });
       handler(request, response);
     },
   );
@@ -78,7 +78,7 @@ export function createServer({
     },
     drain({ graceMs = DEFAULT_GRACE_MS } = {}) {
       drain();
-      return exchanges.ended(Math.min(graceMs / 2, DRAIN_MS));
+      return openRequests.ended(Math.min(graceMs / 2, DRAIN_MS));
     },
     stop({ graceMs = DEFAULT_GRACE_MS } = {}) {
       drain();
@@ -88,7 +88,7 @@ export function createServer({
   };
 }
 
-/** Throws what `start` would throw: for whoever has much to do before it, and something to lose by it. */
+/** Throws what `start` would throw, before the database is opened and keys are generated. */
 export async function checkPort(host: string, port: number): Promise<void> {
   const server = createHttpServer();
   await listen(server, host, port);
@@ -108,8 +108,8 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 function explain(error: Error, host: string, port: number): Error {
   const { code } = error as { code?: string };
   const messages: Readonly<Record<string, string | undefined>> = {
-    EADDRINUSE: `Port ${port} on ${host} is taken by another process. Stop it, or choose another port: PORT=${port + 1}.`,
-    EACCES: `This account may not listen on port ${port}. Choose a port from 1024 up, such as PORT=8400.`,
+    EADDRINUSE: `Port ${port} on ${host} is in use. Stop the other process, or choose another port: PORT=${port + 1}.`,
+    EACCES: `This user may not listen on port ${port}. Choose a port above 1023, such as PORT=8400.`,
     EADDRNOTAVAIL: `${host} is not an address of this machine. Set HOST to 127.0.0.1, or to 0.0.0.0 for all.`,
     ENOTFOUND: `The host name ${host} is not known. Set HOST to 127.0.0.1, or to 0.0.0.0 for all.`,
   };
@@ -129,7 +129,7 @@ async function close(server: Server, graceMs: number): Promise<void> {
   });
 }
 
-/** Where a browser or a delivery on this machine reaches it. */
+/** The URL of the server on this machine. */
 function urlOf(server: Server): string {
   const { address, port, family } = server.address() as AddressInfo;
   if (address === "0.0.0.0") return `http://127.0.0.1:${port}`;

@@ -1,4 +1,4 @@
-// The version of this package, as it was installed.
+// The version of this package.
 import { readFileSync } from "node:fs";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {

@@ -1,5 +1,5 @@
-// Puts every operation that changes something into the audit log: an entry before it is tried, completed by what came
-// of it. When the entry cannot be written, nothing is tried.
+// Records every operation that changes something in the audit log: an entry before it runs, completed with its result.
+// If the entry cannot be written, the operation does not run.
 import type { Logger, Posthorn } from "posthorn";
 import { isTenantId } from "posthorn/internal";
 import type { Exchange } from "./exchange.ts";
@@ -22,12 +22,12 @@ export function createAudit(hooks: Posthorn, logger: Logger | undefined): Audit 
     const complete = (outcome: Outcome): Promise<void> =>
       auditLog.complete(id, outcome).catch((error: unknown) => {
         const { message } = error as Error;
-        logger?.warn("an audit entry stays without its end", { entry: id, action, error: message });
+        logger?.warn("could not complete an audit entry", { entry: id, action, error: message });
       });
     try {
-      const answer = await change();
-      await complete({ status: 200, errorCode: null, ...namesIn(answer, exchange.params) });
-      return answer;
+      const result = await change();
+      await complete({ status: 200, errorCode: null, ...idsIn(result, exchange.params) });
+      return result;
     } catch (error) {
       const { status, code } = problemOf(error);
       await complete({ status, errorCode: code, tenant: null, made: null });
@@ -41,7 +41,7 @@ type Entry = Parameters<Posthorn["auditLog"]["begin"]>[0];
 
 function entryOf({ request, params, principal, requestId }: Exchange, action: string, body: unknown): Entry {
   if (principal.kind === "anonymous")
-    throw new Error(`Nobody in particular may not change anything: ${action}.`);
+    throw new Error(`An anonymous caller may not change anything: ${action}.`);
   const named = (body as { tenant?: unknown } | undefined)?.tenant;
   const asked = params.tenant ?? principal.tenant ?? named;
   return {
@@ -49,7 +49,7 @@ function entryOf({ request, params, principal, requestId }: Exchange, action: st
     actorId: principal.id,
     actorUser: principal.user,
     actorTenant: principal.tenant,
-    // what cannot be a tenant's id is nobody's, and may be too long to be looked for
+    // text that cannot be a tenant id may be too long to store
     tenant: isTenantId(asked) ? asked : null,
     action,
     target: targetOf(params),
@@ -59,27 +59,27 @@ function entryOf({ request, params, principal, requestId }: Exchange, action: st
   };
 }
 
-/** Of a test event: the event is its own record, and shows its data to those who may see it. */
+/** Leaves out the data of a test event: the event itself keeps it, with redaction. */
 function withoutData(body: unknown): unknown {
-  return typeof body === "object" && body !== null && "data" in body ? { ...body, data: HIDDEN } : body;
+  return typeof body === "object" && body !== null && "data" in body ? { ...body, data: REDACTED } : body;
 }
 
 function targetOf(params: Params): Readonly<Record<string, string>> {
   const shown = Object.entries(params).map(([name, value]) => [
     name,
-    name === "key" ? shownKey(value) : withoutSecrets(value),
+    name === "key" ? redactKey(value) : withoutSecrets(value),
   ]);
   return Object.fromEntries(shown);
 }
 
-/** Its id; of a key that was given in full by mistake, what may be shown of it. */
-function shownKey(given: string): string {
+/** Returns the key's id. If the caller sent a whole key by mistake, its secret part is redacted. */
+function redactKey(given: string): string {
   const [, id, kind, idOfText] = /^(?:([0-9A-Za-z]{10})|(ph[kt])_([0-9A-Za-z]{10})_.*)$/.exec(given) ?? [];
   if (id !== undefined) return id;
-  return kind === undefined ? HIDDEN : `${kind}_${idOfText}_${HIDDEN}`;
+  return kind === undefined ? REDACTED : `${kind}_${idOfText}_${REDACTED}`;
 }
 
-/** Whose it is, where the path names no tenant. What is not there is nobody's. */
+/** Returns the tenant of the delivery or replay in the path; null if it does not exist. */
 async function tenantOf(
   { deliveries, replays }: Posthorn,
   { delivery, replay }: Params,
@@ -93,79 +93,78 @@ async function tenantOf(
   }
 }
 
-/** What is named in the path was there, or is called so by the caller. */
-function namesIn(answer: unknown, params: Params): Pick<Outcome, "tenant" | "made"> {
-  const { id, tenant } = (answer ?? {}) as { id?: unknown; tenant?: unknown };
+/** Returns the id of what was created, unless the path names it already, and its tenant. */
+function idsIn(result: unknown, params: Params): Pick<Outcome, "tenant" | "made"> {
+  const { id, tenant } = (result ?? {}) as { id?: unknown; tenant?: unknown };
   return {
     made: typeof id === "string" && !Object.values(params).includes(id) ? id : null,
     tenant: typeof tenant === "string" ? tenant : null,
   };
 }
 
-const HIDDEN = "…";
+const REDACTED = "…";
 const SECRET_FIELDS = new Set(["secret", "key", "password", "token"]);
-/** Whose members all are hidden, by whatever name. */
-const HIDDEN_WITHIN = new Set(["headers", "scheme_secrets"]);
-const LONGEST_TEXT = 1_000;
-const MOST_ITEMS = 100;
-/** Deeper than any body that is taken; one that is not may have a hundred thousand levels. */
-const MOST_LEVELS = 80;
-/** Of an entry's JSON: 250 of them are the largest page there is. */
-const MOST_BYTES = 16 * 1024;
+/** Fields whose members are all redacted. */
+const REDACTED_WITHIN = new Set(["headers", "scheme_secrets"]);
+const MAX_TEXT_LENGTH = 1_000;
+const MAX_ITEMS = 100;
+/** Deeper than any valid body; an invalid one may have a hundred thousand levels. */
+const MAX_DEPTH = 80;
+/** Bounds the JSON of an entry, because a page has up to 250 of them. */
+const MAX_ENTRY_BYTES = 16 * 1024;
 
-/** What of an entry may still be written. */
-interface Room {
+interface ByteBudget {
   bytes: number;
 }
 
-/** Secrets, the values of headers, and what a URL carries besides the place it leads to are not for the log. */
+/** Returns a copy without secrets, header values, and the credentials and query of URLs, cut to the size limits. */
 export function withoutSecrets(
   value: unknown,
   field = "",
   level = 0,
-  room: Room = { bytes: MOST_BYTES },
+  budget: ByteBudget = { bytes: MAX_ENTRY_BYTES },
 ): unknown {
-  if (level > MOST_LEVELS) return HIDDEN;
-  if (typeof value === "string") return fitted(field === "url" ? withoutCredentials(value) : value, room);
+  if (level > MAX_DEPTH) return REDACTED;
+  if (typeof value === "string") return fitted(field === "url" ? withoutCredentials(value) : value, budget);
   if (typeof value !== "object" || value === null) {
-    room.bytes -= String(value).length;
+    budget.bytes -= String(value).length;
     return value;
   }
   if (Array.isArray(value))
-    return Array.from(fitting(value, room), (item) => withoutSecrets(item, field, level + 1, room));
-  const entries = Array.from(fitting(Object.entries(value), room), ([name, inner]) => [
-    fitted(name, room),
-    SECRET_FIELDS.has(name) || HIDDEN_WITHIN.has(field)
-      ? HIDDEN
-      : withoutSecrets(inner, name, level + 1, room),
+    return Array.from(fitting(value, budget), (item) => withoutSecrets(item, field, level + 1, budget));
+  const entries = Array.from(fitting(Object.entries(value), budget), ([name, inner]) => [
+    fitted(name, budget),
+    SECRET_FIELDS.has(name) || REDACTED_WITHIN.has(field)
+      ? REDACTED
+      : withoutSecrets(inner, name, level + 1, budget),
   ]);
   return Object.fromEntries(entries);
 }
 
-/** The first of them, as long as there is room. */
-function* fitting<Item>(items: readonly Item[], room: Room): Generator<Item> {
-  for (const item of items.slice(0, MOST_ITEMS)) {
-    if (room.bytes <= 0) return;
-    room.bytes -= 2; // brackets and commas
+/** Yields items until the byte budget is used up. */
+function* fitting<Item>(items: readonly Item[], budget: ByteBudget): Generator<Item> {
+  for (const item of items.slice(0, MAX_ITEMS)) {
+    if (budget.bytes <= 0) return;
+    budget.bytes -= 2; // brackets and commas
     yield item;
   }
 }
 
-function fitted(text: string, room: Room): string {
-  const most = Math.min(LONGEST_TEXT, Math.max(room.bytes, 0));
-  // made storable last, for a cut may leave half a pair
-  const shown = storable(text.length > most ? `${text.slice(0, most)}${HIDDEN}` : text);
-  room.bytes -= Buffer.byteLength(JSON.stringify(shown));
+function fitted(text: string, budget: ByteBudget): string {
+  const length = Math.min(MAX_TEXT_LENGTH, Math.max(budget.bytes, 0));
+  // last, because cutting may split a surrogate pair
+  const shown = storable(text.length > length ? `${text.slice(0, length)}${REDACTED}` : text);
+  budget.bytes -= Buffer.byteLength(JSON.stringify(shown));
   return shown;
 }
 
-/** PostgreSQL keeps neither NUL nor half a surrogate pair. */
+/** PostgreSQL stores neither NUL nor an unpaired surrogate. */
 function storable(text: string): string {
   return Buffer.from(text).toString().replaceAll("\0", "\ufffd");
 }
 
 function withoutCredentials(url: string): string {
-  if (!URL.canParse(url)) return HIDDEN;
+  if (!URL.canParse(url)) return REDACTED;
   const { protocol, host, pathname, search } = new URL(url);
-  return `${protocol}//${host}${pathname}${search === "" ? "" : `?${HIDDEN}`}`;
+  return `${protocol}//${host}${pathname}${search === "" ? "" : `?${REDACTED}`}`;
 }

@@ -1,4 +1,4 @@
-// One request and what is known about it, as a route sees it.
+// A request and its response, with what the router and authentication found out.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "./principal.ts";
 import type { Params } from "./router.ts";
@@ -8,8 +8,8 @@ export interface Exchange {
   readonly response: ServerResponse;
   readonly params: Params;
   readonly requestId: string;
-  /** What follows the question mark; empty when there is none. */
+  /** The part after the question mark, or an empty string. */
   readonly query: string;
-  /** Who asks; on a public route nobody in particular, with no scope. */
+  /** The authenticated caller; on a public route `ANONYMOUS`, which has no scope. */
   readonly principal: Principal;
 }

@@ -1,4 +1,4 @@
-// The whole HTTP surface as one function of a request: mounted by our own server, or by an application of yours.
+// All HTTP routes as one request handler, for the standalone server or for an application to mount.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { contract } from "@posthorn/client";
 import type { Logger, Posthorn } from "posthorn";
@@ -49,53 +49,52 @@ import { Site } from "./session/site.ts";
 import { type Sink, sinkRoutes } from "./sink.ts";
 
 export interface HandlerOptions {
-  /** Key with every scope. Unset: the one that `posthorn serve` made in this database. */
+  /** Key with every scope. Default: the one that `posthorn serve` generated in this database. */
   readonly adminKey?: string | undefined;
-  /** Requests per second that a stored key may make of each process, unless it says so itself; 0: no limit. Default 0. */
+  /** Requests per second and process for keys without a limit of their own. 0 means no limit. Default 0. */
   readonly keyRateLimit?: number | undefined;
-  /** Turns on `/sink/{id}`, and says who may read what it recorded. */
+  /** Enables `/sink/{id}`; `readers` may read the recorded requests. */
   readonly sink?: { readonly sink: Sink; readonly readers: RoutePermission } | undefined;
-  /** Whoever reaches the server may read `/metrics`; otherwise it takes a key with the scope `admin`. Default false. */
+  /** Serves `/metrics` without authentication. Otherwise it needs a key with the scope `admin`. Default false. */
   readonly metricsPublic?: boolean | undefined;
-  /** Where people reach it, for links, cookies and the examples on `/docs`. Default: where it was asked for. */
+  /** The public URL, used in links, cookies and the examples on `/docs`. Default: the host of the request. */
   readonly publicUrl?: string | undefined;
-  /** Host names by which people reach the dashboard, besides that one and those of loopback. */
+  /** Additional host names of the dashboard. The host of `publicUrl` and loopback names are always allowed. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** How the customers' portal looks, and whose pages may show it in a frame. */
+  /** The customer portal's theme, and the origins that may embed it in a frame. */
   readonly portal?: PortalOptions | undefined;
-  /** Where the built pages of the dashboard are. Default: in this package. */
+  /** Folder of the built dashboard. Default: the one in this package. */
   readonly staticFolder?: string | undefined;
-  /** `health` leaves only what a supervisor asks, for a process that has no API. Default: `all`. */
+  /** `health` serves only health and metrics, for a process without the API. Default: `all`. */
   readonly routes?: "all" | "health" | undefined;
-  /** True while the process is shutting down: then it is not ready, and connections are not kept. */
+  /** Returns true while the process shuts down: it then reports not ready and closes connections after each response. */
   readonly isDraining?: (() => boolean) | undefined;
-  /** How long a client may take for each 64 KB of its answer before it is cut off. Default 30 s. */
+  /** How long a client may take to read each 64 KB of a response before it is disconnected. Default 30 s. */
   readonly responseTimeoutMs?: number | undefined;
   readonly logger?: (Logger & { readonly isDebug?: boolean }) | undefined;
 }
 
-/** Fits node:http, and `app.use(path, handler)` of Express and its kin; what is no route of ours goes to `next`. */
+/** A handler for node:http, or for `app.use(path, handler)` of Express. Unknown routes are passed to `next`. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
 
-/** The name under which the digest of a generated admin key is kept in the database. */
+/** Name of the database entry with the digest of a generated admin key. */
 export const ADMIN_KEY_META = "admin_key_sha256";
 
 const RESPONSE_TIMEOUT_MS = 30_000;
-/** 16 of the largest pages. */
+/** The size of 16 pages of the largest size. */
 export const MAX_RESPONSE_BYTES_PER_CALLER = 64 * 1024 * 1024;
-/** Answers that are being made, and those that nobody has read yet. */
+/** Memory for responses that are being built or not yet read by the client. */
 const RESPONSE_MEMORY = {
   bytesPerCaller: MAX_RESPONSE_BYTES_PER_CALLER,
   totalBytes: 128 * 1024 * 1024,
-  refusal:
-    "Too many large answers are being made or wait to be read. Read those you asked for, and try again in a second.",
+  refusal: "Too many large responses are in progress. Read the pending ones, and try again in a second.",
 };
-/** Those of nearly every call, not worth counting: a connection that is not read takes no more requests. */
+/** Smaller responses are not counted: a connection with an unread response accepts no further requests. */
 const SMALL_RESPONSE_BYTES = 16 * 1024;
 
 /**
- * Mount it before any body parser: events are kept byte for byte. Timeouts against clients that send
- * slowly are those of the server it is mounted in.
+ * Returns the request handler. Mount it before any body parser, because events are stored byte for byte. Timeouts for
+ * slow clients are those of the server it is mounted in.
  */
 export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Handler {
   const credentials = new Credentials({
@@ -117,7 +116,7 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
   const { logger, isDraining = () => false, responseTimeoutMs = RESPONSE_TIMEOUT_MS } = options;
   const responseMemory = new MemoryBudget(RESPONSE_MEMORY);
 
-  async function answer(
+  async function respond(
     request: IncomingMessage,
     requestId: string,
     response: ServerResponse,
@@ -129,9 +128,9 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     if (match.kind === "not_found") return hasDashboard ? await dashboard(request, path) : null;
     if (match.kind === "wrong_method") throw wrongMethod(match.allow);
     const { route, params } = match;
-    const asking = route.permission === "public" ? ANONYMOUS : authenticate(request);
-    // whoever is known already is not waited for
-    const principal = asking instanceof Promise ? await asking : asking;
+    const authenticated = route.permission === "public" ? ANONYMOUS : authenticate(request);
+    // a cached key needs no await
+    const principal = authenticated instanceof Promise ? await authenticated : authenticated;
     if (route.permission !== "public") authorize(principal, route.permission, params);
     if (route.isRefusedWhileDraining && isDraining()) throw shuttingDown();
     const query = mark === -1 ? "" : url.slice(mark + 1);
@@ -149,13 +148,13 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     const requestId = requestIdOf(request);
     const startedAt = logger?.isDebug ? performance.now() : 0;
     const send = (reply: Reply): void => {
-      // a response that waits behind another does not know that the connection was lost
+      // a pipelined response is not marked as destroyed when its connection is lost
       if (response.destroyed || request.socket.destroyed) return;
       if (isDraining()) response.shouldKeepAlive = false;
       sendReply(response, reply, requestId, responseTimeoutMs);
       if (startedAt !== 0) logRequest(request, reply.status, requestId, startedAt, logger);
     };
-    answer(request, requestId, response)
+    respond(request, requestId, response)
       .then((reply) => {
         if (reply !== null) return send(reply);
         if (next) return next();
@@ -228,7 +227,7 @@ export function digestOf(hooks: Posthorn, adminKey: string | undefined): AdminKe
   return () => digest;
 }
 
-/** The database is closed while the last requests come in: to their senders that is the same as stopping. */
+/** While draining the database may be closed already; callers should see that as shutting down. */
 function problemWhile(isDraining: boolean, error: unknown): Problem {
   const problem = problemOf(error);
   return isDraining && problem.status === 503 ? problemOf(shuttingDown()) : problem;
@@ -237,16 +236,16 @@ function problemWhile(isDraining: boolean, error: unknown): Problem {
 function shuttingDown(): HttpError {
   return new HttpError(
     "shutting_down",
-    "This server is stopping. Send the request to another one, or again in a moment.",
+    "This server is shutting down. Send the request to another one, or retry in a moment.",
     { headers: { "Retry-After": "2" } },
   );
 }
 
 function wrongMethod(allow: string): HttpError {
-  return new HttpError("method_not_allowed", `Use one of ${allow} here.`, { headers: { Allow: allow } });
+  return new HttpError("method_not_allowed", `This route supports ${allow}.`, { headers: { Allow: allow } });
 }
 
-/** The path the caller asked for, also when an application mounted us further down; without the query. */
+/** The requested path without the query, including the path where an application mounted the handler. */
 function instanceOf(request: IncomingMessage): string {
   const { originalUrl, url = "/" } = request as IncomingMessage & { originalUrl?: string };
   const [path = "/"] = (originalUrl ?? url).split("?");

@@ -1,15 +1,15 @@
-// What requests keep in memory until they are over. How much that may be is bounded, for one caller and for all: who
-// takes too much is refused, and others go on.
+// Limits the memory that open requests hold, per caller and in total. A caller over its limit is refused, so that it
+// cannot affect others.
 import { PosthornError } from "posthorn";
 import type { Exchange } from "./exchange.ts";
 import { onRequestEnd } from "./on-request-end.ts";
 import type { Principal } from "./principal.ts";
 
 export interface MemoryLimits {
-  /** Of one tenant, or of one key that is of none. */
+  /** Limit of one tenant, or of one key without a tenant. */
   readonly bytesPerCaller: number;
   readonly totalBytes: number;
-  /** What is said to who is refused. */
+  /** Error message for a refused request. */
   readonly refusal: string;
 }
 
@@ -25,7 +25,7 @@ export class MemoryBudget {
     this.#limits = limits;
   }
 
-  /** So many bytes until the request is over, instead of what was held for it before. Throws when they are too many. */
+  /** Reserves memory until the request ends, replacing an earlier reservation. Throws if it exceeds a limit. */
   reserve(exchange: Held, principal: Principal, bytes: number): void {
     const { bytesPerCaller, totalBytes, refusal } = this.#limits;
     const more = bytes - (this.#heldFor.get(exchange.response) ?? 0);
@@ -35,7 +35,7 @@ export class MemoryBudget {
     this.record(exchange, principal, bytes);
   }
 
-  /** The same for the answer to what is done already: whoever is refused that does it again. */
+  /** Records memory without checking limits, for the response to a completed change: refusing it would cause a repeat. */
   record(exchange: Held, principal: Principal, bytes: number): void {
     const { response } = exchange;
     const owner = ownerOf(principal);

@@ -18,15 +18,15 @@ test.each([
   ["/api/v1/event/evt_1", "Did you mean /api/v1/events/{event}?"],
   ["/api/v1/tenant/acme/endpoint", "Did you mean /api/v1/tenants/{tenant}/endpoints?"],
   ["/helthz", "Did you mean /healthz?"],
-  ["/api/v1/subscriptions", "Under /api/v1 there are events, tenants."],
+  ["/api/v1/subscriptions", "Resources under /api/v1: events, tenants."],
   ["/favicon.ico", "The API is under /api/v1."],
   ["//", "The API is under /api/v1."],
 ])("%s: %s", (url, expected) => {
-  expect(notFound(url, routes).message).toBe(`There is nothing at this address. ${expected}`);
+  expect(notFound(url, routes).message).toBe(`There is nothing at this path. ${expected}`);
 });
 
 test("a process without an API says so", () => {
   expect(notFound("/api/v1/events", routes.slice(0, 2)).message).toMatch(
-    /This process has no API, only \/healthz and \/readyz: it runs as a worker/,
+    /This process runs as a worker without the API. It serves only \/healthz and \/readyz/,
   );
 });

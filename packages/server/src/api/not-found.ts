@@ -1,4 +1,4 @@
-// The answer to an address that does not exist: what is near it, so that a typo costs one reading of the message.
+// The 404 for an unknown path, with the closest route as a suggestion.
 import { closest } from "@posthorn/wire";
 import { HttpError } from "./http-error.ts";
 import type { Route } from "./router.ts";
@@ -7,13 +7,13 @@ const API = "/api/v1";
 
 export function notFound(url: string, routes: readonly Route[]): HttpError {
   const [path = "/"] = url.split("?");
-  return new HttpError("not_found", `There is nothing at this address. ${hint(path, routes)}`);
+  return new HttpError("not_found", `There is nothing at this path. ${hint(path, routes)}`);
 }
 
 function hint(path: string, routes: readonly Route[]): string {
   const paths = [...new Set(routes.map((route) => route.path))];
   if (!paths.some((known) => known.startsWith(`${API}/`))) {
-    return `This process has no API, only ${paths.join(" and ")}: it runs as a worker.`;
+    return `This process runs as a worker without the API. It serves only ${paths.join(" and ")}.`;
   }
   const near = nearest(path, paths);
   if (near !== null) return `Did you mean ${near}?`;
@@ -21,10 +21,10 @@ function hint(path: string, routes: readonly Route[]): string {
   const roots = new Set(
     paths.filter((known) => known.startsWith(`${API}/`)).map((known) => known.split("/")[3]),
   );
-  return `Under ${API} there are ${[...roots].join(", ")}.`;
+  return `Resources under ${API}: ${[...roots].join(", ")}.`;
 }
 
-/** The route that differs in the fewest segments, each of which could be a slip of the pen. */
+/** Returns the route with the fewest differing segments, if each difference looks like a typo. */
 function nearest(path: string, known: readonly string[]): string | null {
   const asked = path.replace(/\/+$/, "").slice(0, 1_000).split("/");
   let [best, fewest] = [null as string | null, asked.length];
@@ -35,7 +35,7 @@ function nearest(path: string, known: readonly string[]): string | null {
   return best;
 }
 
-/** Null when it is another address altogether. */
+/** Counts segments that look like typos; null if a segment is entirely different. */
 function differencesBetween(asked: readonly string[], known: readonly string[]): number | null {
   if (asked.length !== known.length) return null;
   let slips = 0;

@@ -1,11 +1,11 @@
-// When a request is over, however it ends. A response that waits behind another on its connection is never told that
-// the connection was lost; the connection is.
+// Notifies when a request has ended, in whatever way. A pipelined response emits no event when its connection is lost,
+// so the connection is watched as well.
 import type { Socket } from "node:net";
 import type { Exchange } from "./exchange.ts";
 
 const unfinished = new WeakMap<Socket, Set<() => void>>();
 
-/** Calls `end` once: when the answer is out, or when nobody is there to get it. */
+/** Calls `end` once: when the response was sent, or when the connection is lost. */
 export function onRequestEnd(
   { request, response }: Pick<Exchange, "request" | "response">,
   end: () => void,
@@ -22,7 +22,7 @@ export function onRequestEnd(
   });
 }
 
-/** One listener for a connection, whatever number of requests it has. */
+/** Keeps one listener per connection, regardless of the number of requests. */
 function unfinishedOn(socket: Socket): Set<() => void> {
   const known = unfinished.get(socket);
   if (known !== undefined) return known;

@@ -1,27 +1,27 @@
-// Who asks, and whether they may. A key or token of one tenant acts for that tenant alone; what belongs to others is,
-// to them, not there.
+// The authenticated caller and its permissions. A key or token of one tenant acts for that tenant only; resources of
+// other tenants do not exist for it.
 import { type Permission, type Role, SCOPES, type Scope } from "@posthorn/client";
 import { PosthornError } from "posthorn";
 import { HttpError } from "./http-error.ts";
 import type { Params } from "./router.ts";
 
 export interface Principal {
-  /** `admin` is the key of the environment; the others are stored. `portal` was let in by a link, as nobody in particular. */
+  /** `admin` is the configured admin key. `portal` is a session from a portal link that names no user. */
   readonly kind: "admin" | "key" | "member" | "portal" | "anonymous";
-  /** Of the key, token or link; null for the admin key. */
+  /** Id of the key, token or link; null for the admin key. */
   readonly id: string | null;
-  /** Null: all of them. */
+  /** Null means all tenants. */
   readonly tenant: string | null;
-  /** Whose token it is; null unless it is a member's. */
+  /** The member; null if the caller is not a member. */
   readonly user: string | null;
-  /** What that member is. */
+  /** The member's role. */
   readonly role: Role | null;
   readonly scopes: ReadonlySet<Scope>;
-  /** Null: it does not end. */
+  /** When the credential expires; null means never. */
   readonly expiresAt: Date | null;
-  /** Requests per second of each process; null: no limit. */
+  /** Requests per second and process; null means no limit. */
   readonly rateLimit: number | null;
-  /** Of a person in a browser; null for a program with a key. */
+  /** The browser session; null for a request with a key. */
   readonly session: { readonly id: string; readonly expiresAt: Date } | null;
 }
 
@@ -37,7 +37,7 @@ export const ADMIN: Principal = {
   session: null,
 };
 
-/** Whoever calls a public route. */
+/** The caller of a public route. */
 export const ANONYMOUS: Principal = {
   kind: "anonymous",
   id: null,
@@ -50,17 +50,17 @@ export const ANONYMOUS: Principal = {
   session: null,
 };
 
-/** What only the key of the environment, or one like it, may see. */
+/** Permission of the admin key and of keys with the scope `admin` for the whole installation. */
 export const OPERATORS_ONLY: Permission = { scopes: ["admin"], reach: "installation" };
 
-/** Throws when they may not. Who lacks a scope learns which; who asks for another tenant learns nothing. */
+/** Throws if the caller may not call the route. A missing scope is named; another tenant is reported as not found. */
 export function authorize(principal: Principal, permission: Permission, params: Params): void {
   if (!permission.scopes.some((scope) => hasScope(principal, scope))) {
     throw forbidden(`This needs the scope ${permission.scopes.join(" or ")}, which the key lacks.`);
   }
   if (principal.tenant === null) return;
   if (permission.reach === "installation") {
-    throw forbidden("This needs a key of the whole installation, and the key is of one tenant.");
+    throw forbidden("This needs a key of the whole installation, and the key belongs to one tenant.");
   }
   if (params.tenant !== undefined && params.tenant !== principal.tenant) throw noSuchTenant(params.tenant);
 }
@@ -69,59 +69,61 @@ export function hasScope({ scopes }: Principal, scope: Scope): boolean {
   return scopes.has(scope) || scopes.has("admin");
 }
 
-/** Throws unless they have every one of these. */
+/** Throws unless the caller has all of these scopes. */
 export function requireScopes(principal: Principal, scopes: readonly Scope[]): void {
   if (scopes.every((scope) => hasScope(principal, scope))) return;
-  throw forbidden(`This needs the scopes ${scopes.join(" and ")}, not all of which the key has.`);
+  throw forbidden(`This needs the scopes ${scopes.join(" and ")}, and the key does not have all of them.`);
 }
 
-/** The tenant a list is narrowed to: the one asked for, or the only one there is for a key of one tenant. */
+/** Returns the tenant to filter a list by. Throws if a key of one tenant asks for another. */
 export function scopedTenant(principal: Principal, asked: string | undefined): string | undefined {
   if (principal.tenant === null) return asked;
   if (asked === undefined || asked === principal.tenant) return principal.tenant;
   throw otherTenant();
 }
 
-/** For what is named by its id alone: another tenant's is not found. */
+/** Restricts a lookup by id to the caller's tenant. */
 export function tenantScope({ tenant }: Principal): { readonly tenant?: string } {
   return tenant === null ? {} : { tenant };
 }
 
-/** What the catalogue hides is shown to those who may see payloads only. */
+/** Redacts payload fields unless the caller has the scope `payloads:read`. */
 export function redaction(principal: Principal): { readonly redacted: boolean } {
   return { redacted: !hasScope(principal, "payloads:read") };
 }
 
-/** Who makes a key for their tenant gives away no more than they have. */
+/** Returns the rate limit of a new key. A key of one tenant cannot grant more than its own. */
 export function grantableRateLimit(
   { tenant, rateLimit: own }: Principal,
   asked: number | null,
 ): number | null {
   if (tenant === null || own === null) return asked;
   if (asked !== null && asked > own)
-    throw forbidden(`This key may make ${own} requests per second, and can make no key that may make more.`);
+    throw forbidden(
+      `This key is limited to ${own} requests per second and cannot create a key with a higher limit.`,
+    );
   return asked ?? own;
 }
 
-/** A key that ends makes none that outlives it. */
+/** Returns the expiry of a new key. It cannot be later than the caller's own. */
 export function grantableExpiry({ expiresAt: own }: Principal, asked: Date | null): Date | null {
   if (own === null) return asked;
   if (asked !== null && asked > own) throw outlives(own);
   return asked ?? own;
 }
 
-const SHORTEST_TOKEN_SECONDS = 60;
-const USUAL_TOKEN_SECONDS = 3_600;
+const MIN_TOKEN_SECONDS = 60;
+const DEFAULT_TOKEN_SECONDS = 3_600;
 
-/** And no token that does. */
+/** Returns the lifetime of a new token. It cannot outlive the caller's key. */
 export function grantableTokenSeconds(
   { expiresAt: own }: Principal,
   asked: number | undefined,
 ): number | undefined {
   if (own === null) return asked;
   const left = Math.floor((own.getTime() - Date.now()) / 1_000);
-  if (left < (asked ?? SHORTEST_TOKEN_SECONDS)) throw outlives(own);
-  return asked ?? Math.min(USUAL_TOKEN_SECONDS, left);
+  if (left < (asked ?? MIN_TOKEN_SECONDS)) throw outlives(own);
+  return asked ?? Math.min(DEFAULT_TOKEN_SECONDS, left);
 }
 
 export interface LinkTimes {
@@ -129,41 +131,41 @@ export interface LinkTimes {
   readonly sessionSeconds: number | undefined;
 }
 
-const SHORTEST_LINK_SECONDS = 60;
-const USUAL_LINK_SECONDS = 300;
+const MIN_LINK_SECONDS = 60;
+const DEFAULT_LINK_SECONDS = 300;
 
-/** And no link whose session could. */
+/** Returns the lifetimes of a new portal link and its session. Together they cannot outlive the caller's key. */
 export function grantableLinkTimes({ expiresAt: own }: Principal, asked: LinkTimes): LinkTimes {
   if (own === null) return asked;
   const left = Math.floor((own.getTime() - Date.now()) / 1_000);
-  const session = asked.sessionSeconds ?? SHORTEST_LINK_SECONDS;
-  if (left < (asked.expiresInSeconds ?? SHORTEST_LINK_SECONDS) + session) throw outlives(own);
-  const expiresInSeconds = asked.expiresInSeconds ?? Math.min(USUAL_LINK_SECONDS, left - session);
-  const sessionSeconds = asked.sessionSeconds ?? Math.min(USUAL_TOKEN_SECONDS, left - expiresInSeconds);
+  const session = asked.sessionSeconds ?? MIN_LINK_SECONDS;
+  if (left < (asked.expiresInSeconds ?? MIN_LINK_SECONDS) + session) throw outlives(own);
+  const expiresInSeconds = asked.expiresInSeconds ?? Math.min(DEFAULT_LINK_SECONDS, left - session);
+  const sessionSeconds = asked.sessionSeconds ?? Math.min(DEFAULT_TOKEN_SECONDS, left - expiresInSeconds);
   return { expiresInSeconds, sessionSeconds };
 }
 
 function outlives(end: Date): HttpError {
   return forbidden(
-    `This key ends at ${end.toISOString()}, and can make no key, token or link that ends later.`,
+    `This key expires at ${end.toISOString()} and cannot create a key, token or link that expires later.`,
   );
 }
 
 export function otherTenant(): HttpError {
-  return forbidden("The key is of one tenant, and this is about another.");
+  return forbidden("The key belongs to one tenant, and this request is for another.");
 }
 
-/** They may be a member of others too; the same whether they are or not. */
+/** The message does not depend on whether the user is a member of other tenants. */
 export function cannotPublishForUser(): HttpError {
   return forbidden(
-    "The key is of one tenant, and an event for a user goes to every tenant of theirs. Publish it with a key of the whole installation, or for this tenant alone with `tenant`.",
+    "The key belongs to one tenant, and an event for a user goes to all tenants of the user. Use a key of the whole installation, or publish it for this tenant with `tenant`.",
   );
 }
 
-/** The same whether the user is known elsewhere or not. */
+/** The message does not depend on whether the user is known elsewhere. */
 export function cannotAddMember(user: string): HttpError {
   return forbidden(
-    `"${user}" is no member of this tenant, and only a key of the whole installation makes a user one.`,
+    `"${user}" is not a member of this tenant. Only a key of the whole installation can add members.`,
   );
 }
 
@@ -171,7 +173,7 @@ function forbidden(detail: string): HttpError {
   return new HttpError("forbidden", detail);
 }
 
-/** As for one that does not exist. */
+/** The same error as for a tenant that does not exist. */
 function noSuchTenant(id: string): PosthornError {
   return new PosthornError("tenant_not_found", `There is no tenant "${id}". Make it first.`);
 }

@@ -7,21 +7,21 @@ function bodyOf(error: unknown): Record<string, unknown> {
   return JSON.parse(String(problemReply(problemOf(error), "/api/v1/x", "req_1").body));
 }
 
-test("a refusal is a problem document with code, places and request id", () => {
-  const places = [{ pointer: "/type", message: "This must be a string." }];
-  expect(bodyOf(new HttpError("invalid_body", "It is wrong.", { places }))).toEqual({
+test("a refusal is a problem document with code, errors and request id", () => {
+  const fieldErrors = [{ pointer: "/type", message: "This must be a string." }];
+  expect(bodyOf(new HttpError("invalid_body", "It is wrong.", { fieldErrors }))).toEqual({
     type: "urn:posthorn:error:invalid_body",
-    title: "The body has fields that are missing, unknown or wrong.",
+    title: "The body has missing, unknown or invalid fields.",
     status: 422,
     detail: "It is wrong.",
     instance: "/api/v1/x",
     code: "invalid_body",
-    errors: places,
+    errors: fieldErrors,
     request_id: "req_1",
   });
 });
 
-test("an error of the library keeps its code, and its places in the API's spelling", () => {
+test("an error of the library keeps its code, and its errors in the API's spelling", () => {
   const problems = [{ pointer: "/timeoutMs", message: "Too long." }];
   expect(bodyOf(new PosthornError("invalid_endpoint", "No.", { problems }))).toMatchObject({
     code: "invalid_endpoint",
@@ -88,7 +88,7 @@ test("a refusal stays short, however many mistakes there are and however long th
   expect(body.errors).toHaveLength(20);
   expect(JSON.stringify(body).length).toBeLessThan(30_000);
   const atLimit = [{ pointer: `/${"x".repeat(499)}`, message: "x".repeat(500) }];
-  expect(bodyOf(new HttpError("invalid_body", "x".repeat(4_000), { places: atLimit }))).toMatchObject({
+  expect(bodyOf(new HttpError("invalid_body", "x".repeat(4_000), { fieldErrors: atLimit }))).toMatchObject({
     detail: "x".repeat(4_000),
     errors: atLimit,
   });

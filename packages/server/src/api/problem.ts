@@ -1,5 +1,4 @@
-// Errors as RFC 9457 problem details: one shape for everything that is refused.
-
+// Turns errors into RFC 9457 problem details.
 import { snakeCase } from "@posthorn/wire";
 import { type ErrorCode, errorRegistry, type PosthornError } from "posthorn";
 import { isUnavailable, MAX_PROBLEMS } from "posthorn/internal";
@@ -12,13 +11,13 @@ export interface Problem {
   readonly code: string;
   readonly title: string;
   readonly detail: string;
-  readonly places: readonly FieldError[];
+  readonly fieldErrors: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Members beyond the standard ones. */
+  /** Additional members of the problem document. */
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** For a refusal that has more to say than an error can carry. */
+/** An error that carries a complete problem document. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
   readonly problem: Problem;
@@ -33,18 +32,17 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof HttpError) {
     const { status, meaning: title } = httpErrorRegistry[error.code];
-    const { code, message: detail, places, headers } = error;
-    return { status, code, title, detail, places, headers };
+    const { code, message: detail, fieldErrors, headers } = error;
+    return { status, code, title, detail, fieldErrors, headers };
   }
   if (isPosthornError(error)) {
     return {
       status: error.status,
       code: error.code,
       title: errorRegistry[error.code as ErrorCode]?.meaning ?? error.code,
-      // A fault of ours is for the log; the caller gets its code.
-      detail:
-        error.status === 500 ? "The server is not set up to do this. Its log says more." : detailOf(error),
-      places: fieldErrors(error),
+      // The details of a server error are only logged.
+      detail: error.status === 500 ? "The server is not configured for this. See its log." : detailOf(error),
+      fieldErrors: fieldErrors(error),
       headers: error.status === 503 ? { "Retry-After": "2" } : {},
     };
   }
@@ -52,15 +50,15 @@ export function problemOf(error: unknown): Problem {
   return problemOf(
     new HttpError(
       "internal_error",
-      "The request could not be handled. Try again; the log has the request id.",
+      "The request failed unexpectedly. Try again; the server log contains the request id.",
     ),
   );
 }
 
-/** What the library tells a programmer to do is done otherwise over HTTP. */
+/** Replaces advice for users of the library by the equivalent for the HTTP API. */
 function detailOf({ code, message }: PosthornError): string {
   if (code === "tenant_not_found")
-    return message.replace(/Make it first\.$/, "Make it with PUT /api/v1/tenants/{tenant}.");
+    return message.replace(/Make it first\.$/, "Create it with PUT /api/v1/tenants/{tenant}.");
   if (code === "endpoint_limit_reached")
     return message.replace("maxEndpointsPerTenant", "POSTHORN_MAX_ENDPOINTS_PER_TENANT");
   if (code === "websub_topic_not_found")
@@ -71,17 +69,17 @@ function detailOf({ code, message }: PosthornError): string {
 function fieldErrors({ code, problems }: PosthornError): FieldError[] {
   return problems.slice(0, MAX_PROBLEMS).map((problem) => {
     const pointer = apiPointer(shortened(problem.pointer, MAX_ERROR_LENGTH));
-    const said = apiText(shortened(problem.message, MAX_ERROR_LENGTH));
-    if (code === "invalid_query") return { parameter: pointer.slice(1), message: said };
-    return { pointer, message: said };
+    const text = apiText(shortened(problem.message, MAX_ERROR_LENGTH));
+    if (code === "invalid_query") return { parameter: pointer.slice(1), message: text };
+    return { pointer, message: text };
   });
 }
 
 function databaseUnavailable(): Problem {
   const { status, meaning } = errorRegistry.database_unavailable;
-  const detail = "The database cannot be reached or takes no writes right now. Try again in a moment.";
+  const detail = "The database is unavailable or read-only. Try again in a moment.";
   const headers = { "Retry-After": "2" };
-  return { status, code: "database_unavailable", title: meaning, detail, places: [], headers };
+  return { status, code: "database_unavailable", title: meaning, detail, fieldErrors: [], headers };
 }
 
 export function problemReply(problem: Problem, instance: string, requestId: string): Reply {
@@ -92,7 +90,9 @@ export function problemReply(problem: Problem, instance: string, requestId: stri
     detail: shortened(problem.detail, MAX_DETAIL_LENGTH),
     instance,
     code: problem.code,
-    ...(problem.places.length > 0 && { errors: problem.places.slice(0, MAX_PROBLEMS).map(shortenError) }),
+    ...(problem.fieldErrors.length > 0 && {
+      errors: problem.fieldErrors.slice(0, MAX_PROBLEMS).map(shortenError),
+    }),
     ...problem.extensions,
     request_id: requestId,
   };
@@ -105,7 +105,7 @@ export function problemReply(problem: Problem, instance: string, requestId: stri
   };
 }
 
-/** The same as a sentence, for those who speak a protocol that has no problem documents. */
+/** The problem as plain text, for the WebSub hub. */
 export function textReply({ status, code, detail, headers }: Problem): Reply {
   return {
     status,
@@ -116,7 +116,7 @@ export function textReply({ status, code, detail, headers }: Problem): Reply {
   };
 }
 
-/** What is wrong is said with the caller's own names in it, and those may be as long as the body. */
+/** Messages quote names from the request, which may be as long as the body. */
 const MAX_DETAIL_LENGTH = 4_000;
 const MAX_ERROR_LENGTH = 500;
 
@@ -132,12 +132,12 @@ function shortened(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** By shape, since an application may hold another copy of the library than we do. */
+/** Checks the shape, because an application may load another copy of the library. */
 export function isPosthornError(error: unknown): error is PosthornError {
   return error instanceof Error && error.name === "PosthornError" && "status" in error && "problems" in error;
 }
 
-/** The library speaks camelCase, the API snake_case; below some fields the names are the caller's own. */
+/** Converts a pointer of the library to the names of the API, except inside opaque fields. */
 export function apiPointer(pointer: string): string {
   const parts = pointer.split("/");
   const ownFrom = parts.findIndex((part) => OPAQUE_FIELDS.has(part));
@@ -145,8 +145,8 @@ export function apiPointer(pointer: string): string {
 }
 
 /**
- * A sentence of the library in the names of the API: outside quotation marks, where a caller's own words are, a pointer
- * is one of the API's, and a word in camelCase is a field unless a dollar makes it an operator.
+ * Converts a message of the library to the names of the API: pointers and camelCase words become snake_case. Quoted text
+ * is the caller's and stays, and so do operators, which begin with a dollar sign.
  */
 export function apiText(message: string): string {
   return message.replace(/"[^"]*"|(?<=^|\s)\/[^\s":]+|(?<![$\w])[a-z]+(?:[A-Z][a-z0-9]*)+\b/g, (part) => {

@@ -1,4 +1,4 @@
-// What a route answers, and how it goes out. With a length unless it is a stream, and never cached unless it says so.
+// The response of a route, and how it is sent: with a content length unless it is a stream, and not cached by default.
 import type { ServerResponse } from "node:http";
 
 export interface Reply {
@@ -10,9 +10,9 @@ export interface Reply {
   readonly cacheControl?: string;
   /** Name, value, name, value, … */
   readonly headers?: readonly string[];
-  /** In place of a body: writes as long as it likes, and ends the answer itself. */
+  /** Writes and ends the response itself; used instead of a body. */
   readonly stream?: (response: ServerResponse) => void;
-  /** The connection ends with it: nobody wants the rest of the request. */
+  /** Closes the connection after the response, because the rest of the request is not read. */
   readonly closesConnection?: boolean;
 }
 
@@ -22,7 +22,7 @@ export function json(status: number, body: unknown): Reply {
 
 export const noContent: Reply = { status: 204 };
 
-/** Larger ones go out in parts, so that it is seen whether the client reads. */
+/** Larger bodies are sent in parts, to notice when the client stops reading. */
 const PART_BYTES = 64 * 1024;
 
 export function sendReply(
@@ -34,7 +34,7 @@ export function sendReply(
   const { status } = reply;
   const isLarge = reply.body !== undefined && reply.body.length > PART_BYTES;
   const body = isLarge && typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body;
-  // A flat array is written as it is, without the table of names that setHeader keeps.
+  // A flat array avoids the header map of setHeader.
   const headers = [
     "X-Request-Id",
     requestId,
@@ -62,7 +62,7 @@ export function sendReply(
   if (isLarge) writeParts(response, body as Buffer);
   else if (reply.closesConnection) endAfterRequestBody(response, body ?? "");
   else response.end(body);
-  // nearly always the system has taken it all by now
+  // usually the kernel has buffered everything by now
   if (!response.writableFinished) destroyIfUnread(response, timeoutMs);
 }
 
@@ -80,10 +80,10 @@ function writeParts(response: ServerResponse, body: Buffer): void {
   write();
 }
 
-/** Closing while the client still sends would reset the connection, and the answer could be lost with it. */
+/** Closing while the client still sends would reset the connection and could lose the response. */
 const REQUEST_BODY_GRACE_MS = 1_000;
 
-/** The client has the whole answer at once; what it still sends is thrown away for a while, then it is cut off. */
+/** Sends the response at once, then discards the rest of the request until it ends or the grace period is over. */
 function endAfterRequestBody(response: ServerResponse, body: string | Buffer): void {
   response.write(body);
   const timer = setTimeout(() => response.end(), REQUEST_BODY_GRACE_MS);
@@ -91,7 +91,7 @@ function endAfterRequestBody(response: ServerResponse, body: string | Buffer): v
   response.req.once("end", () => response.end()).resume();
 }
 
-/** An answer that waits behind another one on its connection has its time when its turn comes. */
+/** Destroys the response if the client stops reading. For a pipelined response the time starts when its turn comes. */
 function destroyIfUnread(response: ServerResponse, timeoutMs: number): void {
   if (response.socket === null) {
     response.once("socket", () => destroyIfUnread(response, timeoutMs));

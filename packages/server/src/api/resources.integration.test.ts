@@ -211,7 +211,7 @@ test("PATCH with all that GET shows says which fields to leave out, and takes th
     " ",
   );
   expect(refused.json.detail).toContain(
-    `"id" is read-only. Leave out what cannot be set: ${readOnly.join(", ")}.`,
+    `"id" is read-only. Remove the read-only fields: ${readOnly.join(", ")}.`,
   );
   const pointers = refused.json.errors.map(({ pointer }: { pointer: string }) => pointer);
   expect(pointers.toSorted()).toEqual(readOnly.map((name) => `/${name}`).toSorted());
@@ -255,7 +255,7 @@ test("a route without fields says so, and an unknown tenant how to make it", asy
   for (const method of ["GET", "DELETE"]) {
     expect((await server.call(method, "/api/v1/tenants/none")).json).toMatchObject({
       code: "tenant_not_found",
-      detail: 'There is no tenant "none". Make it with PUT /api/v1/tenants/{tenant}.',
+      detail: 'There is no tenant "none". Create it with PUT /api/v1/tenants/{tenant}.',
     });
   }
 });

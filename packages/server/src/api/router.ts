@@ -1,11 +1,10 @@
-// Finds the route of a request: a tree of path segments, and a map in front of it for paths without parameters.
-
+// Finds the route of a request in a tree of path segments. Paths without parameters are looked up in a map first.
 import type { Permission } from "@posthorn/client";
 import type { Exchange } from "./exchange.ts";
 import { HttpError } from "./http-error.ts";
 import type { Reply } from "./reply.ts";
 
-/** Who may call a route. There is no default: a route that declares none does not start. */
+/** Who may call a route. There is no default: a route without a permission fails at start. */
 export type RoutePermission = "public" | Permission;
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "*";
@@ -15,9 +14,9 @@ export interface Route {
   /** Segments in braces are parameters: `/tenants/{tenant}`. */
   readonly path: string;
   readonly permission: RoutePermission;
-  /** Takes in what has to be delivered, or stays open: refused while the server stops, so that it is sent elsewhere. */
+  /** Refused while the server drains, so that the client uses another process: publishing, and streams that stay open. */
   readonly isRefusedWhileDraining?: boolean;
-  /** Its answer may be as large as a page can be: there must be room for that before it is made. */
+  /** The response may be as large as a page; memory for it is reserved before the handler runs. */
   readonly hasLargeResponse?: boolean;
   readonly handle: (exchange: Exchange) => Reply | Promise<Reply>;
 }
@@ -51,7 +50,7 @@ const NO_PARAMS: Params = Object.freeze({});
 function checkPermission({ method, path, permission }: Route): void {
   if (permission === "public" || (permission?.scopes?.length > 0 && permission.reach !== undefined)) return;
   throw new Error(
-    `The route ${method} ${path} declares no permission. Make it public, or say which scopes it needs.`,
+    `The route ${method} ${path} declares no permission. Make it public, or list the scopes it needs.`,
   );
 }
 
@@ -78,7 +77,9 @@ function childFor(node: Node, segment: string, route: Route): Node {
     const name = segment.slice(1, -1);
     node.parameter ??= { name, node: newNode() };
     if (node.parameter.name !== name) {
-      throw new Error(`The route ${route.path} calls {${node.parameter.name}} of another route {${name}}.`);
+      throw new Error(
+        `The route ${route.path} names the parameter {${node.parameter.name}} of another route {${name}}.`,
+      );
     }
     return node.parameter.node;
   }
@@ -124,7 +125,7 @@ function decode(segment: string): string {
   } catch {
     throw new HttpError(
       "malformed_url",
-      "A percent sign in the path is not followed by valid UTF-8. Encode the path.",
+      "The path contains an invalid percent-encoding. Encode it as UTF-8.",
     );
   }
 }

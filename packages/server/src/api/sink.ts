@@ -1,5 +1,5 @@
-// A receiver to try things with: records what it is sent, answers what the URL asks for. Everything it holds is
-// bounded, because whoever can reach it can write to it. It verifies no signature: it shows them.
+// A test receiver that records requests and returns the status, delay and body given in the URL. Its memory is bounded,
+// because it accepts requests without authentication. It does not verify signatures.
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { Exchange } from "./exchange.ts";
@@ -20,7 +20,7 @@ export interface SinkRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The body was longer than what is kept. */
+  /** True if the body was longer than the limit. */
   readonly truncated: boolean;
   readonly receivedAt: Date;
 }
@@ -49,8 +49,12 @@ export class Sink {
     for (const waiter of this.#waiters) waiter(id, request);
   }
 
-  /** The next request that fits, or null when it does not come in time. */
-  next(id: string, fits: (request: SinkRequest) => boolean, timeoutMs: number): Promise<SinkRequest | null> {
+  /** Returns the next matching request, or null after the timeout. */
+  next(
+    id: string,
+    matches: (request: SinkRequest) => boolean,
+    timeoutMs: number,
+  ): Promise<SinkRequest | null> {
     return new Promise((resolve) => {
       const settle = (request: SinkRequest | null): void => {
         clearTimeout(timer);
@@ -58,14 +62,14 @@ export class Sink {
         resolve(request);
       };
       const waiter = (at: string, request: SinkRequest): void => {
-        if (at === id && fits(request)) settle(request);
+        if (at === id && matches(request)) settle(request);
       };
       const timer = setTimeout(() => settle(null), timeoutMs);
       this.#waiters.add(waiter);
     });
   }
 
-  /** Ends early when the sink is closed or the caller has gone. */
+  /** Waits; ends early when the sink is closed or the client disconnects. */
   delay(ms: number, request: IncomingMessage): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {
@@ -75,7 +79,7 @@ export class Sink {
         request.off("close", onClose);
         resolve();
       };
-      // An IncomingMessage also closes when its body was read; only a lost connection counts.
+      // An IncomingMessage also emits close after its body was read.
       const onClose = (): void => {
         if (request.socket.destroyed) end();
       };
@@ -85,7 +89,7 @@ export class Sink {
     });
   }
 
-  /** Answers all that are waiting, and from now on without delay, for the server is about to stop. */
+  /** Ends all delays, now and from now on, because the server is about to stop. */
   close(): void {
     this.#isClosed = true;
     for (const end of this.#delays) end();
@@ -109,14 +113,14 @@ export class Sink {
   }
 }
 
-/** What a record costs in memory, roughly. */
+/** Approximate memory use of a recorded request. */
 function sizeOf({ path, headers, body }: SinkRequest): number {
   let bytes = 500 + path.length + body.length;
   for (const [name, value] of Object.entries(headers)) bytes += name.length + value.length;
   return bytes;
 }
 
-/** `readers`: who may see what was recorded. Payloads of real customers are not for everyone. */
+/** `readers` may read the recorded requests, which can contain customer payloads. */
 export function sinkRoutes(sink: Sink, readers: RoutePermission): Route[] {
   return [
     { method: "*", path: "/sink/{id}", permission: "public", handle: (exchange) => receive(sink, exchange) },
@@ -140,7 +144,7 @@ function presentRequest(request: SinkRequest): object {
 
 async function receive(sink: Sink, exchange: Exchange): Promise<Reply> {
   const { request, params } = exchange;
-  const answer = readAnswer(exchange);
+  const reply = readResponse(exchange);
   const { text, truncated } = await readStart(request);
   sink.record((params.id ?? "").slice(0, 200), {
     method: request.method ?? "",
@@ -150,16 +154,16 @@ async function receive(sink: Sink, exchange: Exchange): Promise<Reply> {
     truncated,
     receivedAt: new Date(),
   });
-  if (answer.delayMs > 0) await sink.delay(answer.delayMs, request);
-  const hasBody = answer.status !== 204 && answer.status !== 304;
+  if (reply.delayMs > 0) await sink.delay(reply.delayMs, request);
+  const hasBody = reply.status !== 204 && reply.status !== 304;
   return {
-    status: answer.status,
+    status: reply.status,
     contentType: "text/plain; charset=utf-8",
-    ...(hasBody && { body: answer.body }),
+    ...(hasBody && { body: reply.body }),
   };
 }
 
-/** Credentials an endpoint was given to send along are not for whoever may read the sink: nor for its memory. */
+/** Masks credentials that an endpoint sends, so that they are neither stored nor shown. */
 function headersOf({ headers }: IncomingMessage): Record<string, string> {
   const shown = Object.entries(headers).map(([name, value]) => {
     const text = Array.isArray(value) ? value.join(", ") : (value ?? "");
@@ -170,30 +174,30 @@ function headersOf({ headers }: IncomingMessage): Record<string, string> {
 
 const CREDENTIALS = new Set(["authorization", "proxy-authorization", "cookie"]);
 
-/** `Bearer …`: the kind of credential may be of interest, the credential is not. */
+/** Keeps the authentication scheme: `Bearer …`. */
 function masked(value: string): string {
   const [, scheme = ""] = /^([A-Za-z][A-Za-z0-9-]{0,31} )./.exec(value) ?? [];
   return `${scheme}…`;
 }
 
-interface Answer {
+interface SinkResponse {
   readonly status: number;
   readonly delayMs: number;
   readonly body: string;
 }
 
-const ANSWER = z.object({
+const RESPONSE = z.object({
   status: z.int().min(200).max(599).default(200),
   delay_ms: z.int().min(0).max(SINK_LIMITS.delayMs).default(0),
   body: z.string().default("ok"),
 });
 
-function readAnswer({ query }: Exchange): Answer {
-  const { status, delay_ms: delayMs, body } = readQuery(query, ANSWER);
+function readResponse({ query }: Exchange): SinkResponse {
+  const { status, delay_ms: delayMs, body } = readQuery(query, RESPONSE);
   return { status, delayMs, body };
 }
 
-/** The first 256 KB; the rest is read and dropped, so that the sender gets its answer. */
+/** Reads the first 256 KB and discards the rest, so that the sender receives a response. */
 async function readStart(request: IncomingMessage): Promise<{ text: string; truncated: boolean }> {
   const chunks: Buffer[] = [];
   let kept = 0;

@@ -162,7 +162,7 @@ test("a choice and a field of a later version are shown as they came", async () 
 test("the whole problem is in the JSON of a refusal", async () => {
   const problem = {
     type: "https://posthorn.dev/errors/invalid_body",
-    title: "The body has fields that are missing, unknown or wrong.",
+    title: "The body has missing, unknown or invalid fields.",
     status: 422,
     detail: "/url: This must be a string.",
     instance: "/api/v1/tenants/acme/endpoints",

@@ -1,4 +1,4 @@
-// `posthorn completion`: words for the shell, taken from the program itself, so that they are never out of date.
+// `posthorn completion`: generates shell completion from the commands themselves.
 import { Argument, type Command } from "commander";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -6,7 +6,7 @@ interface Path {
   /** `endpoints create`, or empty for the program. */
   readonly words: string;
   readonly completions: readonly string[];
-  /** Options whose value is one of a few words. */
+  /** Options with a fixed set of values. */
   readonly choices: readonly { readonly option: string; readonly values: readonly string[] }[];
 }
 
@@ -34,8 +34,8 @@ function pathsOf(command: Command, words = ""): Path[] {
 }
 
 /**
- * The words before the cursor that are no options name the command; unknown ones are its arguments. Behind an option with
- * a fixed choice come its values; bash takes the sign in `--state=dead` for a word of its own.
+ * The words before the cursor that are not options select the command; unknown words are arguments. After an option with
+ * fixed values those are completed. Bash treats the sign in `--state=dead` as a separate word.
  */
 function bashScript(paths: readonly Path[]): string {
   return `# In ~/.bashrc: source <(posthorn completion bash)

@@ -1,4 +1,4 @@
-// How a command fails: with a sentence that says what to do, and an exit code that a script can tell apart.
+// Errors of commands: a message that says what to do, and an exit code for scripts.
 import { PosthornApiError, type Problem } from "@posthorn/client";
 import { EmbeddedPostgresError } from "@posthorn/embedded-postgres";
 import { CommanderError } from "commander";
@@ -10,7 +10,7 @@ import { StartError } from "./local/installation.ts";
 import { KeyFileError } from "./local/key-file.ts";
 import { clean } from "./terminal/text.ts";
 
-/** The reference of the command lists them. */
+/** Listed in the CLI reference. */
 export const EXIT_CODES = {
   ok: 0,
   failed: 1,
@@ -37,14 +37,14 @@ export function usage(message: string): CliError {
 
 export interface Described {
   readonly failure: keyof typeof EXIT_CODES;
-  /** Stable: the server's code for what it refused, otherwise the kind of failure. */
+  /** Stable: the server's error code, or else the kind of failure. */
   readonly code: string;
   readonly message: string;
-  /** What the server answered, whole. */
+  /** The problem document of the server. */
   readonly problem?: Problem;
 }
 
-/** What a person can set right is a sentence; anything else is a bug and shows its stack. */
+/** Expected errors are described by their message; anything else is a bug and shows its stack. */
 export function describeFailure(error: unknown): Described {
   if (error instanceof CliError)
     return { failure: error.failure, code: error.failure, message: error.message };
@@ -62,7 +62,7 @@ export function describeFailure(error: unknown): Described {
   return { failure: "failed", code: "failed", message };
 }
 
-/** It has printed what is wrong, or the help that was asked for, by itself. */
+/** Commander has already printed the error or the requested help. */
 function fromCommander({ exitCode, message }: CommanderError): Described {
   const failure = exitCode === 0 ? "ok" : "usage";
   return { failure, code: failure, message };
@@ -79,13 +79,13 @@ function fromServer({ problem }: PosthornApiError): Described {
   };
 }
 
-/** The server says what to send; here one gives an option or another command. */
+/** Replaces advice about HTTP requests by the equivalent options and commands. */
 function withCommandNames(detail: string): string {
   return WORDS.reduce((text, [ofApi, ofCommands]) => text.replace(ofApi, ofCommands), detail);
 }
 
 const WORDS: readonly (readonly [ofApi: RegExp, ofCommands: string])[] = [
-  [/Make it with PUT \/api\/v1\/tenants\/\{tenant\}\./, "Make it with: posthorn tenants put <tenant>"],
+  [/Create it with PUT \/api\/v1\/tenants\/\{tenant\}\./, "Create it with: posthorn tenants put <tenant>"],
   [/Send restore: true to bring it back/, "Give --restore to bring it back"],
   [/Leave the id out to make one\./, "Give --as-new to make all of them anew."],
 ];
@@ -95,14 +95,14 @@ const ADVICE: Readonly<Record<number, string>> = {
   403: " Give a key that may do this with --key or in POSTHORN_API_KEY.",
 };
 
-/** For a script: whatever is known. */
+/** The error for scripts, with the whole problem document. */
 export function failureJson({ code, message, problem }: Described): object {
   return { error: { code, message, ...problem } };
 }
 
 /**
- * For a person: the sentence, and below it the places that are wrong; a single one that it tells already is not told twice.
- * What a server says is a line each, whatever is in it.
+ * The error for people: the message, then one line per invalid field. A single field error that the message contains
+ * already is not repeated.
  */
 export function failureText({ message, problem }: Described): string {
   if (problem === undefined) return message;
@@ -116,7 +116,7 @@ export function failureText({ message, problem }: Described): string {
   return [clean(message), ...places].join("\n");
 }
 
-/** A field is told by its name; a place within one by its whole pointer, since many have a "type" in them. */
+/** A top-level field is mentioned by its name, a nested one by its whole pointer. */
 function mentionsField(message: string, place: string): boolean {
   const [, field] = /^\/?([^/]+)$/.exec(place) ?? [];
   return message.includes(field ?? place);

@@ -1,4 +1,4 @@
-// The process of the posthorn command.
+// Entry point of the posthorn command.
 import { run } from "./run.ts";
 import { processTerminal } from "./terminal/terminal.ts";
 

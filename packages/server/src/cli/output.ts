@@ -1,4 +1,4 @@
-// What a command tells a person goes to standard output; log lines and complaints go to standard error.
+// Output of commands that run on this machine: results to standard output, progress and errors to standard error.
 
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);

@@ -1,4 +1,4 @@
-// The posthorn command: what it knows.
+// All commands of the CLI.
 import { Command, Option } from "commander";
 import { VERSION } from "../version.ts";
 import { addCompletion } from "./completion.ts";
@@ -29,12 +29,12 @@ import type { Terminal } from "./terminal/terminal.ts";
 
 export function createProgram(terminal: Terminal): Command {
   const program = remoteOptions(new Command("posthorn"))
-    // those before the command are for every command that talks to a server; those behind it are its own
+    // options before the command name are global, those after it belong to the command
     .enablePositionalOptions()
     .description("Durable outbound webhooks on your own PostgreSQL")
     .version(VERSION)
     .showHelpAfterError("(add --help for what there is)")
-    // Thrown instead of ending the process: `run` decides on the exit code. Commands made from here on inherit it.
+    // Throws instead of exiting, so that `run` sets the exit code. Commands added below inherit it.
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),

@@ -1,5 +1,4 @@
-// From the text of a setting to its value. A parser throws a sentence that says what is expected.
-
+// Parsers of setting values. A parser throws an error that says what is expected.
 import { isIP } from "node:net";
 import { isUriReference } from "@posthorn/wire";
 import { isMailAddress } from "posthorn/internal";
@@ -85,13 +84,13 @@ export const hostName: Parser<string> = (text) => {
   );
 };
 
-/** Goes into a header: nothing but scheme, host and port. */
+/** Scheme, host and port only, because it is written into a header. */
 export const webOrigin: Parser<string> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (
     url !== null &&
     /^https?:$/.test(url.protocol) &&
-    // a URL's host may have more in it, such as ; and *, which mean something else in a policy
+    // a URL host may contain ; and *, which have a meaning in a policy
     /^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(url.hostname) &&
     [url.origin, `${url.origin}/`].includes(text.toLowerCase())
   )
@@ -104,13 +103,13 @@ export const shortText: Parser<string> = (text) => {
   throw new InvalidValueError("must be text of at most 60 characters");
 };
 
-/** Of CloudEvents; `{tenant}` stands for a tenant's id. */
+/** The source of CloudEvents; `{tenant}` is replaced by the tenant id. */
 export const uriReference: Parser<string> = (text) => {
   if (text.length <= 500 && isUriReference(text.replaceAll("{tenant}", "t"))) return text;
   throw new InvalidValueError("must be a URI reference such as https://shop.example/{tenant}");
 };
 
-/** The pages load images of their own host and from `data:` only. */
+/** The pages load images only from their own host and from `data:`. */
 export const imageUrl: Parser<string> = (text) => {
   const isPath = /^\/(?![/\\])[\x21-\x7e]*$/.test(text);
   const isData = /^data:image\/(?:png|jpeg|webp|gif|svg\+xml)[;,][\x21-\x7e]+$/.test(text);
@@ -130,7 +129,7 @@ export const postgresUrl: Parser<string> = (text) => {
   throw new InvalidValueError("must be a URL such as postgres://user:password@host:5432/database");
 };
 
-/** Read here and not by the mailer, which takes options from the query, such as one not to verify certificates. */
+/** Parsed here because the mailer would accept options from the query, such as one that disables certificate checks. */
 export const smtpUrl: Parser<MailServer> = (text) => {
   const url = /^smtps?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : null;
   const rest = url === null ? "" : url.search + url.hash + url.pathname.replace(/^\/$/, "");
@@ -138,7 +137,7 @@ export const smtpUrl: Parser<MailServer> = (text) => {
   if (url === null || credentials === null || url.hostname === "" || rest !== "") {
     throw new InvalidValueError(
       "must be a URL such as smtps://user:password@mail.example.com:465 or smtp://mail.example.com:587, with special " +
-        "characters of the password as %XX and nothing behind the port",
+        "characters of the password as %XX and nothing after the port",
     );
   }
   const isSecure = url.protocol === "smtps:";
@@ -169,12 +168,12 @@ export const mailSender: Parser<string> = (text) => {
   );
 };
 
-/** One `id:base64` pair of a key ring. The value is never quoted in a message. */
+/** One `id:base64` pair. The value is never quoted in a message. */
 export const encryptionKey: Parser<string> = (text) => {
   const [, base64 = ""] = /^[A-Za-z0-9_.-]{1,64}:([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
   if (Buffer.from(base64, "base64").length === 32) return text;
   throw new InvalidValueError(
-    "must be id:base64 pairs with commas between them, each key 32 bytes; make one with: " +
+    "must be comma-separated id:base64 pairs with 32 bytes each; create one with: " +
       `echo "k1:$(openssl rand -base64 32)"`,
   );
 };
@@ -182,6 +181,6 @@ export const encryptionKey: Parser<string> = (text) => {
 export const encryptionKeys: Parser<readonly string[]> = (text) => {
   const keys = list(encryptionKey)(text);
   const ids = keys.map((key) => key.slice(0, key.indexOf(":")));
-  if (new Set(ids).size !== ids.length) throw new InvalidValueError("has two keys of the same id");
+  if (new Set(ids).size !== ids.length) throw new InvalidValueError("has two keys with the same id");
   return keys;
 };

@@ -1,5 +1,5 @@
-// The dashboard and the portal as files: two pages for all their screens, and the assets that these ask for. Everything
-// else is the API's; a page brings no data along.
+// Serves the dashboard and the portal: two HTML pages for all their screens, and their assets. The pages contain no data;
+// they load it from the API.
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { escapeHtml } from "../api/docs/html.ts";
@@ -16,17 +16,17 @@ import { contentTypeOf, STATIC_FOLDER, StaticFiles } from "./static-files.ts";
 export interface DashboardOptions {
   readonly site: Site;
   readonly portal: PortalOptions;
-  /** Default: where the build puts them. */
+  /** Default: the folder where the build puts them. */
   readonly folder?: string | undefined;
 }
 
-/** Null: nothing of the dashboard is at this path. */
+/** Returns null if the path does not belong to the dashboard. */
 export type Dashboard = (request: IncomingMessage, path: string) => Promise<Reply | null>;
 
 const HTML = "text/html; charset=utf-8";
-/** For assets: their names have a hash of what is in them. */
+/** For assets, whose names contain a hash of their content. */
 const YEAR = "public, max-age=31536000, immutable";
-/** Asked again each time, and answered with 304 while it is the same. */
+/** For pages: revalidated with every request, with 304 if unchanged. */
 const REVALIDATED = "no-cache";
 const FILES: Readonly<Record<Page, string>> = { dashboard: "index.html", portal: "portal.html" };
 
@@ -62,12 +62,12 @@ export function createDashboard({ site, portal, folder = STATIC_FOLDER }: Dashbo
   }
 
   async function pageReply(request: IncomingMessage, page: Page): Promise<Reply> {
-    if (!site.isKnownHost(request)) return htmlReply(421, "Not known by this name", UNKNOWN_HOST);
+    if (!site.isKnownHost(request)) return htmlReply(421, "Unknown host name", UNKNOWN_HOST);
     const file = await files.read(FILES[page]);
     if (file === null) return htmlReply(503, "The dashboard is not built", NOT_BUILT);
     const base = `<base href="${escapeHtml(`${site.basePath(request)}/`)}">`;
-    const told = page === "portal" ? base + portalMeta(portal) : base;
-    const body = file.toString().replace(/<head\b[^>]*>/i, (head) => head + told);
+    const extra = page === "portal" ? base + portalMeta(portal) : base;
+    const body = file.toString().replace(/<head\b[^>]*>/i, (head) => head + extra);
     return revalidated(request, {
       status: 200,
       contentType: HTML,
@@ -83,7 +83,7 @@ export function acceptsHtml({ headers }: IncomingMessage): boolean {
 }
 
 const NOT_BUILT =
-  "The API works; only its pages are missing. Build them with `npm run build` in the repository. A package from npm carries them.";
+  "The API works, but the dashboard is not built. Run `npm run build` in the repository. The npm package contains it.";
 
 function htmlReply(status: number, title: string, text: string): Reply {
   return {
@@ -94,7 +94,7 @@ function htmlReply(status: number, title: string, text: string): Reply {
   };
 }
 
-/** What the portal has to know before anybody is signed in: how it looks, and whom it may tell that nobody is. */
+/** Data that the portal needs before sign-in: its theme, and the origins it may notify that nobody is signed in. */
 function portalMeta({ origins = [], name, logoUrl, accent, appearance = "auto" }: PortalOptions): string {
   const content = JSON.stringify({ origins, name, logoUrl, accent, appearance });
   return `<meta name="posthorn-portal" content="${escapeHtml(content)}">`;
@@ -111,7 +111,7 @@ function pageHeaders(framedBy: readonly string[]): string[] {
     "font-src 'self'",
     "base-uri 'self'",
     "form-action 'self'",
-    // no text becomes markup, by whatever part of a page
+    // prevents DOM-based injection
     "require-trusted-types-for 'script'",
     `frame-ancestors ${ancestors}`,
   ];

@@ -1,4 +1,4 @@
-// A page in words, for when there is no other.
+// A plain HTML page with a title and a text, for errors.
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../api/docs/html.ts";
 
@@ -6,7 +6,7 @@ const STYLE =
   "body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }";
 const hash = createHash("sha256").update(STYLE).digest("base64");
 
-/** Its own style, and nothing else. */
+/** Allows only the page's own style. */
 export const PLAIN_POLICY = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export function plainPage(title: string, text: string): string {

@@ -1,4 +1,4 @@
-// Which paths are screens of the dashboard or of the portal. Any other is not the page's to answer.
+// The paths of the dashboard's and the portal's screens.
 import type { Page } from "../api/session/cookie.ts";
 
 const OPERATOR_SCREENS = [
@@ -44,7 +44,7 @@ const SCREENS: Readonly<Record<Page, RegExp>> = {
   portal: patternOf(PORTAL_SCREENS),
 };
 
-/** The page that shows it; null: no screen of ours. */
+/** Returns the page that shows the path, or null. */
 export function screenAt(path: string): Page | null {
   if (SCREENS.portal.test(path)) return "portal";
   return SCREENS.dashboard.test(path) ? "dashboard" : null;

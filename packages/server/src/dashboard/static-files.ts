@@ -1,10 +1,10 @@
-// The built files of the dashboard, read when they are first asked for. Names are of one segment and of known kinds, so
-// no path leads out of their folder.
+// Reads and caches the built files of the dashboard. Names have one segment and a known extension, so no path leads out of
+// the folder.
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Beside `src` and `dist` alike. */
+/** Next to both `src` and `dist`. */
 export const STATIC_FOLDER = fileURLToPath(new URL("../../static", import.meta.url));
 
 const CONTENT_TYPES: Readonly<Record<string, string | undefined>> = {
@@ -19,14 +19,14 @@ const CONTENT_TYPES: Readonly<Record<string, string | undefined>> = {
   txt: "text/plain; charset=utf-8",
 };
 
-/** What an asset of this name is; null: there are none of that kind. */
+/** Returns the content type of an asset, or null for an unknown extension. */
 export function contentTypeOf(name: string): string | null {
   const [, ending = ""] = /^[A-Za-z0-9_][A-Za-z0-9_.-]*\.([a-z0-9]+)$/.exec(name) ?? [];
   return CONTENT_TYPES[ending] ?? null;
 }
 
 export type Encoding = "br" | "gzip";
-/** The smallest first. */
+/** Smallest first. */
 const ENCODINGS: readonly [Encoding, suffix: string][] = [
   ["br", ".br"],
   ["gzip", ".gz"],
@@ -34,7 +34,7 @@ const ENCODINGS: readonly [Encoding, suffix: string][] = [
 
 export interface Asset {
   readonly bytes: Buffer;
-  /** Null: as it is. */
+  /** Null if it is not compressed. */
   readonly encoding: Encoding | null;
 }
 
@@ -46,7 +46,7 @@ export class StaticFiles {
     this.#folder = folder;
   }
 
-  /** Compressed, where the build left such a file beside it and the browser takes it. `name` is one of a known kind. */
+  /** Returns a compressed file if there is one and the browser accepts it. `name` must have a known extension. */
   async asset(name: string, accepted: string): Promise<Asset | null> {
     for (const [encoding, suffix] of ENCODINGS) {
       const bytes = accepts(accepted, encoding) ? await this.read(`assets/${name}${suffix}`) : null;
@@ -56,7 +56,7 @@ export class StaticFiles {
     return bytes === null ? null : { bytes, encoding: null };
   }
 
-  /** From memory until the file changes; null when there is none. */
+  /** Returns the file, cached until it changes; null if it does not exist. */
   async read(name: string): Promise<Buffer | null> {
     const path = join(this.#folder, name);
     const found = await stat(path).catch(() => null);

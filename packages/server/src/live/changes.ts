@@ -1,5 +1,5 @@
-// What is new among the newest deliveries and events of a tenant, or of all: deliveries that were not there at the last
-// look or have come further since, and events that nobody wanted.
+// Finds changes between two snapshots of the newest deliveries and events: new deliveries, deliveries with a new state,
+// and events without deliveries.
 import type { Posthorn } from "posthorn";
 
 type DeliveryPage = Awaited<ReturnType<Posthorn["deliveries"]["list"]>>;
@@ -7,57 +7,59 @@ export type DeliveryView = DeliveryPage["data"][number];
 export type EventView = Awaited<ReturnType<Posthorn["events"]["newest"]>>[number];
 
 export interface Snapshot {
-  /** Newest first, as deliveries. Read before them, so that those of every event are there. */
+  /** Newest first. Read before the deliveries, so that the deliveries of every event are included. */
   readonly events: readonly EventView[];
   readonly deliveries: readonly DeliveryView[];
-  /** There are older deliveries than these. */
+  /** True if there are deliveries older than these. */
   readonly hasOlder: boolean;
 }
 
 export interface Changes {
-  /** Oldest first, as events. */
+  /** Oldest first. */
   readonly deliveries: readonly DeliveryView[];
-  /** Those that nobody wanted. */
+  /** Events without a delivery, oldest first. */
   readonly events: readonly EventView[];
-  /** More has happened than a look sees. */
+  /** True if more has happened than a snapshot contains. */
   readonly isPartial: boolean;
 }
 
-/** A person reads no more a second. */
+/** Rows per snapshot: more than a person can read in a second. */
 export const SNAPSHOT_SIZE = 100;
 
 export class ChangeFinder {
   #deliveries: ReadonlyMap<string, string> | null = null;
   #events: ReadonlySet<string> = new Set();
 
-  /** The first look tells of what is newer than `since`, and remembers the rest. */
-  compare(look: Snapshot, since: Date): Changes {
+  /** The first call returns what is newer than `since`; later calls return what changed since the previous snapshot. */
+  compare(snapshot: Snapshot, since: Date): Changes {
     const before = this.#deliveries;
-    const settled = settledEvents(look);
-    const newDeliveries = look.deliveries.filter((delivery) =>
+    const settled = settledEvents(snapshot);
+    const newDeliveries = snapshot.deliveries.filter((delivery) =>
       before === null ? delivery.createdAt >= since : before.get(delivery.id) !== progressOf(delivery),
     );
-    const newEvents = unmatchedAmong(settled, look).filter(
+    const newEvents = unmatchedAmong(settled, snapshot).filter(
       (event) => event.createdAt >= since && !this.#events.has(event.id),
     );
     const isPartial =
-      isTruncated(newDeliveries, look.deliveries, before) || newEvents.length === SNAPSHOT_SIZE;
-    this.#deliveries = new Map(look.deliveries.map((delivery) => [delivery.id, progressOf(delivery)]));
+      isTruncated(newDeliveries, snapshot.deliveries, before) || newEvents.length === SNAPSHOT_SIZE;
+    this.#deliveries = new Map(snapshot.deliveries.map((delivery) => [delivery.id, progressOf(delivery)]));
     this.#events = new Set(settled.map(({ id }) => id));
     return { deliveries: newDeliveries.toReversed(), events: newEvents.toReversed(), isPartial };
   }
 }
 
-/** For a page that was away since then, or saw some of it. */
-export function changesSince(look: Snapshot, since: Date, failedSince: Date): Changes {
-  const deliveries = look.deliveries.filter(
+/** Returns what happened since a page was last connected. */
+export function changesSince(snapshot: Snapshot, since: Date, failedSince: Date): Changes {
+  const deliveries = snapshot.deliveries.filter(
     ({ createdAt, deliveredAt, deadAt, state }) =>
       createdAt >= since ||
       (deliveredAt ?? deadAt ?? NEVER) >= since ||
-      // when its last attempt was is not known here
+      // the time of the last attempt is not part of the snapshot
       (state === "failed" && createdAt >= failedSince),
   );
-  const events = unmatchedAmong(settledEvents(look), look).filter(({ createdAt }) => createdAt >= since);
+  const events = unmatchedAmong(settledEvents(snapshot), snapshot).filter(
+    ({ createdAt }) => createdAt >= since,
+  );
   const isPartial = deliveries.length === SNAPSHOT_SIZE || events.length === SNAPSHOT_SIZE;
   return { deliveries: deliveries.toReversed(), events: events.toReversed(), isPartial };
 }
@@ -65,8 +67,8 @@ export function changesSince(look: Snapshot, since: Date, failedSince: Date): Ch
 const NEVER = new Date(0);
 
 /**
- * A delivery has the time of its event in its id. So the deliveries of an event that is younger than the oldest delivery
- * in sight are all in sight, and nobody has to ask for them.
+ * Returns the events whose deliveries are all in the snapshot. A delivery id contains the time of its event, so that holds
+ * for every event newer than the oldest delivery of the snapshot.
  */
 function settledEvents({ events, deliveries, hasOlder }: Snapshot): readonly EventView[] {
   const oldest = hasOlder ? (deliveries.at(-1)?.createdAt ?? null) : NEVER;

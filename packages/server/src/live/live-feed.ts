@@ -1,6 +1,6 @@
-// What happens, as it happens, for pages that are open. However many there are, each tenant is looked at once a second
-// (less often when many are), and nobody when no page is open. A stream holds no state that matters: whoever lost one says when it was, and goes on
-// at any process.
+// Streams changes to open dashboard and portal pages. Each tenant with open pages is polled once a second, less often when
+// there are many, regardless of the number of pages. Streams hold no important state: a page that reconnects sends the
+// time of its last message, and any process can continue.
 import type { ServerResponse } from "node:http";
 import { contract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
@@ -10,7 +10,7 @@ import { present } from "../api/present.ts";
 import type { Principal } from "../api/principal.ts";
 import { ChangeFinder, type Changes, changesSince, SNAPSHOT_SIZE, type Snapshot } from "./changes.ts";
 
-/** One tenant has not all of them: its customers can open as many sessions as they like. */
+/** A single tenant cannot use all streams, because its customers can open any number of sessions. */
 export const LIVE_LIMITS = {
   streams: 500,
   perTenant: 100,
@@ -18,21 +18,21 @@ export const LIVE_LIMITS = {
   unreadBytes: 256 * 1024,
 } as const;
 const POLL_INTERVAL_MS = 1_000;
-/** A look takes two statements of about a millisecond: a process makes 50 a second at most, whoever has pages open. */
+/** A poll takes two statements of about a millisecond; a process makes at most 50 polls a second. */
 const MS_PER_POLL = 20;
-/** Proxies close what is silent for longer; and whoever may not look any more is shown out. */
+/** Shorter than the idle timeout of proxies. Each heartbeat checks the authorization again. */
 const HEARTBEAT_MS = 15_000;
-/** Ids are in the order of time and not of commits: a little of what was seen comes again, and is known by its id. */
+/** Ids are ordered by time and not by commit, so a short period is sent again; pages deduplicate by id. */
 const OVERLAP_MS = 5_000;
-/** A page that was away for longer had better load its list anew. */
+/** A page that was disconnected for longer reloads its list. */
 const MAX_BACKFILL_MS = 300_000;
 
 export interface Subscriber {
   readonly response: ServerResponse;
   readonly principal: Principal;
-  /** Of the last change that was seen; null: from now on. */
+  /** Time of the last change the page has seen; null means from now on. */
   readonly since: Date | null;
-  /** Throws when they may not look any more. */
+  /** Throws if the subscriber is no longer authorized. */
   readonly reauthorize: () => Promise<void>;
 }
 
@@ -56,22 +56,22 @@ export class LiveFeed {
     this.#heartbeatMs = heartbeatMs;
   }
 
-  /** Before anything is answered: throws when there are too many. */
-  checkLimits(asking: Principal): void {
+  /** Throws if too many streams are open. Called before the response begins. */
+  checkLimits(caller: Principal): void {
     const { streams, perTenant, perSessionOrKey } = LIVE_LIMITS;
     const subscribers = [...this.#scopes.values()].flatMap((scope) => [...scope.subscribers]);
-    const own = subscribers.filter(({ principal }) => sessionOrKey(principal) === sessionOrKey(asking));
-    const ofTenant = this.#scopes.get(asking.tenant)?.subscribers.size ?? 0;
-    const isWithinTenantLimit = asking.tenant === null || ofTenant < perTenant;
+    const own = subscribers.filter(({ principal }) => sessionOrKey(principal) === sessionOrKey(caller));
+    const ofTenant = this.#scopes.get(caller.tenant)?.subscribers.size ?? 0;
+    const isWithinTenantLimit = caller.tenant === null || ofTenant < perTenant;
     if (isWithinTenantLimit && subscribers.length < streams && own.length < perSessionOrKey) return;
     throw new HttpError(
       "too_many_streams",
-      `At most ${perSessionOrKey} streams of one session or key are open at a time, ${perTenant} of one tenant, and ${streams} in all. Close some, or try again in a moment.`,
+      `The limits of open streams are ${perSessionOrKey} per session or key, ${perTenant} per tenant and ${streams} in total. Close some, or try again in a moment.`,
       { headers: { "Retry-After": "5" } },
     );
   }
 
-  /** The head of the answer is out already. */
+  /** Adds a subscriber whose response headers have been sent. */
   async open(subscriber: Subscriber): Promise<void> {
     const { response, principal, since } = subscriber;
     const beat = setInterval(() => void this.#heartbeat(subscriber), this.#heartbeatMs);
@@ -125,7 +125,7 @@ export class LiveFeed {
         for (const subscriber of scope.subscribers) send(subscriber, text);
       }
     } catch {
-      // the database is away: the next look tells of what happened meanwhile
+      // the database is unavailable: the next poll includes what happened meanwhile
     }
     if (scope.subscribers.size > 0) this.#schedulePoll(scope, pollIntervalMs(this.#scopes.size));
   }
@@ -157,17 +157,17 @@ export class LiveFeed {
   }
 }
 
-/** Many people may have signed in by one key. */
+/** Several people may have signed in with the same key, so sessions are counted separately. */
 function sessionOrKey({ session, id }: Principal): string | null {
   return session?.id ?? id;
 }
 
-/** Of each tenant that anybody looks at, when so many are looked at. */
+/** Returns the poll interval of each tenant for the number of polled tenants. */
 export function pollIntervalMs(tenants: number): number {
   return Math.max(POLL_INTERVAL_MS, tenants * MS_PER_POLL);
 }
 
-/** With the time as this server has it: a page whose clock is wrong goes on where it was all the same. */
+/** Contains the server time, so that a page with a wrong clock resumes at the right place. */
 function heartbeat(): string {
   return message("here", "{}");
 }
@@ -185,19 +185,19 @@ const eventSchema = contract.events.get.answer.schema.pick({
 });
 
 function messageOf({ deliveries, events, isPartial }: Changes): string {
-  const told = {
+  const changes = {
     deliveries: deliveries.map((delivery) => present(deliverySchema, delivery)),
     events: events.map((event) => present(eventSchema, event)),
     is_partial: isPartial,
   };
-  return message("changes", JSON.stringify(told));
+  return message("changes", JSON.stringify(changes));
 }
 
 function message(event: string, data: string): string {
   return `id: ${Date.now()}\nevent: ${event}\ndata: ${data}\n\n`;
 }
 
-/** Who does not read is cut off: they come back, and say what they saw last. */
+/** Disconnects a subscriber that does not read; it reconnects and resumes. */
 function send({ response }: Subscriber, text: string): void {
   if (response.writableLength > LIVE_LIMITS.unreadBytes) response.destroy();
   else response.write(text);

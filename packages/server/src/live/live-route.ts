@@ -1,4 +1,4 @@
-// GET /live: server-sent events. `Last-Event-ID` is the time of the last message, as browsers send it by themselves.
+// GET /live: server-sent events. Browsers send `Last-Event-ID`, the time of the last message, when they reconnect.
 import type { Permission } from "@posthorn/client";
 import { NO_PARAMETERS, readQuery } from "../api/input/query.ts";
 import type { Authenticate } from "../api/middleware/authenticate.ts";
@@ -20,7 +20,7 @@ export function liveRoute(feed: LiveFeed, authenticate: Authenticate): Route {
       return {
         status: 200,
         contentType: "text/event-stream; charset=utf-8",
-        // so that a proxy passes each message on at once
+        // makes nginx forward each message at once
         headers: ["X-Accel-Buffering", "no"],
         stream: (response) =>
           void feed.open({
@@ -34,7 +34,7 @@ export function liveRoute(feed: LiveFeed, authenticate: Authenticate): Route {
   };
 }
 
-/** What is none of ours is passed over: it only says where to go on. */
+/** Returns null for an invalid id, because it only says where to resume. */
 function timeOf(lastEventId: string | string[] | undefined): Date | null {
   const ms = typeof lastEventId === "string" && /^\d{13}$/.test(lastEventId) ? Number(lastEventId) : null;
   return ms === null ? null : new Date(ms);

@@ -180,7 +180,7 @@ test("people who signed in by the same key have streams of their own", () => {
   const feed = new LiveFeed(unused, () => false);
   const ofSession = (id: string): Principal => ({ ...ADMIN, session: { id, expiresAt: new Date() } });
   open(feed, LIVE_LIMITS.perSessionOrKey, () => ofSession("first"));
-  expect(() => feed.checkLimits(ofSession("first"))).toThrow("At most 20 streams of one session");
+  expect(() => feed.checkLimits(ofSession("first"))).toThrow("The limits of open streams are 20 per session");
   expect(() => feed.checkLimits(ofSession("second"))).not.toThrow();
 });
 
@@ -190,7 +190,7 @@ test("one tenant has so many streams, and leaves room for the others", () => {
   open(feed, LIVE_LIMITS.perTenant - 1, (index) => of("acme", `link-${index}`));
   expect(() => feed.checkLimits(of("acme", "last"))).not.toThrow();
   open(feed, 1, () => of("acme", "last"));
-  expect(() => feed.checkLimits(of("acme", "one more"))).toThrow("100 of one tenant");
+  expect(() => feed.checkLimits(of("acme", "one more"))).toThrow("100 per tenant");
   expect(() => feed.checkLimits(of("other", "theirs"))).not.toThrow();
   expect(() => feed.checkLimits(ADMIN)).not.toThrow();
 });

@@ -125,10 +125,7 @@ test("closing a type ends its feed too, and what is neither shown nor followed s
   expect((await world.get("/websub/topics/brief/news?format=atom")).status).toBe(404);
 
   const wrong = await world.get("/websub/topics/acme/x?format=rss");
-  expect([wrong.status, wrong.text]).toEqual([
-    422,
-    "A topic is shown as it is, or with ?format=atom as a feed.\n",
-  ]);
+  expect([wrong.status, wrong.text]).toEqual([422, "The format of a topic is envelope or atom.\n"]);
   await world.asked("rss", { "hub.topic": `${topicOf("x")}?format=rss` });
   expect(world.subscriber.asked("/rss").map(({ query }) => query.get("hub.mode"))).toEqual(["denied"]);
 });

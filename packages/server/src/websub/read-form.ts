@@ -1,10 +1,10 @@
-// A form as browsers and every WebSub library post it.
+// Reads a form body.
 import { isUtf8 } from "node:buffer";
 import type { Exchange } from "../api/exchange.ts";
 import { HttpError } from "../api/http-error.ts";
 import { readBytesOf } from "../api/middleware/read-body.ts";
 
-/** A hundred pinged topics with long URLs. */
+/** Enough for a hundred topics with long URLs. */
 export const MAX_FORM_BYTES = 64 * 1024;
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:;.*)?$/i;

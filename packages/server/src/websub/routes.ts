@@ -1,4 +1,4 @@
-// The hub over HTTP, as the recommendation has it: forms in, and answers in plain text, not as problem documents.
+// The HTTP routes of the WebSub hub: form bodies in, and plain text instead of problem documents out, as the W3C recommendation says.
 import type { Posthorn } from "posthorn";
 import { hasTag } from "../api/entity-tag.ts";
 import type { Exchange } from "../api/exchange.ts";
@@ -22,10 +22,10 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
       isRefusedWhileDraining: true,
       handle: async (exchange) => {
         const result = await websub.take(await readForm(exchange));
-        // php-publisher takes nothing but 204 for a success
+        // php-publisher accepts only 204 as success
         return result === "published"
           ? { status: 204 }
-          : text(202, "Taken. The callback is asked whether it wants this.");
+          : text(202, "Accepted. The callback is being verified.");
       },
     },
     {
@@ -45,17 +45,17 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
       path: "/websub/content",
       permission: { scopes: ["events:publish"], reach: "installation" },
       isRefusedWhileDraining: true,
-      handle: takeContent,
+      handle: receiveContent,
     },
     {
       method: "GET",
       path: "/websub/topics/{tenant}/{type}",
       permission: "public",
-      handle: showTopic,
+      handle: getTopic,
     },
   ];
 
-  async function takeContent(exchange: Exchange): Promise<Reply> {
+  async function receiveContent(exchange: Exchange): Promise<Reply> {
     const topic = new URLSearchParams(exchange.query).get("topic") ?? "";
     const contentType = exchange.request.headers["content-type"] ?? "application/octet-stream";
     const body = await readBytesOf(exchange, MAX_CONTENT_BYTES);
@@ -63,10 +63,10 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
     return { status: 204 };
   }
 
-  async function showTopic({ request, params, query }: Exchange): Promise<Reply> {
+  async function getTopic({ request, params, query }: Exchange): Promise<Reply> {
     const shape = new URLSearchParams(query).get("format") ?? "envelope";
     if (shape !== "envelope" && shape !== "atom") {
-      throw new HttpError("invalid_parameter", "A topic is shown as it is, or with ?format=atom as a feed.");
+      throw new HttpError("invalid_parameter", "The format of a topic is envelope or atom.");
     }
     const { link, content } = await websub.topic(params.tenant ?? "", params.type ?? "", shape);
     if (content === null) return { status: 204, headers: ["Link", link] };
@@ -74,13 +74,13 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
     const headers = ["Link", link, "ETag", etag];
     if (hasTag(request, etag)) return { status: 304, headers };
     const { buffer, byteOffset, byteLength } = await content.body();
-    // the bytes themselves and no copy: many may be sent the same feed
+    // shares the bytes, because many requests may send the same feed
     const body = Buffer.from(buffer, byteOffset, byteLength);
     return { status: 200, contentType: content.contentType, cacheControl: "no-cache", headers, body };
   }
 }
 
-/** The most that a topic can be allowed to hold. */
+/** Upper bound of the topic size setting. */
 const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
 function text(status: number, sentence: string): Reply {

@@ -1,4 +1,4 @@
-// An example to paste: a value that fits a schema, and the curl line that sends it.
+// Examples for the API reference: a value that matches a schema, and the curl command that sends it.
 import { resolve, type Schema, type Schemas } from "./schema.ts";
 
 const MAX_DEPTH = 6;
@@ -26,8 +26,8 @@ const SIMPLE: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * What has to be there, or the first field when nothing has to; of an endpoint what makes it one. Where a dry run can be
- * had, it is one: a line that is pasted to see what comes changes nothing.
+ * Includes the required fields, or the first field if none is required; for an endpoint its url and events. A dry run is
+ * used where there is one, so that a pasted example changes nothing.
  */
 function objectOf({ properties = {}, required = [] }: Schema, schemas: Schemas, depth: number): unknown {
   if (depth > MAX_DEPTH) return {};
@@ -40,7 +40,7 @@ function objectOf({ properties = {}, required = [] }: Schema, schemas: Schemas, 
   );
 }
 
-/** Where a schema cannot know what is usual. */
+/** Realistic values that the schema does not contain. */
 const NAMED: Readonly<Record<string, unknown>> = {
   url: "https://example.com/webhooks",
   name: "Shop",
@@ -67,7 +67,7 @@ export function curlFor(
   ].join(" \\\n  ");
 }
 
-/** For a POSIX shell. */
+/** Quotes text for a POSIX shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-// HTML from templates in which every value is escaped, unless it is HTML already.
+// HTML templates that escape every value unless it is HTML already.
 
 export class Html {
   readonly text: string;
@@ -25,7 +25,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Prose in which `backticks` mark code. */
+/** Turns text in backticks into code elements. */
 export function prose(text: string): Html {
   const parts = text
     .split("`")

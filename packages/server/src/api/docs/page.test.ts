@@ -18,7 +18,7 @@ function articleOf(id: string): string {
 
 describe("the reference page", () => {
   test.each(operationsOf())(
-    "shows %s with method, path, permission, answer and an example",
+    "shows %s with method, path, permission, response and an example",
     (id, operation) => {
       const article = articleOf(id);
       expect(article).toContain(`<span class="method ${operation.method.toLowerCase()}">`);
@@ -26,7 +26,7 @@ describe("the reference page", () => {
       const { permission } = operation;
       const scopes = permission === "public" ? [] : permission.scopes;
       for (const scope of scopes) expect(article).toContain(`<code>${scope}</code>`);
-      expect(article).toContain(`Answer ${operation.answer.status}`);
+      expect(article).toContain(`Response ${operation.answer.status}`);
       expect(article).toMatch(/<pre><code>curl /);
       for (const name of Object.keys(operation.query?.shape ?? {}))
         expect(article).toContain(`<code>${name}</code>`);

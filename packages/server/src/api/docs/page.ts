@@ -1,4 +1,4 @@
-// The reference of the API as one page, made from the OpenAPI document. It needs no script and nothing from elsewhere.
+// The API reference as one page, generated from the OpenAPI document. It needs no script and no external resource.
 import { createHash } from "node:crypto";
 import { curlFor, exampleOf } from "./example.ts";
 import { Html, html, prose } from "./html.ts";
@@ -40,10 +40,10 @@ interface Place {
 }
 
 const hash = createHash("sha256").update(STYLE).digest("base64");
-/** The page's own style, and nothing else. */
+/** Allows only the page's own style. */
 export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** Stands for the address of the server, which differs from reader to reader; the rest is the same for all. */
+/** Placeholder for the server URL, which depends on the request; the rest of the page is cached. */
 export const SERVER_URL = "{server_url}";
 
 export function docsPage(document: OpenApiDocument): string {
@@ -85,7 +85,7 @@ ${sections.map(
     )}</section>`,
 )}
 <section aria-labelledby="webhooks"><h2 id="webhooks">System events</h2>
-<p>What Posthorn itself sends to endpoints, in their format.</p>
+<p>Events that Posthorn itself sends to endpoints.</p>
 ${events.map(([type, { post }]) => webhookOf(type, post, components.schemas))}</section>
 </main>
 </body>
@@ -95,9 +95,9 @@ ${events.map(([type, { post }]) => webhookOf(type, post, components.schemas))}</
 }
 
 function intro(): Html {
-  return html`<p>Send your key as <code>Authorization: Bearer …</code>. Bodies are JSON in snake_case; an unknown field is refused with a suggestion.
-Lists are <code>{"data": […], "next_cursor": …}</code>. What is refused is answered with a problem document (RFC 9457), whose <code>code</code> is stable.
-The examples take the address and the key from the environment:</p>
+  return html`<p>Send your key as <code>Authorization: Bearer …</code>. Bodies are JSON in snake_case; an unknown field is rejected with a suggestion.
+Lists are <code>{"data": […], "next_cursor": …}</code>. Errors are problem documents (RFC 9457) with a stable <code>code</code>.
+The examples read the server URL and the key from the environment:</p>
 <pre><code>export POSTHORN_URL=${SERVER_URL} POSTHORN_API_KEY=phk_…</code></pre>`;
 }
 
@@ -126,15 +126,15 @@ function operationOf({ method, path, operation }: Place, schemas: Schemas): Html
 ${parametersOf("In the path", "path", parameters, schemas)}
 ${parametersOf("In the query", "query", parameters, schemas)}
 ${parametersOf("Headers", "header", parameters, schemas)}
-${body === null ? "" : bodyOf(`Body${requestBody?.required === false ? ", may be left out" : ""}`, body, schemas, "sent")}
+${body === null ? "" : bodyOf(`Body${requestBody?.required === false ? ", optional" : ""}`, body, schemas, "sent")}
 ${otherSchemasOf(requestBody?.content).map(([type, schema]) => bodyOf(`Or with Content-Type: ${type}`, schema, schemas, "sent"))}
 ${Object.entries(operation.responses)
   .filter(([status]) => status.startsWith("2"))
   .map(([status, { content }]) => {
     const answer = schemaOf(content);
     return answer === null
-      ? html`<h4>Answer ${status}, without a body</h4>`
-      : bodyOf(`Answer ${status}`, answer, schemas, "answered");
+      ? html`<h4>Response ${status}, without a body</h4>`
+      : bodyOf(`Response ${status}`, answer, schemas, "answered");
   })}
 ${refusalsOf(operation)}
 <h4>Example</h4>
@@ -158,7 +158,7 @@ function parametersOf(title: string, place: string, all: readonly Parameter[], s
       description === undefined ? schema : { ...schema, description },
     ]),
   );
-  // of the path every part is needed, so that goes without saying
+  // path parameters are always required, so it is not shown
   const required = place === "path" ? [] : given.filter((one) => one.required).map(({ name }) => name);
   return html`<h4>${title}</h4>${fieldsOf({ properties, required }, schemas)}`;
 }
@@ -189,7 +189,7 @@ function otherSchemasOf(content: Content = {}): [type: string, schema: Schema][]
     .map(([type, { schema }]) => [type, schema]);
 }
 
-/** Ids for the examples, as the schemas show them. */
+/** Example ids for the path parameters. */
 function idsOf(parameters: readonly Parameter[], schemas: Schemas): Record<string, string> {
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   return Object.fromEntries(inPath.map(({ name, schema }) => [name, String(exampleOf(schema, schemas))]));

@@ -1,4 +1,4 @@
-// JSON schemas for people: what a field is in a few words, its limits, and what is inside it.
+// Renders JSON schemas as HTML: the type of each field, its limits and its nested fields.
 import { type Html, html, prose } from "./html.ts";
 
 export interface Schema {
@@ -30,10 +30,10 @@ export type Use = "sent" | "answered";
 export type Schemas = Readonly<Record<string, Schema>>;
 
 const REF = "#/components/schemas/";
-/** Deep enough for every schema there is, and an end for one that contains itself. */
+/** Deep enough for every schema, and a limit for recursive ones. */
 const MAX_DEPTH = 8;
 
-/** A table of fields, with those inside them folded away. */
+/** Renders a table of fields; nested fields are collapsed. */
 export function fieldsOf(given: Schema, schemas: Schemas, use: Use = "sent", depth = 0): Html {
   const schema = resolve(given, schemas);
   const options = alternativesOf(schema);
@@ -46,7 +46,7 @@ export function fieldsOf(given: Schema, schemas: Schemas, use: Use = "sent", dep
   const [only = schema] = options;
   const target = resolve(only, schemas);
   if (target.properties === undefined) return inside(target, schemas, use, depth);
-  // in an answer every field is there, so that goes without saying
+  // a response has every field, so "required" is shown for requests only
   const required = use === "sent" ? (target.required ?? []) : [];
   return html`<table class="fields">${Object.entries(target.properties).map(([name, field]) =>
     rowOf(name, field, required.includes(name), schemas, use, depth),
@@ -71,7 +71,7 @@ function rowOf(
   }</td></tr>`;
 }
 
-/** Of something that stands beside it, so its fields are told already. */
+/** True for a list of another alternative, whose fields are shown already. */
 function isListOf({ items }: Schema, options: readonly Schema[]): boolean {
   return items?.$ref !== undefined && options.some(({ $ref }) => $ref === items.$ref);
 }
@@ -81,13 +81,13 @@ function optionOf(option: Schema, schemas: Schemas): Html {
   return html`${title ?? typeOf(option, schemas)}${title === undefined || description === undefined ? "" : html`: ${prose(description)}`}`;
 }
 
-/** What is folded away behind an array or a map. */
+/** Renders the fields of the items of an array or map. */
 function inside(schema: Schema, schemas: Schemas, use: Use, depth: number): Html {
   const more = insideOf(schema, schemas);
   return more === null || depth >= MAX_DEPTH ? html`` : fieldsOf(more, schemas, use, depth + 1);
 }
 
-/** The object with fields that it is or holds; null when there is none. */
+/** Returns the object schema that the schema is or contains, or null. */
 export function insideOf(given: Schema, schemas: Schemas): Schema | null {
   const schema = resolve(given, schemas);
   if (schema.properties !== undefined && Object.keys(schema.properties).length > 0) return schema;
@@ -144,7 +144,7 @@ function limitsOf(given: Schema, schemas: Schemas): Html {
   return html`${texts.length === 0 ? "" : html` <span class="quiet">${texts.join(", ")}</span>`}`;
 }
 
-/** Without null, which the type says. */
+/** Returns the alternatives except null, which is part of the type. */
 function alternativesOf(schema: Schema): readonly Schema[] {
   return (schema.anyOf ?? schema.oneOf ?? []).filter(({ type }) => type !== "null");
 }

@@ -1,4 +1,4 @@
-// How the reference looks. Its hash is in the page's security policy, so that no other style is applied.
+// Style of the API reference. The page's security policy contains its hash.
 
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2430; --quiet: #5c6878; --line: #dde3ea; --paper: #fff; --panel: #f6f8fa; --accent: #0b63c5;

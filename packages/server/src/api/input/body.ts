@@ -1,5 +1,4 @@
-// Reads a JSON body by the schema of its operation. What the schema does not know is refused, so that nobody sets what
-// was not meant to be set.
+// Reads a JSON body by the schema of its operation. Unknown fields are rejected.
 import type { Operation } from "@posthorn/client";
 import { z } from "zod";
 import type { Exchange } from "../exchange.ts";
@@ -8,7 +7,7 @@ import { invalidBody } from "./invalid-body.ts";
 import { fieldErrors, fieldsAt } from "./issues.ts";
 import { parseSettings } from "./settings-json.ts";
 
-/** Largest body of an operation that takes settings, not events. */
+/** Maximum body size of all operations except publishing. */
 const MAX_SETTINGS_BYTES = 256 * 1024;
 
 export async function readBody(
@@ -24,7 +23,7 @@ export async function readBody(
   throw invalidBody(fieldErrors(schema, result.error.issues, shown));
 }
 
-/** For an operation that takes no body: what is in one would be meant, and not carried out. */
+/** Rejects the fields of a body sent to an operation without a body, because they would be ignored. */
 export async function refuseBody(exchange: Exchange, operation: Operation): Promise<void> {
   await readBody(exchange, { ...operation, isBodyOptional: true }, NO_FIELDS);
 }

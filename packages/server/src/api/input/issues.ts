@@ -1,4 +1,4 @@
-// What a schema finds wrong, as places and sentences of ours.
+// Turns the issues of a Zod schema into field errors with plain messages.
 import { didYouMean, escapePointer } from "@posthorn/wire";
 import { MAX_PROBLEMS } from "posthorn/internal";
 import { z } from "zod";
@@ -7,10 +7,10 @@ import type { FieldError } from "../http-error.ts";
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** One more than is told: so it is known that there are others. */
+/** One more than is reported, so that the message can say that there are more. */
 export const PROBLEM_LIMIT = MAX_PROBLEMS + 1;
 
-/** `shown` are the fields of the answer: whoever sends back what was shown is told what to drop. */
+/** `shown` are the fields of the response: a read-only field that is sent back gets its own message. */
 export function fieldErrors(
   schema: z.ZodType,
   issues: readonly Issue[],
@@ -39,7 +39,7 @@ function issueErrors(schema: z.ZodType, issue: Issue, shown: readonly string[], 
   return [{ pointer: pointerTo(path), message: `This ${describeIssue(issue)}.` }];
 }
 
-/** Of the ways a value could have been meant, the one that got further than its outermost type. */
+/** Returns the only alternative of a union that matched at least the outermost type. */
 function intendedBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | null {
   const inside = branches.filter((issues) =>
     issues.some(({ path, code }) => path.length > 0 || code === "unrecognized_keys"),
@@ -62,14 +62,14 @@ export function describeIssue(issue: Issue): string {
     case "invalid_union":
       return `must be ${[...new Set(issue.errors.flatMap(([first]) => (first ? [expectedOf(first)] : [])))].join(" or ")}`;
     case "invalid_format":
-      if (issue.format === "datetime") return "must be a time with its zone, such as 2027-01-01T00:00:00Z";
+      if (issue.format === "datetime") return "must be a time with a time zone, such as 2027-01-01T00:00:00Z";
       return issue.message.startsWith("must ") ? issue.message : "is not valid";
     default:
       return issue.message.startsWith("must ") ? issue.message : "is not valid";
   }
 }
 
-/** Zod leaves the value out of an issue; only what is missing is told to be undefined. */
+/** Zod does not include the value in an issue; only the message says that it is missing. */
 function isMissing(issue: Issue): boolean {
   return issue.message.endsWith("received undefined");
 }
@@ -92,17 +92,17 @@ export function unknownField(name: string, known: readonly string[]): string {
 }
 
 function readOnlyField(name: string, readOnly: readonly string[]): string {
-  return `"${name}" is read-only. Leave out what cannot be set: ${readOnly.join(", ")}.`;
+  return `"${name}" is read-only. Remove the read-only fields: ${readOnly.join(", ")}.`;
 }
 
-/** Of a name that somebody made up. */
+/** Names from the request are cut to this length in messages. */
 const SHOWN_LENGTH = 100;
 
 export function pointerTo(path: Path): string {
   return path.map((part) => `/${escapePointer(String(part).slice(0, SHOWN_LENGTH))}`).join("");
 }
 
-/** The fields of the object at a place of the schema. */
+/** Returns the field names of the object at a path of the schema. */
 export function fieldsAt(schema: z.core.$ZodType, path: Path): string[] {
   const bare = unwrapped(schema);
   const [head, ...rest] = path;

@@ -1,13 +1,13 @@
-// Reads the parameters of a URL by a schema, as bodies are read: unknown ones are refused with a suggestion.
+// Reads query parameters by a schema. Unknown ones are rejected with a suggestion.
 import { didYouMean } from "@posthorn/wire";
 import { z } from "zod";
 import { type FieldError, HttpError } from "../http-error.ts";
 import { describeIssue, PROBLEM_LIMIT, unwrapped } from "./issues.ts";
 
-/** Of an address that takes none. */
+/** Schema of a route without parameters. */
 export const NO_PARAMETERS = z.object({});
 
-/** `query` is what follows the question mark. */
+/** `query` is the part of the URL after the question mark. */
 export function readQuery<Schema extends z.ZodObject>(query: string, schema: Schema): z.output<Schema> {
   const given: Record<string, unknown> = {};
   const problems: FieldError[] = [];
@@ -27,7 +27,7 @@ export function readQuery<Schema extends z.ZodObject>(query: string, schema: Sch
     });
   }
   const [first] = problems;
-  if (first) throw new HttpError("invalid_parameter", first.message, { places: problems });
+  if (first) throw new HttpError("invalid_parameter", first.message, { fieldErrors: problems });
   return result.data as z.output<Schema>;
 }
 
@@ -44,7 +44,7 @@ function take(
   return null;
 }
 
-/** A URL has only text; what is to be a number or a truth value is read from it, or left for the schema to refuse. */
+/** Converts text to the number, boolean or list that the schema expects; anything else is left for the schema to reject. */
 function decoded(value: string, field: z.core.$ZodType): unknown {
   const bare = unwrapped(field);
   if (bare instanceof z.ZodNumber) return /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
@@ -61,6 +61,6 @@ function rangeOf(field: z.core.$ZodType): string | null {
 }
 
 function unknownParameter(name: string, known: readonly string[]): string {
-  const hint = known.length === 0 ? "This address takes none." : didYouMean(name, known);
+  const hint = known.length === 0 ? "This route has no parameters." : didYouMean(name, known);
   return `"${name}" is not a parameter here. ${hint}`;
 }

@@ -3,7 +3,7 @@ import { MAX_LIST_ITEMS, parseSettings } from "./settings-json.ts";
 
 const read = (json: string): unknown => parseSettings(Buffer.from(json));
 const refusal = (pointer: string, message: unknown) =>
-  expect.objectContaining({ code: "invalid_body", places: [{ pointer, message }] });
+  expect.objectContaining({ code: "invalid_body", fieldErrors: [{ pointer, message }] });
 
 test("a name given twice is refused, wherever it is and however it is written", () => {
   for (const json of [
@@ -24,7 +24,7 @@ test("colons, quotes and braces within texts are no names", () => {
 });
 
 test("a name that the schema would drop in silence is refused, unless it is in data of the caller's own", () => {
-  const message = '"__proto__" cannot be a name. Leave it out.';
+  const message = '"__proto__" is not allowed as a name. Remove it.';
   expect(() => read('{"headers":{"__proto__":1}}')).toThrow(refusal("/headers/__proto__", message));
   expect(() => read('{"__proto__":{"name":"a"}}')).toThrow(refusal("/__proto__", message));
   expect(JSON.stringify(read('{"data":{"__proto__":1}}'))).toBe('{"data":{"__proto__":1}}');
@@ -35,7 +35,7 @@ test("lists have 10,000 items together, and not one more; those of the caller's 
     JSON.stringify({ [name]: Array(count - 1).fill(1), other: [1] });
   read(lists(MAX_LIST_ITEMS, "events"));
   expect(() => read(lists(MAX_LIST_ITEMS + 1, "events"))).toThrow(
-    refusal("", "The lists have 10001 items together. Send at most 10000 at once."),
+    refusal("", "The lists have 10001 items in total. Send at most 10000 at once."),
   );
   read(lists(MAX_LIST_ITEMS + 1, "data"));
 });

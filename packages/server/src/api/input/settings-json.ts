@@ -1,13 +1,12 @@
-// Parses a body of settings, and refuses what JavaScript would pass over in silence: a name given twice, of which the
-// last would count, and one that schemas drop. And lists so long that checking each item would hold everybody up.
+// Parses the JSON body of an operation. Rejects what JavaScript would silently ignore (duplicate names and `__proto__`)
+// and lists that would take too long to validate.
 import { namesWritten } from "@posthorn/wire";
 import { parseJson } from "../middleware/read-body.ts";
-
 import { DUPLICATE_FIELD, invalidBody } from "./invalid-body.ts";
 import { pointerTo } from "./issues.ts";
 import { OPAQUE_FIELDS } from "./names.ts";
 
-/** More than fit into a body that is meant; each wrong one costs the schema about 5 µs. */
+/** More than any valid body has; each invalid item takes the schema about 5 µs. */
 export const MAX_LIST_ITEMS = 10_000;
 
 export function parseSettings(bytes: Buffer): unknown {
@@ -15,9 +14,9 @@ export function parseSettings(bytes: Buffer): unknown {
   const { names, items, droppedAt } = survey(body);
   if (names !== namesWritten(bytes)) throw invalidBody([{ pointer: "", message: DUPLICATE_FIELD }]);
   if (droppedAt !== null)
-    throw invalidBody([{ pointer: droppedAt, message: `"${DROPPED}" cannot be a name. Leave it out.` }]);
+    throw invalidBody([{ pointer: droppedAt, message: `"${DROPPED}" is not allowed as a name. Remove it.` }]);
   if (items > MAX_LIST_ITEMS) {
-    const message = `The lists have ${items} items together. Send at most ${MAX_LIST_ITEMS} at once.`;
+    const message = `The lists have ${items} items in total. Send at most ${MAX_LIST_ITEMS} at once.`;
     throw invalidBody([{ pointer: "", message }]);
   }
   return body;
@@ -27,7 +26,7 @@ const DROPPED = "__proto__";
 
 interface Survey {
   names: number;
-  /** Of lists that a schema of ours looks into. */
+  /** Items of lists that the schema validates. */
   items: number;
   droppedAt: string | null;
 }
@@ -35,11 +34,11 @@ interface Survey {
 interface Place {
   readonly value: object;
   readonly pointer: string;
-  /** Its content is the caller's own, and nothing of it is dropped or looked into here. */
+  /** The content is defined by the caller and not checked here. */
   readonly isOpaque: boolean;
 }
 
-/** Without recursion: nobody has looked at the depth yet. */
+/** Iterative, because the depth has not been checked yet. */
 function survey(body: unknown): Survey {
   const found: Survey = { names: 0, items: 0, droppedAt: null };
   const open: Place[] = isNested(body) ? [{ value: body, pointer: "", isOpaque: false }] : [];

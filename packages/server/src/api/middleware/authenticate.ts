@@ -1,4 +1,4 @@
-// Who asks: whoever has a key says so in a header; a person in a browser has a session in a cookie.
+// Authenticates a request: by a key in the Authorization header, or by a session cookie.
 import type { IncomingMessage } from "node:http";
 import type { Principal } from "../principal.ts";
 import type { SessionStore } from "../session/session-store.ts";
@@ -6,7 +6,7 @@ import { type Credentials, unauthorized } from "./credentials.ts";
 
 export type Authenticate = (request: IncomingMessage) => Principal | Promise<Principal>;
 
-/** A key comes before a cookie: whoever sends both is a program, and needs no page of ours. */
+/** A key takes precedence over a cookie. */
 export function createAuthenticate(credentials: Credentials, sessions: SessionStore): Authenticate {
   return (request) => {
     const { authorization } = request.headers;

@@ -1,5 +1,5 @@
-// Whose key it is: the admin key of the environment, a stored key, or a member's token. All are compared by digest:
-// equal lengths for timingSafeEqual, and nothing to steal from memory or disk.
+// Resolves a key to its principal: the admin key, a stored key, or a member's token. Keys are compared by digest, so that
+// lengths are equal for timingSafeEqual and no key is kept in memory or on disk.
 import { hash, timingSafeEqual } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { ROLE_SCOPES, type Scope } from "@posthorn/client";
@@ -9,18 +9,18 @@ import { ADMIN, type Principal } from "../principal.ts";
 import type { Cached } from "./fresh-cache.ts";
 import type { KeyCache } from "./key-cache.ts";
 
-/** The SHA-256 of the admin key in hex, or null while there is none. */
+/** Returns the SHA-256 of the admin key in hex, or null if there is none yet. */
 export type AdminKeyDigest = () => string | null | Promise<string | null>;
 
 export interface CredentialsOptions {
-  /** Asked until it knows the answer, then never again. */
+  /** Called until it returns a digest, which is then cached. */
   readonly adminKeyDigest: AdminKeyDigest;
   readonly keys: KeyCache;
-  /** Requests per second of a key that says nothing of its own; 0: no limit. */
+  /** Requests per second of keys without a limit of their own. 0 means no limit. */
   readonly keyRateLimit: number;
 }
 
-/** Throws the same 401 for every reason. */
+/** Resolves keys. Every failure is the same 401. */
 export class Credentials {
   readonly #options: CredentialsOptions;
   #adminDigest: string | null = null;
@@ -29,7 +29,7 @@ export class Credentials {
     this.#options = options;
   }
 
-  /** By the whole of it. */
+  /** Resolves the text of a key. */
   ofText(text: string): Principal | Promise<Principal> {
     const digest = hash("sha256", text, "buffer");
     const id = keyIdOf(text);
@@ -38,7 +38,7 @@ export class Credentials {
     return known instanceof Promise ? known.then((hex) => asAdmin(digest, hex)) : asAdmin(digest, known);
   }
 
-  /** For a session that was opened with it. */
+  /** Resolves a key by its id, for a session that was opened with it. */
   ofKey(id: string): Principal | Promise<Principal> {
     return this.#ofKey(id, () => true);
   }
@@ -51,7 +51,7 @@ export class Credentials {
     });
   }
 
-  /** Throws when there were too many; otherwise how many there may be in a second, or null. */
+  /** Counts a request. Throws if the key exceeds its rate; returns the rate, or null without a limit. */
   countRequest(id: string, own: number | null): number | null {
     const { keys, keyRateLimit } = this.#options;
     const perSecond = own ?? keyRateLimit;
@@ -84,7 +84,7 @@ function asAdmin(digest: Buffer, expected: string | null): Principal {
 
 const principals = new WeakMap<KnownKey, Principal>();
 
-/** The same for every request that finds the key in the cache. */
+/** Cached per key, so that a request with a cached key allocates nothing. */
 function principalOf(key: KnownKey, rateLimit: number | null): Principal {
   const known = principals.get(key);
   if (known !== undefined) return known;
@@ -114,7 +114,7 @@ export function unauthorized(): HttpError {
 function tooFast(perSecond: number, waitMs: number): HttpError {
   return new HttpError(
     "rate_limited",
-    `This key may make ${perSecond} requests per second, and made more. Wait as long as Retry-After says.`,
+    `This key exceeded its limit of ${perSecond} requests per second. Wait as long as Retry-After says.`,
     { headers: { "Retry-After": String(Math.ceil(waitMs / 1_000)) } },
   );
 }

@@ -1,20 +1,20 @@
-// What requests come with, read from the database at most once a second each: so a busy key costs nothing, and a
-// revoked one is refused within a second by every process.
+// Caches keys and sessions for less than a second, so that a busy key costs no queries and a revoked one is refused by
+// every process within a second.
 import { performance } from "node:perf_hooks";
 import { BoundedMap } from "@posthorn/wire";
 
 export interface Cached<Value> {
-  /** Null: there is none of that id, or none that is valid. */
+  /** Null if there is no valid entry of that id. */
   readonly value: Value | null;
   readonly readAt: number;
-  /** Monotonic; where it ends, so does what was read. */
+  /** Monotonic time at which the entry expires. */
   readonly endsAt: number;
 }
 
-/** What is this old is read again while it is used; what is as old as the next is not used before. */
+/** Entries older than the first are refreshed in the background; entries older than the second are not used. */
 const REFRESH_MS = 400;
 const MAX_AGE_MS = 900;
-/** Requests with invented keys fill the cache up to this bound. */
+/** Requests with invalid keys fill the cache up to this bound. */
 export const MAX_CACHED = 10_000;
 
 export class FreshCache<Value extends { readonly endsInMs: number | null }> {
@@ -34,7 +34,7 @@ export class FreshCache<Value extends { readonly endsInMs: number | null }> {
     return cached;
   }
 
-  /** It was ended here: this process knows at once. */
+  /** Removes an entry that this process has just revoked. */
   forget(id: string): void {
     this.#cached.delete(id);
     this.#reading.delete(id);
@@ -48,7 +48,7 @@ export class FreshCache<Value extends { readonly endsInMs: number | null }> {
       .then((value) => {
         const endsAt = value?.endsInMs == null ? Number.POSITIVE_INFINITY : readAt + value.endsInMs;
         const cached = { value, readAt, endsAt };
-        // one that was forgotten meanwhile may have been read before its end
+        // an entry that was forgotten meanwhile may have been read before it was revoked
         if (this.#reading.get(id) === reading) this.#cached.set(id, cached);
         return cached;
       })

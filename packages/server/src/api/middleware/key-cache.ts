@@ -1,4 +1,4 @@
-// The keys that requests come with, how often they may, and when they were used.
+// Caches keys with their rate limits, and records when they were used.
 import { performance } from "node:perf_hooks";
 import { BoundedMap } from "@posthorn/wire";
 import type { Posthorn } from "posthorn";
@@ -22,19 +22,19 @@ export class KeyCache {
     return this.#known.find(id);
   }
 
-  /** Milliseconds to wait before the key may ask again; zero: now. */
+  /** Returns the milliseconds until the key may make another request; zero means now. */
   waitMs(id: string, perSecond: number): number {
     const now = performance.now();
     let bucket = this.#buckets.get(id);
     if (bucket?.perSecond !== perSecond) {
-      // it starts with a second's worth
+      // starts with the requests of one second
       bucket = new RateBucket(perSecond, now - 1_000);
       this.#buckets.set(id, bucket);
     }
     return bucket.take(now) ? 0 : bucket.waitMs(now);
   }
 
-  /** Not awaited by anybody: when it fails, the next minute's use is noted. */
+  /** Records the use at most once a minute, in the background; a failure is ignored. */
   recordUse(id: string): void {
     const now = performance.now();
     if (now - (this.#usedAt.get(id) ?? Number.NEGATIVE_INFINITY) < RECORD_USE_MS) return;

@@ -1,5 +1,5 @@
-// Reads a JSON body whole and within limits. What is too large, compressed or of another type is refused before it is
-// read; the time a slow client may take is limited by the server's request timeout.
+// Reads a whole body within limits. A body that is too large, compressed or of the wrong type is refused before it is
+// read. Slow clients are limited by the server's request timeout.
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Exchange } from "../exchange.ts";
@@ -10,24 +10,24 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 type Asked = Pick<Exchange, "request" | "response" | "principal">;
 
-/** The exact bytes of a JSON body: valid UTF-8, not yet parsed. */
+/** Returns the exact bytes of a JSON body, checked to be UTF-8 but not parsed. */
 export async function readJsonBytes(exchange: Asked, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   checkIsJson(exchange.request);
   return checkUtf8(await readBytesOf(exchange, maxBytes));
 }
 
-/** The same of a body whose content type says that it is JSON in UTF-8 in other words. */
+/** Returns the exact bytes of a UTF-8 body of any content type. */
 export async function readUtf8Bytes(exchange: Asked): Promise<Buffer> {
   return checkUtf8(await readBytesOf(exchange));
 }
 
-/** The exact bytes of a body of any content type. */
+/** Returns the exact bytes of a body of any content type. */
 export async function readBytesOf(exchange: Asked, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const { request, principal } = exchange;
   checkHeaders(request, maxBytes);
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > LARGE_BYTES) bodyMemory.reserve(exchange, principal, announced);
-  // One of unknown length counts as the longest there may be, as soon as it is large.
+  // A body of unknown length counts as the maximum once it is large.
   const onLarge = announced > 0 ? ignore : () => bodyMemory.reserve(exchange, principal, maxBytes);
   return await readBytes(request, maxBytes, onLarge);
 }
@@ -37,13 +37,13 @@ function checkUtf8(body: Buffer): Buffer {
   throw new HttpError("invalid_utf8", "The body is not valid UTF-8. Send JSON encoded in UTF-8.");
 }
 
-/** A body that is being read, parsed or published; parsed it takes several times its size. */
+/** Larger bodies count against the memory budget; a parsed body takes several times its size. */
 const LARGE_BYTES = 256 * 1024;
-/** Of the whole process. One tenant that sends drop by drop leaves room for the largest body of another. */
+/** Shared by the process. A tenant that sends slowly leaves memory for the largest body of another. */
 const bodyMemory = new MemoryBudget({
   bytesPerCaller: 2 * MAX_BODY_BYTES,
   totalBytes: 3 * MAX_BODY_BYTES,
-  refusal: "Too many large requests are being read at once; try again in a second.",
+  refusal: "Too many large requests are in progress. Try again in a second.",
 });
 
 export function parseJson(body: Buffer): unknown {
@@ -60,7 +60,7 @@ function checkHeaders({ headers }: IncomingMessage, maxBytes: number): void {
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw new HttpError(
       "unsupported_media_type",
-      "Compressed bodies are not accepted. Send it without Content-Encoding.",
+      "Compressed bodies are not accepted. Send the body without Content-Encoding.",
     );
   }
   if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
@@ -76,7 +76,7 @@ function checkIsJson({ headers }: IncomingMessage): void {
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 
-/** `onLarge`: asked once, before the rest of a large one is read; it may refuse. */
+/** `onLarge` is called once when the body becomes large, before the rest is read; it may throw to refuse the body. */
 export function readBytes(
   request: IncomingMessage,
   maxBytes: number,
@@ -103,7 +103,7 @@ export function readBytes(
     };
     const onCut = (): void =>
       settle(() => reject(new HttpError("body_incomplete", "The body ended too early.")));
-    // What still comes is thrown away once the answer is sent.
+    // The rest of the body is discarded after the response is sent.
     const settle = (finish: () => void): void => {
       request.off("data", onData).off("end", onEnd).off("close", onCut);
       finish();
@@ -114,7 +114,7 @@ export function readBytes(
 
 function ignore(): void {}
 
-/** In an application with a body parser in front of us the stream is spent; some parsers keep the bytes. */
+/** Returns the bytes kept by a body parser that has already consumed the stream; throws if it kept none. */
 function bytesKeptByBodyParser(request: IncomingMessage): Buffer {
   const { rawBody, body } = request as IncomingMessage & { rawBody?: unknown; body?: unknown };
   for (const kept of [rawBody, body]) if (Buffer.isBuffer(kept)) return kept;

@@ -1,4 +1,4 @@
-// Every request has an id: the caller's own if it is harmless, otherwise a new one. It is in the answer and the log.
+// Every request has an id: the caller's X-Request-Id if it is safe to log, otherwise a new one. It is sent back and logged.
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
@@ -7,9 +7,9 @@ let count = 0;
 
 export function requestIdOf(request: IncomingMessage): string {
   const given = request.headers["x-request-id"];
-  if (typeof given === "string" && HARMLESS.test(given)) return given;
+  if (typeof given === "string" && SAFE_ID.test(given)) return given;
   count += 1;
   return `req_${process}${count.toString(36)}`;
 }
 
-const HARMLESS = /^[A-Za-z0-9_.:/+=@-]{1,128}$/;
+const SAFE_ID = /^[A-Za-z0-9_.:/+=@-]{1,128}$/;

@@ -1,4 +1,4 @@
-// The reference of the API for people, rendered when it is first asked for.
+// GET /docs: the API reference as HTML, rendered on the first request.
 import { openApi } from "@posthorn/client";
 import { VERSION } from "../../version.ts";
 import { escapeHtml } from "../docs/html.ts";

@@ -1,4 +1,4 @@
-// For whoever keeps the process running: is it alive, and may it be given work?
+// Liveness and readiness of the process.
 import type { Posthorn } from "posthorn";
 import { json } from "../reply.ts";
 import type { Route } from "../router.ts";

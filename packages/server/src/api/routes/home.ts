@@ -1,4 +1,4 @@
-// The root: to a browser the dashboard, to a program what this is and where to go on.
+// GET /: the dashboard for browsers, and a short page with links otherwise.
 import type { Dashboard } from "../../dashboard/dashboard.ts";
 import type { Reply } from "../reply.ts";
 import type { Route } from "../router.ts";
@@ -8,7 +8,7 @@ export function homeRoute(dashboard: Dashboard): Route {
     method: "GET",
     path: "/",
     permission: "public",
-    handle: async ({ request }) => (await dashboard(request, "/")) ?? htmlReply,
+    handle: async ({ request }) => (await dashboard(request, "/")) ?? fallbackPage,
   };
 }
 
@@ -29,7 +29,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-const htmlReply: Reply = {
+const fallbackPage: Reply = {
   status: 200,
   body: PAGE,
   contentType: "text/html; charset=utf-8",

@@ -1,4 +1,4 @@
-// What Prometheus reads. Endpoint ids and how much is sent are nobody's business by default, so it takes the admin scope.
+// GET /metrics for Prometheus. It contains endpoint ids and volumes, so it needs the scope `admin` by default.
 import type { Posthorn } from "posthorn";
 import type { Route, RoutePermission } from "../router.ts";
 

@@ -1,4 +1,4 @@
-// The contract as OpenAPI 3.1, written once.
+// GET /openapi.json: the contract as OpenAPI 3.1, generated once.
 import { openApi } from "@posthorn/client";
 import { VERSION } from "../../version.ts";
 import type { Route } from "../router.ts";

@@ -1,4 +1,4 @@
-// What an endpoint's signatures are verified with, where receivers can fetch it: as a JWK set, and as whpk_ texts.
+// The public keys that verify an endpoint's signatures, as a JWK set and as whpk_ texts.
 import { createHash } from "node:crypto";
 import type { Posthorn } from "posthorn";
 import { hasTag } from "../entity-tag.ts";
@@ -6,7 +6,7 @@ import type { Exchange } from "../exchange.ts";
 import type { Reply } from "../reply.ts";
 import type { Route } from "../router.ts";
 
-/** An old key signs beside a new one for longer than that, unless it was revoked. */
+/** Shorter than the overlap of a key rotation, so that receivers see a new key in time. */
 const CACHE_SECONDS = 300;
 
 export function publicKeyRoutes({ endpoints }: Posthorn): Route[] {

@@ -1,5 +1,5 @@
-// Where an endpoint that was asked whether it wants webhooks can agree later: whoever knows the URL was told it. Both
-// methods, because the specification leaves the choice to the endpoint.
+// The callback URL of the handshake, where an endpoint can agree to receive webhooks later. The token in the URL
+// authenticates it. Both methods are supported, because the specification leaves the choice to the endpoint.
 import type { Posthorn } from "posthorn";
 import type { Exchange } from "../exchange.ts";
 import type { Reply } from "../reply.ts";

@@ -1,4 +1,4 @@
-// What an application says about its pages goes into headers and cookies: it is held to the rules of the settings.
+// Validates the site options of an application like the settings, because they end up in headers and cookies.
 import {
   hexColour,
   hostName,
@@ -18,7 +18,7 @@ export interface CheckedSite extends SiteOptions {
   readonly portal: PortalOptions;
 }
 
-/** Throws a TypeError that names the option. */
+/** Throws a TypeError that names the invalid option. */
 export function checkSiteOptions({
   publicUrl,
   allowedHosts = [],

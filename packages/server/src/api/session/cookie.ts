@@ -1,11 +1,11 @@
-// The cookie that a session is in: out of reach for scripts, and for other sites, hosts and paths.
+// The session cookie: not readable by scripts, and limited to this site, host and path.
 import type { IncomingMessage } from "node:http";
 import type { Site } from "./site.ts";
 
-/** Each has a cookie of its own: an operator who opens a customer's portal stays signed in. */
+/** Each page has its own cookie, so that an operator who opens a customer's portal stays signed in. */
 export type Page = "dashboard" | "portal";
 
-/** The header that pages of ours send, and that no form or link of another site can. */
+/** Header that only our own pages can send; forms and links of other sites cannot. */
 export const PAGE_HEADER = "posthorn-dashboard";
 
 export function pageOf({ headers }: IncomingMessage): Page | null {
@@ -14,14 +14,14 @@ export function pageOf({ headers }: IncomingMessage): Page | null {
   return given === "portal" ? "portal" : null;
 }
 
-/** Prefixed where the browser then holds it to https and to this host (and path). */
+/** With https the name has a prefix that makes browsers enforce https, the host and the path. */
 export function cookieName(site: Site, request: IncomingMessage, page: Page): string {
   const name = page === "portal" ? "posthorn-portal" : "posthorn";
   if (!site.isHttps(request)) return name;
   return `${site.basePath(request) === "" ? "__Host-" : "__Secure-"}${name}`;
 }
 
-/** The first of that name: a browser sends the one of the longest path first. */
+/** Returns the first cookie of that name; browsers send the one with the longest path first. */
 export function readCookie({ headers }: IncomingMessage, name: string): string | null {
   for (const part of (headers.cookie ?? "").split(";")) {
     const at = part.indexOf("=");
@@ -32,7 +32,7 @@ export function readCookie({ headers }: IncomingMessage, name: string): string |
 
 export interface CookieOptions {
   readonly maxAgeSeconds: number;
-  /** In a frame of another site it is sent too, and kept apart for each such site. */
+  /** Also sends the cookie in frames of other sites, with a separate cookie for each site. */
   readonly isEmbedded: boolean;
 }
 
@@ -50,7 +50,7 @@ export function writeCookie(
     `Max-Age=${maxAgeSeconds}`,
     "HttpOnly",
     ...(isHttps ? ["Secure"] : []),
-    // a browser takes None with Secure only
+    // browsers accept SameSite=None only with Secure
     ...(isEmbedded && isHttps ? ["SameSite=None", "Partitioned"] : ["SameSite=Strict"]),
   ].join("; ");
 }

@@ -1,10 +1,10 @@
-// What comes with a cookie may have been sent by any page that the browser has open: only our own may.
+// Protects against cross-site request forgery: a request with a cookie must come from one of our own pages.
 import type { IncomingMessage } from "node:http";
 import { HttpError } from "../http-error.ts";
 import { PAGE_HEADER, type Page, pageOf } from "./cookie.ts";
 import type { Site } from "./site.ts";
 
-/** Throws unless it is a page of ours, on a host of ours; which of the pages it is. */
+/** Returns which of our pages sent the request; throws if none did. */
 export function refuseCrossSite(site: Site, request: IncomingMessage): Page {
   if (!site.isKnownHost(request)) throw unknownHost();
   const page = pageOf(request);
@@ -18,7 +18,7 @@ export function refuseCrossSite(site: Site, request: IncomingMessage): Page {
 }
 
 export const UNKNOWN_HOST =
-  "This server does not know itself by this host name. Set POSTHORN_PUBLIC_URL to where people reach it, or add the name to POSTHORN_ALLOWED_HOSTS.";
+  "This host name is not configured. Set POSTHORN_PUBLIC_URL to the public URL of this server, or add the name to POSTHORN_ALLOWED_HOSTS.";
 
 function unknownHost(): HttpError {
   return new HttpError("unknown_host", UNKNOWN_HOST);

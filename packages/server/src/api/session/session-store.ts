@@ -1,4 +1,4 @@
-// From a cookie to who asks. A session gives what the key or token behind it would, as that is now.
+// Resolves a session cookie to its principal, with the current permissions of the key or member behind it.
 import type { IncomingMessage } from "node:http";
 import { performance } from "node:perf_hooks";
 import { ROLE_SCOPES, type Role, type Scope } from "@posthorn/client";
@@ -29,7 +29,7 @@ export class SessionStore {
     this.#known = new FreshCache((id) => sessions.known([id]).then(([session = null]) => session));
   }
 
-  /** Throws the same 401 for every reason; 403 or 421 before that, where no page of ours asks. */
+  /** Every invalid session is the same 401. A request from another site is a 403 or 421. */
   async ofRequest(request: IncomingMessage): Promise<Principal> {
     const { site } = this.#options;
     const names = PAGES.map((page) => cookieName(site, request, page));
@@ -50,7 +50,7 @@ export class SessionStore {
     this.#known.forget(id);
   }
 
-  /** Also of a link: who would be let in by it. */
+  /** Returns the principal of a session, or of a link that could open one. */
   async principalOf(row: SessionRow): Promise<Principal> {
     const { credentials } = this.#options;
     const session = { id: row.id, expiresAt: new Date(row.expiresMs) };
@@ -80,7 +80,7 @@ function portalPrincipal(
   };
 }
 
-/** What the link gives; of a member never more than the role has now. */
+/** Returns the scopes of the link, limited to the current role of a member. */
 function portalScopes(given: readonly Scope[] | null, role: Role | null): readonly Scope[] {
   if (role === null) return given ?? [];
   const ofRole: readonly Scope[] = ROLE_SCOPES[role];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FAILURES_AT_ONCE, SignInLimit } from "./sign-in-limit.ts";
+import { FAILURE_BURST, SignInLimit } from "./sign-in-limit.ts";
 
 /** How many of so many tries are let through, of which none works. */
 function triesOf(limit: SignInLimit, address: string, times: number): number {
@@ -20,7 +20,7 @@ const ADDRESS = "192.0.2.1";
 test("an address may fail so often, then once every three seconds, whatever the others do", () => {
   const clock = { nowMs: 0 };
   const limit = new SignInLimit(() => clock.nowMs);
-  expect(triesOf(limit, ADDRESS, FAILURES_AT_ONCE + 1)).toBe(FAILURES_AT_ONCE);
+  expect(triesOf(limit, ADDRESS, FAILURE_BURST + 1)).toBe(FAILURE_BURST);
   expect(triesOf(limit, "192.0.2.2", 1)).toBe(1);
   clock.nowMs = 2_999;
   expect(triesOf(limit, ADDRESS, 1)).toBe(0);
@@ -38,18 +38,18 @@ test("who is refused does not have to wait longer for having tried", () => {
 
 test("a try that works costs nothing, and saves nothing up", () => {
   const limit = new SignInLimit(() => 0);
-  for (let count = 0; count < 3 * FAILURES_AT_ONCE; count += 1) {
+  for (let count = 0; count < 3 * FAILURE_BURST; count += 1) {
     limit.begin(ADDRESS);
-    limit.worked(ADDRESS);
+    limit.succeeded(ADDRESS);
   }
-  limit.worked(ADDRESS);
-  expect(triesOf(limit, ADDRESS, FAILURES_AT_ONCE + 1)).toBe(FAILURES_AT_ONCE);
+  limit.succeeded(ADDRESS);
+  expect(triesOf(limit, ADDRESS, FAILURE_BURST + 1)).toBe(FAILURE_BURST);
 });
 
 test("an IPv6 address counts with its network, one of IPv4 alone", () => {
   const limit = new SignInLimit(() => 0);
-  triesOf(limit, "2001:db8:0:1::7", FAILURES_AT_ONCE);
-  triesOf(limit, "::ffff:192.0.2.9", FAILURES_AT_ONCE);
+  triesOf(limit, "2001:db8:0:1::7", FAILURE_BURST);
+  triesOf(limit, "::ffff:192.0.2.9", FAILURE_BURST);
   expect(triesOf(limit, "2001:db8:0:1:ffff::1", 1)).toBe(0);
   expect(triesOf(limit, "2001:0db8:0:2::7", 1)).toBe(1);
   expect([triesOf(limit, "::ffff:192.0.2.9", 1), triesOf(limit, "::ffff:192.0.2.10", 1)]).toEqual([0, 1]);

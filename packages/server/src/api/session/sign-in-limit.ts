@@ -1,12 +1,12 @@
-// How often an address may fail to sign in: guessing is slow, whatever is guessed.
+// Limits failed sign-ins per address, to slow down guessing.
 import { isIPv6 } from "node:net";
 import { performance } from "node:perf_hooks";
 import { BoundedMap } from "@posthorn/wire";
 import { HttpError } from "../http-error.ts";
 import { MAX_CACHED } from "../middleware/fresh-cache.ts";
 
-/** So many at once, then one in so many milliseconds. */
-export const FAILURES_AT_ONCE = 20;
+/** Burst of failures, then one failure per interval. */
+export const FAILURE_BURST = 20;
 const FAILURE_EVERY_MS = 3_000;
 
 interface Failures {
@@ -23,8 +23,8 @@ export class SignInLimit {
   }
 
   /**
-   * Throws for whoever has failed too often, also when they would be right this time. Each try counts as a failure until
-   * it has worked: otherwise any number of them could be made at once.
+   * Throws if the address has failed too often, even if this attempt would succeed. An attempt counts as a failure until
+   * it succeeds, so that parallel attempts are limited too.
    */
   begin(address: string | undefined): void {
     const owner = ownerOf(address);
@@ -36,14 +36,14 @@ export class SignInLimit {
     const seconds = Math.ceil(((1 - left) * FAILURE_EVERY_MS) / 1_000);
     throw new HttpError(
       "too_many_sign_ins",
-      "Too many tries to sign in failed from this address. Wait as long as Retry-After says.",
+      "Too many failed sign-ins from this address. Wait as long as Retry-After says.",
       { headers: { "Retry-After": String(seconds) } },
     );
   }
 
-  worked(address: string | undefined): void {
+  succeeded(address: string | undefined): void {
     const owner = ownerOf(address);
-    this.#keep(owner, Math.min(FAILURES_AT_ONCE, this.#left(owner) + 1));
+    this.#keep(owner, Math.min(FAILURE_BURST, this.#left(owner) + 1));
   }
 
   #keep(owner: string, left: number): void {
@@ -52,13 +52,13 @@ export class SignInLimit {
 
   #left(owner: string): number {
     const known = this.#failures.get(owner);
-    if (known === undefined) return FAILURES_AT_ONCE;
+    if (known === undefined) return FAILURE_BURST;
     const gained = (this.#nowMs() - known.at) / FAILURE_EVERY_MS;
-    return Math.min(FAILURES_AT_ONCE, known.left + gained);
+    return Math.min(FAILURE_BURST, known.left + gained);
   }
 }
 
-/** Whoever has one IPv6 address has a /64 of them. */
+/** An IPv6 client has a whole /64, so addresses are grouped by it. */
 function ownerOf(address = ""): string {
   if (!isIPv6(address) || address.includes(".")) return address;
   const [head = "", tail] = address.split("::");

@@ -1,4 +1,4 @@
-// The way in for people: what signing in, being signed in and signing out need.
+// Sign-in of people: identifies them by a key or a one-time link, and opens their sessions.
 import type { Posthorn } from "posthorn";
 import { OPERATOR_SECONDS, PORTAL_SECONDS } from "posthorn/internal";
 import { type Credentials, unauthorized } from "../middleware/credentials.ts";
@@ -7,28 +7,28 @@ import { SessionStore } from "./session-store.ts";
 import { SignInLimit } from "./sign-in-limit.ts";
 import type { Site } from "./site.ts";
 
-/** How a customer's portal looks. */
+/** Theme of the customer portal. */
 export interface PortalTheme {
   readonly name?: string | undefined;
-  /** A path on the same host, or a `data:` URL of an image. */
+  /** A path on the same host, or an image as a `data:` URL. */
   readonly logoUrl?: string | undefined;
   /** `#rrggbb`. */
   readonly accent?: string | undefined;
-  /** Default `auto`: as the visitor's system is. */
+  /** Default `auto`: follows the visitor's system. */
   readonly appearance?: "auto" | "light" | "dark" | undefined;
 }
 
 export interface PortalOptions extends PortalTheme {
-  /** Whose pages may show the portal in a frame: `https://app.example.com`. Default: nobody's. */
+  /** Origins that may embed the portal in a frame, such as `https://app.example.com`. Default: none. */
   readonly origins?: readonly string[] | undefined;
 }
 
 type OpenedSession = Awaited<ReturnType<Posthorn["sessions"]["openWithAdminKey"]>>;
 
-/** Who was let in, and how to give them their session. */
+/** An identified caller whose session is not open yet. */
 export interface PendingSession {
   readonly principal: Principal;
-  /** Null: somebody else was quicker with the same link, or the key is gone. */
+  /** Returns null if the link was used meanwhile, or the key was revoked. */
   readonly open: () => Promise<OpenedSession | null>;
 }
 
@@ -51,7 +51,7 @@ export class SignIn {
     this.sessions = new SessionStore({ sessions: hooks.sessions, credentials, site });
   }
 
-  /** Throws the same 401 for every reason. Nothing is used up yet. */
+  /** Every failure is the same 401. A one-time link is not used up before `open`. */
   async identify(given: { readonly key: string } | { readonly code: string }): Promise<PendingSession> {
     const adminDigest = await this.#credentials.adminDigest();
     const sessions = this.#sessions;

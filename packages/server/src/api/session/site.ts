@@ -1,11 +1,11 @@
-// Where this server is, as a browser sees it: host, scheme and path. What was set is believed; without it, what was asked.
+// Host, scheme and path of this server as browsers see them: from the configured public URL, or else from the request.
 import type { IncomingMessage } from "node:http";
 import { isIPv4 } from "node:net";
 
 export interface SiteOptions {
-  /** Where people reach it: `https://hooks.example.com/in`. */
+  /** Public URL, such as `https://hooks.example.com/in`. */
   readonly publicUrl?: string | undefined;
-  /** Host names besides that one and loopback. */
+  /** Additional host names; the host of the public URL and loopback names are always allowed. */
   readonly allowedHosts?: readonly string[] | undefined;
 }
 
@@ -21,7 +21,7 @@ export class Site {
     ]);
   }
 
-  /** Empty, or `/webhooks`: what stands before every path of ours. */
+  /** Prefix of all paths: empty, or such as `/webhooks`. */
   basePath(request: IncomingMessage): string {
     return this.#publicUrl === null ? mountPath(request) : this.#publicUrl.pathname.replace(/\/+$/, "");
   }
@@ -30,13 +30,13 @@ export class Site {
     return this.#publicUrl === null ? "encrypted" in socket : this.#publicUrl.protocol === "https:";
   }
 
-  /** Whose name leads here by somebody else's DNS has a page of theirs on our origin: only names that were set do. */
+  /** Protects against DNS rebinding: only configured host names and loopback are accepted. */
   isKnownHost(request: IncomingMessage): boolean {
     const { hostname } = splitHost(request) ?? {};
     return hostname !== undefined && (isLoopback(hostname) || this.#hosts.has(hostname));
   }
 
-  /** Of what the browser says about the page that asks: no other than ours. What it does not say is not held against it. */
+  /** Checks Origin and Sec-Fetch-Site, if the browser sends them. */
   isOwnPage(request: IncomingMessage): boolean {
     const { origin } = request.headers;
     const site = request.headers["sec-fetch-site"];
@@ -49,7 +49,7 @@ export class Site {
     return host === splitHost(request)?.host.replace(protocol === "https:" ? /:443$/ : /:80$/, "");
   }
 
-  /** Without a slash at the end. A host that is none is left out: it is pasted into shells and mails. */
+  /** Public URL without a trailing slash. An invalid Host header is left out, because the URL is pasted into shells and mails. */
   url(request: IncomingMessage): string {
     if (this.#publicUrl !== null) return this.#publicUrl.href.replace(/\/+$/, "");
     const { host = "…" } = splitHost(request) ?? {};
@@ -70,7 +70,7 @@ function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]";
 }
 
-/** Where an application mounted us; empty when it did not. Anything but plain segments is no place to lead people to. */
+/** Path where an application mounted the handler, or empty. Anything but plain segments is ignored. */
 export function mountPath(request: IncomingMessage): string {
   const { originalUrl, url = "/" } = request as IncomingMessage & { originalUrl?: string };
   if (originalUrl === undefined) return "";

@@ -1,4 +1,4 @@
-// Whether a database can keep what Posthorn promises. Pure.
+// Checks whether the database can keep Posthorn's guarantees. Pure.
 import type { DatabaseFacts } from "posthorn/internal";
 import { type Check, ok, problem, warning } from "./check.ts";
 

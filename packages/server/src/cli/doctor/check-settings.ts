@@ -1,4 +1,4 @@
-// What the settings mean, beyond whether they can be read. Pure.
+// Checks the settings for risks. Pure.
 import type { Config } from "../../config.ts";
 import { type Check, note, ok, warning } from "./check.ts";
 
@@ -67,7 +67,7 @@ function checkPublicUrl(url: string | undefined): Check {
   );
 }
 
-/** Ranges whose allowance gives customers a way in, smallest net that shows it. */
+/** Addresses that customers must not be able to reach. */
 const DANGEROUS: readonly { readonly covers: string; readonly says: string }[] = [
   { covers: "169.254.169.254", says: "the metadata service of cloud machines, which hands out credentials" },
   {

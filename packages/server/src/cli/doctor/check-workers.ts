@@ -1,4 +1,4 @@
-// Whether anybody sends what is owed. Pure.
+// Checks whether a worker is running. Pure.
 import type { InstallationFacts } from "posthorn/internal";
 import { type Check, ok, problem, warning } from "./check.ts";
 

@@ -1,14 +1,14 @@
-// One thing that was looked at, and what came of it.
+// The result of one check of `posthorn doctor`.
 
-/** `problem` keeps Posthorn from working or from keeping its promises; `warning` is worth a thought. */
+/** `problem` prevents Posthorn from working or breaks a guarantee; `warning` is a risk. */
 export type Level = "ok" | "note" | "warning" | "problem";
 
 export interface Check {
   readonly name: string;
   readonly level: Level;
-  /** What was found. */
+  /** The finding. */
   readonly message: string;
-  /** What to do about it; null when there is nothing to do. */
+  /** What to do, or null. */
   readonly advice: string | null;
 }
 

@@ -1,4 +1,4 @@
-// `posthorn doctor`: is everything set up, and if not, what to do.
+// `posthorn doctor`: checks the configuration of this machine.
 import type { Command } from "commander";
 import { ConfigError, loadConfig } from "../../config.ts";
 import { CliError } from "../failure.ts";

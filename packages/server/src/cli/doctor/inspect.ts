@@ -1,4 +1,4 @@
-// Looks at this machine: files, the database and the port. Everything that can fail becomes a check, never an exception.
+// Inspects files, the database and the port of this machine. A failure becomes a check, never an exception.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { openEmbeddedPostgres } from "@posthorn/embedded-postgres";
@@ -126,7 +126,7 @@ async function inspectSchema(database: string, config: Config): Promise<Check[]>
   }
 }
 
-/** What `serve` asks at its start, without making a key where there is none. */
+/** Checks the keys like `serve`, without generating one. */
 async function inspectEncryptionKeys(hooks: Posthorn, database: string, config: Config): Promise<Check> {
   const name = "encryption keys";
   try {
@@ -154,7 +154,7 @@ async function checkSecrets(database: string, schema: string, encryptionKeys: re
 
 const PROBE_MS = 3_000;
 
-/** Asks whatever is on the port; nothing there is as good as a server that is ready. */
+/** Checks that the port is free, or that a Posthorn server on it is ready. */
 export async function inspectPort({ host, port }: Pick<Config, "host" | "port">): Promise<Check> {
   if (port === 0) return note("port", "any free one is taken at start");
   const reachable =

@@ -1,15 +1,15 @@
-// Follows a list of the API as it grows, without a gap. Ids are in the order of time and not of commits: an event may
-// appear behind others that are there already. So each look goes back over a stretch that was seen before, and what was
-// shown is left out. All it knows is here, so a server that was restarted, or another one, is none of its business.
+// Follows a list of the API without gaps. Ids are ordered by time and not by commit, so an event may appear before others
+// that were already read. Each poll therefore reads a period again and skips known items. All state is in the client, so
+// polling continues across restarts of the server.
 
 export interface Source<Item> {
-  /** Newest first, from this time on. */
+  /** Returns a page of the items since this time, newest first. */
   list(after: Date, cursor: string | undefined): Promise<Page<Item>>;
-  /** What makes it worth showing once. */
+  /** Identifies an item; each key is returned once. */
   keyOf(item: Item): string;
-  /** The time by which the list is ordered. */
+  /** The time that the list is ordered by. */
   timeOf(item: Item): Date;
-  /** It will change yet, and be shown again: then looks go back as far as it is. */
+  /** True if the item may change and be returned again; polls then go back to it. */
   isOpen?(item: Item): boolean;
 }
 
@@ -18,16 +18,16 @@ export interface Page<Item> {
   readonly next_cursor: string | null;
 }
 
-/** Publishing takes milliseconds; an application's transaction that publishes may stay open for longer. */
+/** Publishing commits within milliseconds, but an application's transaction may stay open longer. */
 export const QUICK_OVERLAP_MS = 10_000;
 export const LONG_OVERLAP_MS = 300_000;
 const LOOKS_BETWEEN_LONG_ONES = 15;
-/** In one look: more is no list that anybody follows, and would fill the memory. Not pages: of a rare type they are empty. */
+/** Bounds memory per poll. Items and not pages are counted, because pages of a rare type are empty. */
 export const MAX_ITEMS = 10_000;
 
 export class Follower<Item> {
   readonly #source: Source<Item>;
-  /** Key → time, of what is within reach of a look. */
+  /** Key → time of the items that a poll may read again. */
   readonly #seen = new Map<string, number>();
   #newestMs: number;
   #startMs: number;
@@ -37,7 +37,7 @@ export class Follower<Item> {
   #openSinceMs = Number.POSITIVE_INFINITY;
   #skipped = false;
 
-  /** With `isBackFill` what is there since then is shown first; otherwise only what comes from now on. */
+  /** With `isBackFill` the first poll returns existing items since `from`; otherwise only new ones are returned. */
   constructor(
     source: Source<Item>,
     { from, isBackFill }: { readonly from: Date; readonly isBackFill: boolean },
@@ -48,7 +48,7 @@ export class Follower<Item> {
     this.#isPrimed = isBackFill;
   }
 
-  /** What is new, oldest first. When it throws, nothing is lost: the next look covers it. */
+  /** Returns new items, oldest first. If it throws, the next poll covers the same period. */
   async look(): Promise<Item[]> {
     const after = new Date(Math.max(this.#startMs, this.#lookBackTo()));
     this.#failedLast = true;
@@ -62,7 +62,7 @@ export class Follower<Item> {
     return [];
   }
 
-  /** True, once, when a look met more than it could hold. */
+  /** Returns true once after a poll had more items than it could hold. */
   takeSkipped(): boolean {
     const skipped = this.#skipped;
     this.#skipped = false;
@@ -72,7 +72,7 @@ export class Follower<Item> {
   #lookBackTo(): number {
     const isLong = this.#failedLast || this.#looks % LOOKS_BETWEEN_LONG_ONES === 0;
     const overlap = isLong ? LONG_OVERLAP_MS : QUICK_OVERLAP_MS;
-    // What stays open for longer than that is not waited for: the range would grow without end.
+    // Bounded, because the range would grow with an item that stays open.
     const open = Math.max(this.#openSinceMs, this.#newestMs - LONG_OVERLAP_MS);
     return Math.min(this.#newestMs - overlap, open);
   }

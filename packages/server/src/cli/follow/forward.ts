@@ -1,10 +1,9 @@
-// Sends a request to the URL on the user's own command line. This is the user's tool on the user's machine: the guard
-// that keeps customers' URLs away from private addresses has no place here.
+// Sends a request to the URL from the command line. The address guard does not apply, because the user chose the URL.
 import type { LocalRequest } from "./request.ts";
 
 export type LocalResponse =
   | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
-  /** Nothing listens there. */
+  /** Nothing listens at the URL. */
   | { readonly kind: "refused"; readonly error: string }
   /** It may have arrived. */
   | { readonly kind: "failed"; readonly error: string; readonly durationMs: number };

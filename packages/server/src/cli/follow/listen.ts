@@ -1,4 +1,4 @@
-// `posthorn listen`: events of a server, delivered to a program on this machine. See docs/decisions/0013-listen-polls-and-pages-stream.md.
+// `posthorn listen`: forwards events of a server to a program on this machine. See docs/decisions/0013-listen-polls-and-pages-stream.md.
 import { setTimeout as sleep } from "node:timers/promises";
 import { contract, PosthornApiError } from "@posthorn/client";
 import { DEFAULT_SCHEMES } from "@posthorn/wire";
@@ -16,7 +16,7 @@ import { poll, reportSkipped } from "./poll.ts";
 import { type ForwardOptions, listenerSecret, readEvent, requestFor } from "./request.ts";
 import { eventSource, resendSource } from "./sources.ts";
 
-/** Batches are collected by the server. */
+/** All formats except batches, which the server collects. */
 const FORMATS = PAYLOAD_FORMATS.filter((format) => format !== "cloudevents-batch");
 
 interface ListenFlags {
@@ -51,7 +51,7 @@ export function addListen(program: Command, terminal: Terminal): void {
   remote<ListenFlags>(command, terminal, listen);
 }
 
-/** An event to forward, and when it was resent, as which attempt of which delivery. */
+/** An event to forward; for a resend with the delivery and the attempt number. */
 interface Job {
   readonly eventId: string;
   readonly type: string;
@@ -94,7 +94,7 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
     waiting.push(
       ...jobs.filter(({ type }) => matches(patterns, type)).toSorted((a, b) => a.at.localeCompare(b.at)),
     );
-    // One after the other, and off the list only when it was sent: what the server cannot give now is asked for again.
+    // Sequential; an event is removed only after it was forwarded, so that errors are retried.
     for (let job = waiting[0]; job && !terminal.ending.aborted; job = waiting[0]) {
       await forwardOne(remote, options, job);
       waiting.shift();
@@ -104,7 +104,7 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
   const signer = flags.secret === undefined ? "the secret of --print-secret" : "the secret given";
   const announce = (): void =>
     terminal.printError(`Forwarding ${patterns.join(", ")} to ${url}, signed with ${signer}. Ctrl+C stops.`);
-  // A back-fill begins with the first look; otherwise what happens before its end is not forwarded.
+  // A back-fill starts with the first poll; otherwise forwarding starts after it.
   if (isBackFill) announce();
   await poll(terminal, everyMs, look, isBackFill ? () => {} : announce);
 }
@@ -126,7 +126,7 @@ async function forwardOne(remote: Remote, options: ForwardOptions, job: Job): Pr
   else terminal.print(textLine(terminal, event.type, job, answer));
 }
 
-/** Null when retention has taken it, as it may with one that was resent. */
+/** Returns null if retention has deleted the event, which can happen with a resend. */
 async function find(remote: Remote, id: string): Promise<string | null> {
   try {
     return await remote.send(contract.events.get, `/api/v1/events/${encodeURIComponent(id)}`);
@@ -138,7 +138,7 @@ async function find(remote: Remote, id: string): Promise<string | null> {
 
 const PAUSE_MS = 500;
 
-/** While nothing listens there, such as during a restart of the program, events wait. */
+/** Retries while nothing listens at the URL, such as during a restart of the program. */
 async function forwardUntilAccepted(
   terminal: Terminal,
   url: string,

@@ -1,12 +1,12 @@
-// Looks again and again until it is told to stop. A server that is away, stops or is too busy is waited for; one that
-// refuses is not.
+// Polls until the command is stopped. A server that is unreachable, restarting or busy is waited for; other errors end
+// the command.
 import { setTimeout as sleep } from "node:timers/promises";
 import { PosthornApiError } from "@posthorn/client";
 import { CliError } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean } from "../terminal/text.ts";
 
-/** `onReady` is called after the first look: what happens from then on is seen. A look that finds "done" is the last. */
+/** `onReady` is called after the first poll. A poll that returns "done" is the last. */
 export async function poll(
   terminal: Terminal,
   everyMs: number,
@@ -15,7 +15,7 @@ export async function poll(
 ): Promise<void> {
   const { ending } = terminal;
   let isAway = false;
-  // The first look is not forgiven: a wrong address is better said at once.
+  // The first poll is not retried, to report a wrong URL at once.
   const first = await look();
   onReady();
   if (first === "done") return;
@@ -45,14 +45,14 @@ function troubleOf(error: unknown): string {
 function passes(error: unknown): boolean {
   if (error instanceof CliError) return error.failure === "unreachable";
   if (error instanceof PosthornApiError) return error.status >= 500 || error.status === 429;
-  // An answer that was cut off, or stuck, in the middle of its body. A TypeError of ours has no cause.
+  // A response that was cut off or timed out. A TypeError from our own code has no cause.
   const { name, cause } = error as Error;
   return name === "TimeoutError" || name === "SyntaxError" || (name === "TypeError" && cause !== undefined);
 }
 
-/** A look holds 10,000 items at most; what is beyond is said, never dropped in silence. */
+/** Reports that a poll had more than the 10,000 items it can hold. */
 export function reportSkipped(terminal: Terminal, followers: readonly { takeSkipped(): boolean }[]): void {
-  // all are asked, so that none tells a second time of what was said
+  // reads the flag of every follower, so that none reports it again
   const skipped = followers.filter((follower) => follower.takeSkipped());
   if (skipped.length === 0) return;
   terminal.printError(

@@ -1,5 +1,5 @@
-// An event as a signed request for the machine of whoever listens: made as for an endpoint, in any format and by any
-// scheme, and signed with the listener's own secret, never with that of an endpoint.
+// Builds the signed request that `posthorn listen` forwards: like a delivery, in any format and signature scheme, but
+// signed with the listener's own secret and never with that of an endpoint.
 import { createHmac } from "node:crypto";
 import { type EventAttributes, parseId, rawMembers } from "@posthorn/wire";
 import { buildRequest, type PayloadFormat, type WebhookTarget } from "posthorn/internal";
@@ -14,11 +14,11 @@ export interface ListenedEvent {
   readonly createdAt: Date;
   /** The JSON of `data`, byte for byte as it was published. */
   readonly payload: Uint8Array;
-  /** Of one that came in as a CloudEvent. */
+  /** Attributes of an event that was published as a CloudEvent. */
   readonly attributes: EventAttributes | undefined;
 }
 
-/** The answer of `GET /api/v1/events/{event}`; parsing and writing again would change 1.0 and large integers. */
+/** Reads the response of `GET /api/v1/events/{event}` and keeps the bytes of `data`, because parsing would change 1.0 and large integers. */
 export function readEvent(text: string): ListenedEvent {
   const bytes = Buffer.from(text);
   const parsed = JSON.parse(text) as Record<string, unknown>;
@@ -45,20 +45,20 @@ export interface ForwardOptions {
   readonly headerPrefix: string;
   readonly format: PayloadFormat;
   readonly userAgent: string;
-  /** Where the program is that listens. */
+  /** URL of the local program. */
   readonly url: string;
-  /** Where the events are from: the `source` of those that have none begins with it. */
+  /** URL of the server; used for the `source` of CloudEvents without one. */
   readonly serverUrl: string;
 }
 
 export interface LocalRequest {
-  /** That of the options, or where a scheme asks for it with something added. */
+  /** The URL of the options, with additions of some signature schemes. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-/** `deliveryId` is that of a resent delivery; an event that is new has none here, and gets one of its own id. */
+/** `deliveryId` is null for a new event; then the event id is used. */
 export function requestFor(
   event: ListenedEvent,
   { secret, schemes, headerPrefix, format, userAgent, url, serverUrl }: ForwardOptions,
@@ -88,7 +88,7 @@ export function requestFor(
   return buildRequest(delivery, target, { startedAt: now }, userAgent);
 }
 
-/** The same for the same key, on any machine, so that it can be printed beforehand; it does not tell the key. */
+/** Derived from the key, so that it is the same on every machine; it does not reveal the key. */
 export function listenerSecret(key: string): string {
   return `whsec_${createHmac("sha256", key).update("posthorn listen").digest("base64")}`;
 }

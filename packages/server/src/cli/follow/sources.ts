@@ -1,4 +1,4 @@
-// The lists that can be followed, and how.
+// The lists that `tail` and `listen` follow.
 import type { Delivery, Event, Resend } from "@posthorn/client";
 import type { Remote } from "../remote/remote.ts";
 import type { Source } from "./follower.ts";

@@ -1,4 +1,4 @@
-// `posthorn tail`: events, deliveries and resends as they happen.
+// `posthorn tail`: prints events, deliveries and resends as they happen.
 import type { Delivery, Event, Resend } from "@posthorn/client";
 import type { Command } from "commander";
 import { parseTime, type Remote, remote, wholeNumber } from "../remote/remote.ts";
@@ -47,7 +47,7 @@ async function tail(remote: Remote, _args: readonly string[], flags: TailFlags):
 
   const look = async (): Promise<void> => {
     const lines = [
-      // Its deliveries may end before we look; they are read after the events, so none comes before its event.
+      // Deliveries are read after events, so that none is printed before its event.
       ...(await events.look()).map((event) => eventLine(terminal, event)),
       ...(await resends.look()).map((resend) => resendLine(terminal, resend)),
       ...(await deliveryLines(remote, await deliveries.look())),
@@ -65,7 +65,7 @@ function eventLine(terminal: Terminal, event: Event): Line {
   return { at: created_at, json: { kind: "event", ...event }, text };
 }
 
-/** What was tried, and what is not tried because something holds it; the rest is shown when it has been tried. */
+/** Lines for deliveries that were attempted or are held; others are printed after their first attempt. */
 async function deliveryLines(remote: Remote, deliveries: readonly Delivery[]): Promise<Line[]> {
   const holds = new Holds(remote);
   await holds.look(deliveries);

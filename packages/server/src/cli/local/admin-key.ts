@@ -1,4 +1,4 @@
-// The bootstrap key: the one you set, or one made on first start. The database keeps its digest only.
+// The admin key: the configured one, or one generated on first start. The database stores only its digest.
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,16 +8,16 @@ import { adminKeyDigest } from "../../api/middleware/credentials.ts";
 import { readOrCreateKeyFile } from "./key-file.ts";
 
 export interface AdminKey {
-  /** Null when an earlier start made it and printed it; only its digest is known now. */
+  /** Null if an earlier start generated and printed it; then only its digest is known. */
   readonly key: string | null;
-  /** Made by this start: to be printed, once. */
+  /** True if this start generated it, so that it must be printed once. */
   readonly isNew: boolean;
 }
 
 export interface AdminKeySource {
   readonly hooks: Posthorn;
   readonly configured: string | undefined;
-  /** Also keeps a generated key in a file in here; null: nowhere but on the screen. */
+  /** Folder for the file with a generated key; null means it is only printed. */
   readonly keepIn: string | null;
 }
 
@@ -33,7 +33,7 @@ export async function resolveAdminKey({ hooks, configured, keepIn }: AdminKeySou
   return { key: null, isNew: false };
 }
 
-/** 256 random bits; the prefix lets secret scanners find a leaked one. */
+/** 256 random bits. The prefix lets secret scanners find a leaked key. */
 function makeKey(): string {
   return `phk_${randomBytes(32).toString("base64url")}`;
 }

@@ -1,4 +1,4 @@
-// The first screen: where things are, what just happened, and a line to paste.
+// The text that `posthorn dev` prints: URLs, the first delivery, and a curl command to try.
 import { resolve } from "node:path";
 import { quoted } from "../../api/docs/example.ts";
 import { settings } from "../../config/settings.ts";
@@ -8,12 +8,12 @@ import { DEMO_TENANT, type FirstDelivery, SINK_ID } from "./dev-demo.ts";
 
 export interface BannerInput {
   readonly url: string;
-  /** Opens the dashboard once; null when there can be none. */
+  /** One-time sign-in link for the dashboard, or null. */
   readonly link: string | null;
   readonly key: string | null;
   readonly config: Pick<Config, "dataDir" | "enabled" | "websub">;
   readonly isEmbedded: boolean;
-  /** Null when the sink is turned off. */
+  /** Null if the sink is disabled. */
   readonly delivered: FirstDelivery | null;
 }
 
@@ -49,7 +49,7 @@ export function banner(input: BannerInput): string {
   ].join("\n");
 }
 
-/** What the posthorn command in another shell does not find by itself: the server, and the key in its data directory. */
+/** Variables that the posthorn command needs in another shell to find the server and its key. */
 function commandLines({ url, config: { dataDir }, isEmbedded }: BannerInput): string[] {
   const lines = [
     ...(url === DEFAULT_URL ? [] : [`  export POSTHORN_URL=${url}`]),
@@ -77,5 +77,5 @@ function deliveryLines({ delivered, config }: BannerInput): string[] {
   ];
 }
 
-/** Ids and signatures, under any header prefix. */
+/** Headers with ids and signatures, with any prefix. */
 const SHOWN_HEADERS = /-(id|timestamp|signature|event|attempt)$/;

@@ -1,4 +1,4 @@
-// What `posthorn dev` sets up to show: a tenant, an endpoint that points at our own sink, and an event on its way.
+// The demo of `posthorn dev`: a tenant, an endpoint that points at the built-in sink, and a first delivery.
 import { connect } from "node:net";
 import type { Posthorn } from "posthorn";
 import type { Sink, SinkRequest } from "../../api/sink.ts";
@@ -18,7 +18,7 @@ export type FirstDelivery =
   | { readonly kind: "waiting"; readonly eventId: string }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Never throws: without the demo the server is as good as with it. */
+/** Never throws, because the server works without the demo. */
 export async function deliverFirstEvent(
   hooks: Posthorn,
   sink: Sink,
@@ -35,8 +35,8 @@ export async function deliverFirstEvent(
 }
 
 /**
- * The port may be another one than last time, so the endpoint of a server that is gone is taken over. One whose server
- * still runs, on the same database and another port, is that server's: it is left alone, and we have our own.
+ * Returns the endpoint for this server's sink. The port may have changed, so an endpoint of a server that no longer runs
+ * is reused. An endpoint of another running server on the same database is left alone.
  */
 async function pointEndpointAt(hooks: Posthorn, url: string): Promise<string> {
   const { data } = await hooks.endpoints.list(DEMO_TENANT, { limit: 250 });
@@ -55,12 +55,12 @@ async function pointEndpointAt(hooks: Posthorn, url: string): Promise<string> {
   return ours.id;
 }
 
-/** Not when somebody pointed the demo elsewhere. */
+/** False if a user has changed the URL of the demo endpoint. */
 function isSinkUrl(url: string): boolean {
   return new URL(url).pathname === `/sink/${SINK_ID}`;
 }
 
-/** Looks on this machine only, where the other demos are; what was pointed elsewhere is not ours to knock at. */
+/** Connects only to loopback addresses; other hosts count as running. */
 function isListening(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   if (!LOOPBACK_HOSTS.has(hostname)) return Promise.resolve(true);
@@ -78,7 +78,7 @@ function isListening(url: string): Promise<boolean> {
 const LOOPBACK_HOSTS = new Set(["127.0.0.1", "[::1]", "localhost"]);
 const PROBE_MS = 1_000;
 
-/** A test event: it passes whatever the catalogue has. */
+/** Sends a test event, which the catalogue always accepts. */
 async function sendAndWait(
   hooks: Posthorn,
   sink: Sink,
@@ -87,7 +87,7 @@ async function sendAndWait(
 ): Promise<FirstDelivery> {
   const startedAt = performance.now();
   const type = "webhook.test";
-  // Listening before publishing: the delivery may be quicker than the answer.
+  // Starts listening before publishing, because the delivery may arrive before the result.
   const seen = new Map<string, SinkRequest>();
   let eventId: string | null = null;
   const arrived = sink.next(
@@ -105,7 +105,7 @@ async function sendAndWait(
   return { kind: "delivered", eventId, type, request, tookMs: performance.now() - startedAt };
 }
 
-/** Every format and header prefix carries the id; the standard header is looked at first. */
+/** Finds the event id in any format and with any header prefix. */
 function eventIdOf({ headers, body }: SinkRequest): string | null {
   return (
     headers["webhook-id"] ?? headers["x-webhook-id"] ?? /"id":"(evt_[0-9a-f-]{36})"/.exec(body)?.[1] ?? null

@@ -1,6 +1,5 @@
-// `posthorn dev`: everything on one machine, with a first delivery to look at. Starting again changes nothing that is
-// there already; each start sends one event, so that what the screen shows has just happened.
-
+// `posthorn dev`: everything in one process, with a demo delivery. Starting again keeps existing data; each start sends one
+// event.
 import { withProgress } from "@posthorn/embedded-postgres";
 import { Sink } from "../../api/sink.ts";
 import { loadConfig } from "../../config.ts";

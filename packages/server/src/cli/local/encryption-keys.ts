@@ -1,5 +1,5 @@
-// The keys that endpoint secrets are encrypted with: yours, or one made on first start. A machine with another key
-// could neither read the secrets nor sign, so it must not even start: a canary in the database tells.
+// The keys that encrypt endpoint secrets: the configured ones, or one generated on first start. A process with a wrong key
+// could not sign, so it must not start: a canary in the database, encrypted with the key, detects that.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { encryptionKeys as parseKeys } from "../../config/parsers.ts";
 import { readKeyFile, readOrCreateKeyFile } from "./key-file.ts";
 
 export interface EncryptionKeys {
-  /** `id:base64`, the first one encrypts. */
+  /** `id:base64` pairs; the first one encrypts. */
   readonly keys: readonly string[];
-  /** The file they are in, when they were not configured. */
+  /** The key file; null if the keys are configured. */
   readonly path: string | null;
   readonly isNew: boolean;
 }
@@ -29,7 +29,7 @@ export function resolveEncryptionKeys(
   return { keys: readKeys(file.content, path), path, isNew: file.isNew };
 }
 
-/** Those that a start would find; none where it would make one. */
+/** Returns the existing keys without generating one. */
 export function findEncryptionKeys(
   configured: readonly string[] | undefined,
   dataDir: string,
@@ -52,33 +52,33 @@ function readKeys(content: string, path: string): readonly string[] {
   }
 }
 
-/** Throws when the database was set up with a key that is not among these. */
+/** Throws if the database was set up with a key that is not among these. */
 export async function checkEncryptionKeys(hooks: Posthorn, found: EncryptionKeys): Promise<void> {
   const { keys, path, isNew } = found;
   const canary = (await readCanary(hooks)) ?? (await hooks.meta.setOnce(CANARY_META, makeCanary(keys)));
   const problem = keyProblem(canary, found);
   if (problem === null) return;
-  // A key that fits nothing is not left behind to be found by the next start.
+  // A useless new key must not be found by the next start.
   if (path !== null && isNew) rmSync(path, { force: true });
   throw new EncryptionKeyError(problem);
 }
 
-/** Null in a database that no server was started on. */
+/** Returns null if no server was started on this database yet. */
 export async function readCanary(hooks: Posthorn): Promise<string | null> {
   return await hooks.meta.get(CANARY_META);
 }
 
-/** When no secret is under the key of the canary any more, the canary must not ask for it either. */
+/** Encrypts the canary with the first key, after all secrets were. */
 export async function renewCanary(hooks: Posthorn, { keys }: EncryptionKeys): Promise<void> {
   const canary = await readCanary(hooks);
   if (canary !== null) await hooks.meta.replace(CANARY_META, canary, makeCanary(keys));
 }
 
-/** What keeps these keys from being the database's; null: nothing. */
+/** Returns why the keys do not match the database, or null if they do. */
 export function keyProblem(canary: string, { keys, path, isNew }: EncryptionKeys): string | null {
   if (opensCanary(canary, keys)) return null;
   const [id = ""] = canary.split(" ");
-  // one made just now for want of any has the first id there is, and is nobody's mistake
+  // a newly generated key always has the id k1, so an equal id means nothing
   if (!isNew && keys.some((pair) => split(pair).id === id)) {
     return (
       `The key "${id}" of this machine is not the one that this database was set up with: it has the same id and other bytes. ` +
@@ -95,7 +95,7 @@ export function keyProblem(canary: string, { keys, path, isNew }: EncryptionKeys
 const CANARY_META = "encryption_canary";
 const CANARY_TEXT = "posthorn";
 
-/** `key-id base64(iv, tag, ciphertext)`; of a constant, so it tells nothing but whether a key fits. */
+/** `key-id base64(iv, tag, ciphertext)` of a constant. */
 function makeCanary([first = ""]: readonly string[]): string {
   const { id, key } = split(first);
   const iv = randomBytes(12);

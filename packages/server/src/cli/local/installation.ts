@@ -1,4 +1,4 @@
-// What every command works on: the database, the keys and the library on top of them, opened in order.
+// Opens the database, the keys and the library for the commands that run on this machine.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { keepEmbeddedPostgres, withProgress } from "@posthorn/embedded-postgres";
@@ -24,12 +24,12 @@ export interface InstallationOptions {
   readonly onProgress: (message: string) => void;
 }
 
-/** Thrown for what a person has to set right; its message is all they need. */
+/** An error that the user has to fix; the message says how. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** Opened and migrated as the settings say, keys checked; nothing is running yet. */
+/** Opens and migrates the database as configured, and checks the keys. Does not start workers. */
 export async function openInstallation(
   options: InstallationOptions,
 ): Promise<Installation & { readonly keys: EncryptionKeys }> {
@@ -44,7 +44,7 @@ export async function openInstallation(
   return { ...installation, keys };
 }
 
-/** For what only looks at a database, or needs one that was used. */
+/** Throws if there is no database, for commands that must not create one. */
 export function requireDatabase(config: Config): void {
   if (hasDatabase(config)) return;
   throw new StartError(
@@ -52,12 +52,12 @@ export function requireDatabase(config: Config): void {
   );
 }
 
-/** False: opening it would make an embedded one. */
+/** Returns false if opening would create an embedded database. */
 export function hasDatabase({ databaseUrl, dataDir }: Config): boolean {
   return databaseUrl !== undefined || existsSync(join(dataDir, "postgres", "data"));
 }
 
-/** Without keys endpoint secrets cannot be read; enough for migrations. */
+/** Without encryption keys it is sufficient for migrations only. */
 export async function openDatabase(
   { config, logger, lifetime, onProgress }: InstallationOptions,
   encryptionKeys?: readonly string[],
@@ -80,12 +80,12 @@ export async function openDatabase(
   return { hooks, isEmbedded: config.databaseUrl === undefined };
 }
 
-/** Before a database is made for settings that nobody can start with. */
+/** Validates the settings before a database is created. */
 export function checkSettings(config: Config, logger: LevelledLogger): void {
   withSettingNames(() => checkOptions({ ...libraryOptions(config, logger), database: "postgresql://" }));
 }
 
-/** The library says what is wrong with an option; people know it as a variable. */
+/** Replaces option names in the library's errors by the names of the settings. */
 function withSettingNames<Result>(work: () => Result): Result {
   try {
     return work();
@@ -175,13 +175,13 @@ async function openEmbedded(
   onProgress: (message: string) => void,
 ): Promise<string> {
   const opening = keepEmbeddedPostgres({ dataDir: config.dataDir, onProgress, logger });
-  // Before it is open: a signal that comes meanwhile must not leave a server behind that nobody uses.
+  // Registered before it is open, so that a signal during the start does not leave a server running.
   const close = async (): Promise<void> => (await opening.catch(() => null))?.close();
   lifetime.onEnd(close, { alsoWhenForced: true });
   return (await opening).connectionString;
 }
 
-// Started together with its database, a process is often the quicker one.
+// When both start together, the database may become ready later.
 const WAIT_TIMEOUT_MS = 30_000;
 const PAUSE_MS = 500;
 
@@ -209,19 +209,19 @@ function unreachable(error: unknown): StartError {
   );
 }
 
-/** The library says what to do about it in a program; its cause says what happened. */
+/** Returns the cause, because the library's own message is for programs. */
 function causeOf(error: unknown): { readonly message?: string; readonly code?: string } {
   return ((error as Error).cause ?? error) as { message?: string; code?: string };
 }
 
-/** ` at host:5432/name`, never with the password; nothing where the URL is of a form of its own. */
+/** Returns ` at host:5432/name` without credentials, or an empty string for other forms of URLs. */
 function placeOf(databaseUrl: string | undefined): string {
   if (databaseUrl === undefined || !URL.canParse(databaseUrl)) return "";
   const { hostname, port, pathname } = new URL(databaseUrl);
   return hostname === "" ? "" : ` at ${hostname}:${port || 5432}${pathname}`;
 }
 
-/** 28… wrong user or password, 3D000 no such database. */
+/** SQLSTATE 28xxx is a failed login, 3D000 an unknown database. */
 function explain(error: unknown): unknown {
   const { code = "", message } = error as { code?: string; message?: string };
   if (!/^(28...|3D000)$/.test(code)) return error;
@@ -243,7 +243,7 @@ async function prepareSchema(hooks: Posthorn, { migrate, schema }: Config): Prom
 
 const MIGRATE = "Run `posthorn migrate`, or set POSTHORN_MIGRATE=auto.";
 
-/** With POSTHORN_MIGRATE=off the first to miss the schema is whoever asks it something. */
+/** With POSTHORN_MIGRATE=off a missing schema is noticed by the first query. */
 function explainMissing(error: unknown, { schema }: Config): unknown {
   if ((error as { code?: string }).code !== "schema_missing") return error;
   return new StartError(`The schema "${schema}" is not in this database. ${MIGRATE}`, { cause: error });

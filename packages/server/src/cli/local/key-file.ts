@@ -1,14 +1,14 @@
-// A generated key in a file only its owner may read. Two processes that start at once agree on one key.
+// A generated key in a file that only its owner may read. Processes that start at the same time use the same key.
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 export interface KeyFile {
   readonly content: string;
-  /** Made just now, by us. */
+  /** True if this call created the file. */
   readonly isNew: boolean;
 }
 
-/** The file cannot be read or made; the message says what to do about it. */
+/** The file cannot be read or created; the message says what to do. */
 export class KeyFileError extends Error {
   override readonly name = "KeyFileError";
 }
@@ -21,7 +21,7 @@ export function readOrCreateKeyFile(path: string, make: () => string): KeyFile {
   }
 }
 
-/** Null: there is none. */
+/** Returns null if the file does not exist. */
 export function readKeyFile(path: string): KeyFile | null {
   try {
     return readIfThere(path);
@@ -39,7 +39,7 @@ function readIfThere(path: string): KeyFile | null {
   }
 }
 
-/** Written whole under another name, then linked: nobody ever reads half a key, and the first one wins. */
+/** Writes a temporary file and links it, so that no process reads a partial key and the first one wins. */
 function create(path: string, content: string): KeyFile {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;

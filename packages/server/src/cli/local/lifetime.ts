@@ -13,13 +13,13 @@ export interface LifetimeOptions {
 }
 
 /**
- * One Ctrl+C reaches a process under npm twice within milliseconds: the terminal signals the whole group, and npm
- * passes on what it got. So do `timeout` and supervisors that signal a group.
+ * Under npm, one Ctrl+C reaches the process twice within milliseconds, because the terminal signals the whole group and
+ * npm forwards the signal. `timeout` and some supervisors do the same.
  */
 const SAME_SIGNAL_MS = 1_000;
-/** Of the grace, kept for what comes after the deliveries in flight: the listener and the embedded database. */
+/** Part of the grace period that is reserved for closing the listener and the embedded database. */
 const RESERVE_MS = 2_000;
-/** What has not closed this long after the grace hangs, and is left. */
+/** How long after the grace period the process waits before it exits anyway. */
 const OVERDUE_MS = 2_000;
 const FORCED_END_MS = 3_000;
 
@@ -41,13 +41,13 @@ export class Lifetime {
     this.#nowMs = nowMs ?? (() => performance.now());
   }
 
-  /** Called when the life ends, in reverse order, with what is left of the grace. May be called more than once. */
+  /** Registers a function that is called at the end, in reverse order, with the rest of the grace period. It may be called twice. */
   onEnd(close: Closer, { alsoWhenForced = false }: { readonly alsoWhenForced?: boolean } = {}): void {
     this.#closers.push(close);
     if (alsoWhenForced) this.#vital.push(close);
   }
 
-  /** From now on SIGTERM and SIGINT end the process. */
+  /** Ends the process on SIGTERM and SIGINT. */
   listenForSignals(): void {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => this.signal(signal));
   }
@@ -104,7 +104,7 @@ export class Lifetime {
     const deadline = this.#nowMs() + this.#graceMs - Math.min(RESERVE_MS, this.#graceMs / 5);
     const failures: unknown[] = [];
     for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
-      // What cannot be closed must not keep the rest open.
+      // A failure must not keep the rest open.
       await close(Math.max(0, deadline - this.#nowMs())).catch((error: unknown) => failures.push(error));
     }
     if (failures.length > 0) throw failures[0];

@@ -1,4 +1,4 @@
-// `posthorn migrate`: brings the database to this version's schema, or shows what that would take.
+// `posthorn migrate`: applies pending migrations, or shows them.
 import { statusOfNewDatabase } from "posthorn/internal";
 import { loadConfig } from "../../config.ts";
 import { createLogger } from "../../logger.ts";

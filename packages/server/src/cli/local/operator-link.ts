@@ -1,8 +1,8 @@
-// A link that lets whoever reads the terminal into the dashboard, once: to the first steps until somebody has published.
+// The one-time sign-in link for the dashboard that a start prints. It leads to the first steps until an event was published.
 import type { Posthorn } from "posthorn";
 import { digestOf } from "../../api/handler.ts";
 
-/** Null while there is no admin key. */
+/** Returns null if there is no admin key. */
 export async function operatorLink(
   hooks: Posthorn,
   url: string,
@@ -14,7 +14,7 @@ export async function operatorLink(
   return `${url}/${(await hasPublished(hooks)) ? "" : "first-run"}#code=${code}`;
 }
 
-/** Enough to find one among the tests that each start of a development server sends. */
+/** Enough to skip the test events that every start of a development server sends. */
 const NEWEST = 50;
 
 async function hasPublished({ events }: Posthorn): Promise<boolean> {

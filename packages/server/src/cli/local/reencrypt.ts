@@ -1,4 +1,4 @@
-// `posthorn reencrypt`: brings all endpoint secrets under the first encryption key, so that the one before can go.
+// `posthorn reencrypt`: encrypts all endpoint secrets with the first key, so that older keys can be removed.
 import type { Command } from "commander";
 import type { Reencrypted } from "posthorn";
 import { loadConfig } from "../../config.ts";

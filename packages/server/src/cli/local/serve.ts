@@ -1,5 +1,4 @@
-// `posthorn serve`: the server for production. One process does all, or several share the roles.
-
+// `posthorn serve`: the production server. One process has all roles, or several share them.
 import type { Posthorn } from "posthorn";
 import { OPERATORS_ONLY } from "../../api/principal.ts";
 import { Sink } from "../../api/sink.ts";
@@ -24,13 +23,13 @@ export interface ServeFlags {
 }
 
 export async function serve({ role, ...flags }: ServeFlags): Promise<void> {
-  // Workers have only health to show; several on one machine must not fight over a port nobody chose.
+  // Workers serve only health checks; several on one machine must not compete for the default port.
   const config = loadConfig({ env: process.env, flags, defaults: role === "worker" ? { port: 0 } : {} });
   const logger = createLogger({ level: config.logLevel, format: "json" });
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();
   try {
-    // a key that is shown once must not be shown by a start that fails
+    // checked first, because a generated key is printed only once
     await checkPort(config.host, config.port);
     const onProgress = (message: string): void => logger.info(message);
     const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress });
@@ -49,7 +48,7 @@ export async function serve({ role, ...flags }: ServeFlags): Promise<void> {
   }
 }
 
-/** True when it was made by this start. */
+/** Returns true if this start generated the key. */
 async function announceAdminKey(hooks: Posthorn, config: Config, isEmbedded: boolean): Promise<boolean> {
   const { key, isNew } = await resolveAdminKey({
     hooks,
@@ -77,7 +76,7 @@ async function listen(
     metricsPublic: config.metricsPublic,
     ...siteOptions(config),
     routes: role === "worker" ? "health" : "all",
-    // Whoever can reach the server may write to the sink; reading what customers were sent takes the key.
+    // Anyone who can reach the server may write to the sink; reading payloads needs a key.
     sink: config.sink ? { sink: new Sink(), readers: OPERATORS_ONLY } : undefined,
   });
   lifetime.onEnd((graceMs) => stopServing(server, hooks, graceMs));

@@ -1,4 +1,4 @@
-// What the settings say about the pages: where they are, and how the portal looks.
+// The handler options for the dashboard and portal, from the settings.
 import type { HandlerOptions } from "../../api/handler.ts";
 import type { Config } from "../../config.ts";
 

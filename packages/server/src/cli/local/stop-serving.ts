@@ -1,9 +1,9 @@
-// How a process that serves stops: first it tells whoever sends it requests, then the engine drains, and the listener
-// closes last. In the other order a load balancer would see refused connections where it asks for readiness.
+// Stops a serving process: it reports not ready, then the engine drains, and the listener closes last, so that load
+// balancers never see refused connections.
 import type { Posthorn } from "posthorn";
 import type { Service } from "../../server.ts";
 
-/** For those who are still being answered when the engine has used up the grace. */
+/** Minimum time for open requests after the engine has used up the grace period. */
 const LAST_RESPONSES_MS = 500;
 
 export async function stopServing(server: Service, hooks: Posthorn, graceMs: number): Promise<void> {

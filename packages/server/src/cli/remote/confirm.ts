@@ -1,4 +1,4 @@
-// What cannot be taken back is asked for once more, where somebody can answer. A script has said what it wants.
+// Asks for confirmation before an irreversible change, in an interactive terminal only.
 import { CliError } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean } from "../terminal/text.ts";

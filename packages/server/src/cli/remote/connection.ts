@@ -1,5 +1,5 @@
-// Which server a command talks to, and as whom: the command line first, then the environment, then what
-// `posthorn dev` left in the data directory of this machine.
+// The server and key of a command: from its options, then from the environment, then from the data directory of this
+// machine.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -24,9 +24,9 @@ export interface Connection {
   readonly url: string;
   readonly key: string;
   readonly client: PosthornClient;
-  /** Text in and out, for what parsing and writing again would change; the answer has to fit the operation all the same. */
+  /** Sends and returns text, because parsing would change some numbers. The response is validated. */
   send(operation: Operation, path: string, body?: string): Promise<string>;
-  /** The server's clock by the last answer; ours until there was one. */
+  /** The server's time according to the last response, or the local time before the first. */
   now(): Date;
 }
 
@@ -41,7 +41,7 @@ export function connect(flags: ConnectionFlags, env: Environment): Connection {
     const response = await reach(url, () =>
       fetch(input, { ...init, signal: init?.signal ?? AbortSignal.timeout(TIMEOUT_MS) }),
     );
-    // a body that breaks off is a server that is not there, as much as a connection that does
+    // a truncated body counts as an unreachable server
     const text = () => reach(url, () => readText(response));
     Object.defineProperty(response, "text", { value: text });
     const date = Date.parse(response.headers.get("date") ?? "");
@@ -94,7 +94,7 @@ function keyFromFile(env: Environment): string | undefined {
   }
 }
 
-/** Only for a server on this machine: the key of this one is nobody else's business. */
+/** Used for a server on this machine only, so that the key is never sent elsewhere. */
 function keyOfThisMachine(env: Environment, url: string): string | undefined {
   if (!/^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(new URL(url).hostname)) return undefined;
   if (env.POSTHORN_ADMIN_KEY) return env.POSTHORN_ADMIN_KEY;
@@ -105,7 +105,7 @@ function keyOfThisMachine(env: Environment, url: string): string | undefined {
   }
 }
 
-/** More than any answer has: a page of 250 events of the largest size has 65 MB. */
+/** More than any valid response: a page of 250 events of the maximum size has 65 MB. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 
 async function readText(response: Response): Promise<string> {

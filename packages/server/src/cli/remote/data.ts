@@ -1,9 +1,9 @@
-// `--data`: JSON on the command line, in a file (@path) or on standard input (-).
+// The `--data` option: JSON on the command line, in a file (@path) or on standard input (-).
 import { readFileSync } from "node:fs";
 import { usage } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** The text, checked to be JSON; it is passed on as it was written. */
+/** Returns the text unchanged after checking that it is JSON. */
 export async function readData(text: string, terminal: Terminal): Promise<string> {
   const { source, json } = await find(text, terminal);
   try {

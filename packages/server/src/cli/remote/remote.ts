@@ -1,4 +1,4 @@
-// A command that talks to a server: the options all of them have, and what they are given to work with.
+// Commands that use the API: their common options, lists and output.
 import { type Command, Option } from "commander";
 import { usage } from "../failure.ts";
 import { progressBar } from "../terminal/progress-bar.ts";
@@ -16,7 +16,7 @@ export interface RemoteFlags extends ConnectionFlags {
   readonly json?: boolean;
 }
 
-/** Adds the options and runs it; `args` are the words on the command line in their order. */
+/** Adds the common options and the action. `args` are the positional arguments. */
 export function remote<Flags extends object>(
   command: Command,
   terminal: Terminal,
@@ -30,12 +30,12 @@ export function remote<Flags extends object>(
   });
 }
 
-/** Those of the command, and where it has none those that stand before it. */
+/** Returns the options of the command, which take precedence over global ones. */
 export function flagsOf<Flags extends object>(command: Command): Flags {
   return { ...command.optsWithGlobals<Flags>(), ...command.opts<Flags>() };
 }
 
-/** However they are encoded, a URL takes them for steps. */
+/** Rejects ids that a URL would treat as relative path segments. */
 export function requireId(text: string | undefined): void {
   if (text === "" || text === "." || text === "..")
     throw usage(`${JSON.stringify(text)} names nothing. Give an id.`);
@@ -52,7 +52,7 @@ export function openRemote(terminal: Terminal, flags: RemoteFlags): Remote {
   return { ...connect(flags, terminal.env), terminal, isJson: flags.json ?? false };
 }
 
-/** The answer as it came, or in words. */
+/** Prints a result as JSON or as text. */
 export function printResult<Answer>(
   { terminal, isJson }: Remote,
   answer: Answer,
@@ -61,7 +61,7 @@ export function printResult<Answer>(
   terminal.print(isJson ? jsonText(answer) : words(answer));
 }
 
-/** For people, beside the answer: a script that takes the answer gets nothing else. */
+/** Prints a note for people; omitted with --json. */
 export function printNote({ terminal, isJson }: Remote, text: string): void {
   if (!isJson) terminal.printError(text);
 }
@@ -71,20 +71,20 @@ interface Page<Item> {
   readonly next_cursor: string | null;
 }
 
-/** Of `listOptions`. */
+/** The flags of `listOptions`. */
 export interface PageFlags {
   readonly limit?: string;
   readonly cursor?: string;
 }
 
 const PAGE_LIMIT = 250;
-/** A page may be empty and still have a next one. So many look at 400,000 rows or more; then somebody has to say: go on. */
+/** A page may be empty and still have a next one. This many cover 400,000 rows; then the user has to continue. */
 export const MAX_EMPTY_PAGES = 200;
 
-/** What is said of an empty list, where that takes a question of its own. */
+/** Text for an empty list that needs a further request. */
 export type EmptyText = () => Promise<string>;
 
-/** Up to `limit` items, page after page; JSON has the cursor of what is left, as a page of the API has. */
+/** Prints up to `limit` items from as many pages as needed. JSON output contains the next cursor. */
 export async function printList<Item>(
   remote: Remote,
   { limit = "50", cursor }: PageFlags,
@@ -145,7 +145,7 @@ export function wholeNumber(name: string, text: string, min: number, max: number
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `10m` before now, or a time of its own. */
+/** Parses a timestamp, or a duration before now such as `10m`. */
 export function parseTime(name: string, text: string, now: Date): Date {
   const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (unit !== undefined)
@@ -157,7 +157,7 @@ export function parseTime(name: string, text: string, now: Date): Date {
   );
 }
 
-/** A time to come. */
+/** Parses a time in the future. */
 export function parseFutureTime(name: string, text: string, now: Date): Date {
   const ms = timeMs(text);
   if (ms > now.getTime()) return new Date(ms);
@@ -166,7 +166,7 @@ export function parseFutureTime(name: string, text: string, now: Date): Date {
   );
 }
 
-/** A day begins in UTC. */
+/** A day starts at midnight UTC. */
 function timeMs(text: string): number {
   return /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
 }
@@ -183,7 +183,7 @@ export function timeFilters({ since, until }: TimeFlags, now: Date) {
   };
 }
 
-/** `a,b, c` */
+/** Splits a comma-separated list. */
 export function splitList(text: string): string[] {
   return text
     .split(",")

@@ -1,4 +1,4 @@
-// `posthorn api`: any operation of the contract by its name, so that nothing of the API is out of reach of a script.
+// `posthorn api`: calls any operation of the API by its name.
 import { type Operation, operationsOf, pathParamsOf } from "@posthorn/client";
 import { didYouMean } from "@posthorn/wire";
 import type { Command } from "commander";
@@ -32,7 +32,7 @@ export function addApi(program: Command, terminal: Terminal): void {
   remoteOptions(command).action(
     async (name: string | undefined, parameters: string[], _own: ApiFlags, own: Command) => {
       const flags = flagsOf<ApiFlags>(own);
-      // the list stands in the contract: it takes neither a server nor a key
+      // the list needs neither a server nor a key
       if (name === undefined) list(terminal, flags.json ?? false);
       else await call(openRemote(terminal, flags), name, parameters, flags.data);
     },
@@ -82,7 +82,7 @@ function find(name: string): Operation {
   throw usage(`There is no operation "${name}". ${didYouMean(name, names)} \`posthorn api\` lists them.`);
 }
 
-/** Those of the path by their names, all others as the query. */
+/** Path parameters by name; all others are the query. */
 function parametersOf(pairs: readonly string[], { path }: Operation): Record<string, unknown> {
   const given = Object.fromEntries(
     pairs.map((pair) => {

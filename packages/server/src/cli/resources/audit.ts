@@ -1,4 +1,4 @@
-// `posthorn audit`: who changed what, and what came of it.
+// `posthorn audit`: lists changes and who made them.
 import type { AuditEntry } from "@posthorn/client";
 import type { Command } from "commander";
 import {
@@ -48,7 +48,7 @@ export function addAudit(program: Command, terminal: Terminal): void {
   });
 }
 
-/** `key 4kQ9d0Zx1B`, `ann by 4kQ9d0Zx1B`: the id is that of `keys list`. */
+/** `key 4kQ9d0Zx1B` or `ann by 4kQ9d0Zx1B`, with the id from `keys list`. */
 function whoOf({ actor: { kind, id, user } }: AuditEntry): string {
   if (kind === "admin") return "admin key";
   if (kind === "operator") return "operator";
@@ -60,7 +60,7 @@ function resultOf({ status, error_code }: AuditEntry): string {
   return error_code === null ? String(status) : `${status} ${error_code}`;
 }
 
-/** Whose it is has a column of its own, and `made` repeats the id of what was there before. */
+/** The tenant has its own column, and `made` is shown only if it is not one of the other ids. */
 function aboutOf({ target: { tenant, made, ...ids } }: AuditEntry): string {
   const isNew = made !== undefined && ![tenant, ...Object.values(ids)].includes(made);
   return Object.entries(isNew ? { ...ids, made } : ids)
@@ -68,10 +68,10 @@ function aboutOf({ target: { tenant, made, ...ids } }: AuditEntry): string {
     .join(", ");
 }
 
-/** An import may have brought a whole catalogue; `--json` has all of it. */
+/** Longer changes, such as an import, are cut; `--json` contains all of them. */
 const CHANGES_LENGTH = 200;
 
-/** Null where nothing was given beside the ids. */
+/** Returns null if the request had no body. */
 function changesOf({ changes }: AuditEntry): string | null {
   const text = JSON.stringify(changes ?? {});
   if (text === "{}") return null;

@@ -1,4 +1,4 @@
-// `posthorn deliveries`, and `posthorn retry` for the one that is used most.
+// `posthorn deliveries`, and its shortcut `posthorn retry`.
 import type { Delivery, DeliveryDetail } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { confirm } from "../remote/confirm.ts";

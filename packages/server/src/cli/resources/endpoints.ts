@@ -1,4 +1,4 @@
-// `posthorn endpoints`: where a tenant's events go.
+// `posthorn endpoints`: manages the endpoints of a tenant.
 import type { AnswerOf, BodyOf, Endpoint, PosthornContract } from "@posthorn/client";
 import { parseSecret } from "@posthorn/wire";
 import { type Command, Option } from "commander";
@@ -189,7 +189,7 @@ function endOfPrevious(end: string | null, overlap: number | undefined): string 
   return overlap === 0 ? "The one before is not valid any more." : "There was none before.";
 }
 
-/** Whoever has it signs in the sender's name. */
+/** A private key must stay with the sender. */
 function warnOfPrivateKeys(
   remote: Remote,
   made: readonly { readonly id: string | null; readonly secret: string | null }[],
@@ -203,7 +203,7 @@ function warnOfPrivateKeys(
   }
 }
 
-/** A page of the list, the body of an import, or the bare list; the server looks at what is in it. */
+/** Accepts a page of the list, the body of an import, or a bare array. The server validates the items. */
 function endpointsIn(given: unknown, asNew: boolean): ImportItem[] {
   const { data, endpoints } = (given ?? {}) as { data?: unknown; endpoints?: unknown };
   const items = [given, data, endpoints].find(Array.isArray);

@@ -1,4 +1,4 @@
-// `posthorn event-types`: the catalogue of what is published.
+// `posthorn event-types`: manages the catalogue of event types.
 import type { AnswerOf, EventTypeDetail, PosthornContract } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { usage } from "../failure.ts";
@@ -114,13 +114,13 @@ async function deleteType(
   );
 }
 
-/** Two names are addresses of the API, and none of a type. */
+/** These names are paths of the API and cannot be types. */
 function nameOf(given: string): string {
   if (given !== "import" && given !== "export") return given;
   throw usage(`"${given}" is the name of no event type. Did you mean \`posthorn event-types ${given}\`?`);
 }
 
-/** What `get --json` shows may be given back: what is not to be set is left out. */
+/** Accepts the output of `get --json`, without its read-only fields. */
 async function settingsOf(name: string, flags: PutFlags, terminal: Terminal) {
   const { apiVersion, description, deprecated, data } = flags;
   const given = data === undefined ? {} : await readObject(data, terminal);

@@ -1,4 +1,4 @@
-// `posthorn events`: what was published.
+// `posthorn events`: lists and shows events.
 import { contract, type Event, type EventDetail } from "@posthorn/client";
 import type { Command } from "commander";
 import { readEvent } from "../follow/request.ts";
@@ -57,7 +57,7 @@ export function addEvents(program: Command, terminal: Terminal): void {
   });
 }
 
-/** The data as it was published: parsing and writing again would change 1.0 and large integers. */
+/** Prints the data unchanged, because parsing would change 1.0 and large integers. */
 function describe(terminal: Terminal, text: string): string {
   const event = JSON.parse(text) as EventDetail;
   const { subject, sequence, deliveries } = event;

@@ -1,4 +1,4 @@
-// `posthorn keys`: keys of programs.
+// `posthorn keys`: manages API keys.
 import { type Key, SCOPES, type Scope } from "@posthorn/client";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";

@@ -1,4 +1,4 @@
-// `posthorn members`: the users of a tenant, each in a role.
+// `posthorn members`: manages the members of a tenant.
 import type { Member } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { confirm } from "../remote/confirm.ts";

@@ -184,7 +184,7 @@ describe("what goes wrong", () => {
     const other = await posthorn(["audit", "list", "--tenant", "long", "--key", own]);
     expect([other.code, other.err]).toEqual([
       3,
-      `The key is of one tenant, and this is about another. ${advice}`,
+      `The key belongs to one tenant, and this request is for another. ${advice}`,
     ]);
     const mine = await posthorn(["audit", "list", "--key", own]);
     expect(mine.out).toMatch(/operator +own +keys\.create +200/);

@@ -1,4 +1,4 @@
-// `posthorn publish`: an event from the command line. The bytes of --data are sent as they were given.
+// `posthorn publish`: publishes an event. The bytes of --data are sent unchanged.
 import { contract } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { usage } from "../failure.ts";
@@ -75,7 +75,7 @@ async function showOne(remote: Remote, published: Published): Promise<void> {
   else await printHolds(remote, published);
 }
 
-/** It is published, whatever comes of the question: a key that may only publish cannot see why. */
+/** A key that may only publish cannot read the reason, which is not an error. */
 async function printWhyNoDeliveries(remote: Remote, { id }: Published): Promise<void> {
   const why = await remote.client.events
     .get({ event: id })
@@ -84,7 +84,7 @@ async function printWhyNoDeliveries(remote: Remote, { id }: Published): Promise<
   printNote(remote, why);
 }
 
-/** Those that are not on the way, and why; a key that may only publish is not told. */
+/** Prints deliveries that are held, if the key may read them. */
 async function printHolds(remote: Remote, { id }: Published): Promise<void> {
   const event = await remote.client.events.get({ event: id }).catch(nullIfRejected);
   const holds = new Holds(remote);

@@ -1,4 +1,4 @@
-// `posthorn replay`: sends again by a filter, shows how far it has come, and can be left alone or stopped.
+// `posthorn replay`: starts, lists and cancels replays.
 import type { Replay, ReplayPreview } from "@posthorn/client";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
@@ -118,7 +118,7 @@ function statesOf(text: string): State[] {
   throw usage(`--states has "${wrong ?? ""}"; choose from ${STATES.join(", ")}.`);
 }
 
-/** Until its end, also through restarts of the server; Ctrl+C ends the looking, not the replay. */
+/** Waits for the end, also across restarts of the server. Ctrl+C stops waiting, not the replay. */
 async function waitForEnd({ client, terminal }: Remote, started: Replay): Promise<Replay> {
   const bar = progressBar(terminal, "Replaying");
   let replay = started;

@@ -400,7 +400,7 @@ describe("what the server advises", () => {
     posthorn(["endpoints", "create", "https://a.example/in", "--tenant", tenant]);
 
   test("is told in words of the command: a tenant that is not there, and one that was deleted", async () => {
-    expect((await create("nowhere")).err).toContain("Make it with: posthorn tenants put <tenant>");
+    expect((await create("nowhere")).err).toContain("Create it with: posthorn tenants put <tenant>");
     await posthorn(["tenants", "put", "gone"]);
     await posthorn(["tenants", "delete", "gone", "--yes"]);
     expect((await posthorn(["tenants", "put", "gone"])).err).toContain("Give --restore to bring it back");

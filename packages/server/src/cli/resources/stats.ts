@@ -1,4 +1,4 @@
-// `posthorn stats`: how deliveries are going, on one screen, and where to look next.
+// `posthorn stats`: counts of deliveries.
 import { type Command, Option } from "commander";
 import { printResult, remote } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";

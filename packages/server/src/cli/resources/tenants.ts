@@ -1,4 +1,4 @@
-// `posthorn tenants`: your customers, under your own ids.
+// `posthorn tenants`: manages tenants.
 import type { Tenant } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { confirm } from "../remote/confirm.ts";

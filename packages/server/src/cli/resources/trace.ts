@@ -1,4 +1,4 @@
-// `posthorn trace`: what happened to an event, on one screen, and what to do next.
+// `posthorn trace`: shows what happened to an event, and what to do next.
 import { type DeliveryDetail, type Endpoint, type EventDetail, PosthornApiError } from "@posthorn/client";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
@@ -14,7 +14,7 @@ import { holdText } from "../views/hold.ts";
 import { explainNoDeliveries, explainNotMatched, nullIfRejected } from "../views/no-deliveries.ts";
 
 interface TracedDelivery extends DeliveryDetail {
-  /** Null when it is deleted, or the key may not see it. */
+  /** Null if it was deleted, or the key may not read it. */
   readonly endpoint: Endpoint | null;
   readonly advice: string | null;
 }
@@ -46,7 +46,7 @@ async function trace(remote: Remote, [id = ""]: readonly string[]): Promise<void
   else terminal.print(await screen(remote, event, deliveries));
 }
 
-/** People know an invoice by its own number, which publishers give as the subject. */
+/** Users may pass the id of an order or invoice, which is usually the subject of its events. */
 function explainUnknownEvent(error: unknown, id: string): unknown {
   const isUnknown = error instanceof PosthornApiError && error.code === "event_not_found";
   if (!isUnknown || id.startsWith("evt_")) return error;

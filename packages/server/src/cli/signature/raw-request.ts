@@ -1,12 +1,11 @@
-// A request as it came over the wire, or as curl, a proxy or a log shows one: an optional first line, headers, an empty
-// line, and the bytes of the body.
+// Parses a raw HTTP request: an optional request line, headers, an empty line, and the body.
 import { usage } from "../failure.ts";
 
 export interface RawRequest {
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: Uint8Array;
   readonly method: string;
-  /** As its sender addressed it; undefined where nothing says so. */
+  /** The requested URL; undefined if there is no request line and Host header. */
   readonly url: string | undefined;
 }
 
@@ -29,7 +28,7 @@ export function parseRequest(bytes: Buffer): RawRequest {
   return { headers, body, method: method ?? "POST", url: urlOf(target, headers.host?.[0]) };
 }
 
-/** Senders are told https; a proxy that took it off is not seen here. */
+/** Assumes https, because senders use it even if a proxy has removed TLS. */
 function urlOf(target: string | undefined, host: string | undefined): string | undefined {
   if (target === undefined || /^https?:/i.test(target)) return target;
   return host === undefined ? undefined : `https://${host}${target}`;

@@ -1,5 +1,4 @@
-// `posthorn sign`: the headers of a request as Posthorn would send it, made here by what endpoints are signed with,
-// without a server.
+// `posthorn sign`: prints the signature headers of a body, without a server.
 import { randomUUID } from "node:crypto";
 import { DEFAULT_SCHEMES, headerNames, schemeNamed } from "@posthorn/wire";
 import type { Command } from "commander";
@@ -73,7 +72,7 @@ async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
   if (place !== undefined && url !== place) terminal.printError(`Send it to ${clean(url)}, which is signed.`);
 }
 
-/** What companion headers are made of. */
+/** The event that companion headers are derived from. */
 function eventOf({ type }: SignFlags, id: string, createdAt: Date, payload: Uint8Array) {
   const uuid = id.replace(/^evt_/, "");
   return { id: uuid, type, createdAt, payload, tenant: "", apiVersion: "1", subject: null, sequence: null };

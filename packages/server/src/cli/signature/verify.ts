@@ -1,4 +1,4 @@
-// `posthorn verify`: whether a request was signed with a secret, and if not, exactly why. Works without a server.
+// `posthorn verify`: checks the signature of a request, without a server.
 import { examine, type Finding, headerNames, signedBy } from "@posthorn/wire";
 import type { Command } from "commander";
 import { CliError, usage } from "../failure.ts";

@@ -1,9 +1,9 @@
-// A bar for long work: on standard error, and only where somebody watches.
+// A progress bar on standard error, in interactive terminals only.
 import type { Terminal } from "./terminal.ts";
 
 export interface ProgressBar {
   update(done: number, total: number | null): void;
-  /** Takes the bar off the screen. */
+  /** Erases the bar. */
   end(): void;
 }
 

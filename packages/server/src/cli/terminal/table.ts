@@ -1,4 +1,4 @@
-// Tables that fit the terminal: ids stay whole, so that they can be copied, and long text gives way.
+// Tables that fit the terminal: ids are never cut, long text is.
 import type { Terminal } from "./terminal.ts";
 import { clean, type Tone, toned } from "./text.ts";
 
@@ -6,7 +6,7 @@ export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => unknown;
   readonly tone?: (row: Row) => Tone | null;
-  /** May be cut when the line is too long. */
+  /** The column may be cut if the line is too long. */
   readonly canShrink?: boolean;
 }
 
@@ -39,7 +39,7 @@ export function table<Row>(
   ].join("\n");
 }
 
-/** Pairs of a name and a value, one a line. */
+/** Prints name and value pairs, one per line. */
 export function facts(
   terminal: Pick<Terminal, "hasColors">,
   pairs: readonly (readonly [name: string, value: unknown])[],

@@ -1,29 +1,29 @@
-// The terminal as a command sees it. Tests hand in one of their own, so that no command touches `process` itself.
+// The terminal that commands use instead of `process`, so that tests can replace it.
 import { createInterface } from "node:readline/promises";
 import type { Environment } from "../../config.ts";
 
 export interface Terminal {
   readonly env: Environment;
   readonly stdin: AsyncIterable<Uint8Array | string>;
-  /** Somebody sits there who can be asked, and to whom progress means something. */
+  /** True if a person can answer questions and see progress. */
   readonly isInteractive: boolean;
-  /** Of standard output; null when it is a file or a pipe, where nothing is cut. */
+  /** Width of standard output; null for a file or a pipe, where nothing is cut. */
   readonly columns: number | null;
   readonly hasColors: boolean;
-  /** Aborted by the first Ctrl+C, or by whoever ends the process in order. */
+  /** Aborted by the first SIGINT or SIGTERM. */
   readonly ending: AbortSignal;
-  /** To standard output: what was asked for. */
+  /** Prints a result to standard output. */
   print(text: string): void;
-  /** To standard error: complaints and remarks. */
+  /** Prints an error or a note to standard error. */
   printError(text: string): void;
-  /** To standard error, as it is: progress that is written over. */
+  /** Writes text without a line end to standard error, for progress. */
   draw(text: string): void;
   ask(question: string): Promise<string>;
 }
 
 export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process;
-  // `posthorn events list | head` closes our output early: that is no failure.
+  // `posthorn events list | head` closes the output early, which is not an error.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
     throw error;
@@ -53,14 +53,14 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** https://no-color.org: any value but the empty one turns colours off. */
+/** https://no-color.org: any non-empty value disables colours. */
 export function wantsColors(env: Environment, isTerminal: boolean): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== "0";
   return isTerminal && env.TERM !== "dumb";
 }
 
-/** The first signal ends in order; the listener is gone after it, so the next one ends at once. */
+/** The first signal ends the command gracefully; the listener is then removed, so the next one kills the process. */
 function endingBySignal(): AbortController {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort());

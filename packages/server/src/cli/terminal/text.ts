@@ -1,17 +1,16 @@
-// Text for people to read: nothing that came over the network may move the cursor, colour the screen or turn the
-// reading direction round.
+// Safe text for terminals: text from the network must not move the cursor, change colours or reverse the text direction.
 import { styleText } from "node:util";
 import type { Terminal } from "./terminal.ts";
 
 // Control characters (C0, DEL, C1), the separators that end a line, and the marks that reorder text.
 const HARMFUL = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** One line, safe to show. */
+/** Returns one line without unsafe characters. */
 export function clean(text: unknown): string {
   return String(text).replace(HARMFUL, "\u{fffd}");
 }
 
-/** As `clean`, but line ends and tabs stay. */
+/** Like `clean`, but keeps line breaks and tabs. */
 export function cleanLines(text: string): string {
   return text.replace(HARMFUL, (found) => (found === "\n" || found === "\t" ? found : "\u{fffd}"));
 }
@@ -20,11 +19,11 @@ export function jsonText(value: unknown, indent = 2): string {
   return safeJson(JSON.stringify(value, null, indent));
 }
 
-/** JSON that means the same and holds none of them: JSON itself escapes only the first 32. */
+/** Escapes all unsafe characters in JSON; JSON itself escapes only the first 32. */
 export function safeJson(json: string): string {
   return json.replace(HARMFUL, (found) => {
     if (found === "\n" || found === "\t") return found;
-    // outside of strings it is only a space, and inside it is written as an escape already
+    // outside strings it is whitespace, and inside it is escaped already
     return found === "\r" ? " " : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
 }
@@ -34,7 +33,7 @@ export type Tone = "good" | "bad" | "warning" | "quiet" | "strong";
 const STYLES = { good: "green", bad: "red", warning: "yellow", quiet: "dim", strong: "bold" } as const;
 
 export function toned({ hasColors }: Pick<Terminal, "hasColors">, tone: Tone | null, text: string): string {
-  // Validating would look at process.stdout; whether there are colours was decided before.
+  // Without validation, because it would check process.stdout.
   return hasColors && tone !== null ? styleText(STYLES[tone], text, { validateStream: false }) : text;
 }
 

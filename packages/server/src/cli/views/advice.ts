@@ -1,10 +1,10 @@
-// What a person can do about a delivery that has not arrived. Pure, so that every case has its line in a test.
+// Advice for a delivery that has not succeeded. Pure.
 import type { DeliveryDetail, Endpoint } from "@posthorn/client";
 
 type Known = Pick<DeliveryDetail, "id" | "state" | "dead_reason" | "next_retry_at" | "tenant" | "attempts">;
 type KnownEndpoint = Pick<Endpoint, "id" | "is_active" | "disabled_reason" | "circuit" | "health">;
 
-/** Null: there is nothing to do. */
+/** Returns null if there is nothing to do. */
 export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null, now: Date): string | null {
   const { state, id, tenant } = delivery;
   if (state === "success") return null;
@@ -47,7 +47,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   discarded: "It was discarded when the endpoint was enabled. If it is wanted after all",
 };
 
-/** In place of what a receiver answered, for a key without payloads:read. */
+/** The response body that a key without payloads:read sees. */
 const REDACTED = "[redacted]";
 const REJECTED_REDACTED =
   "The receiver refuses it, and says why in its answer, which a key with payloads:read shows. Set the receiver right";

@@ -1,4 +1,4 @@
-// What an event brought along as a CloudEvent, by the names that its senders and receivers know.
+// The CloudEvents attributes of an event, under their own names.
 import type { Event } from "@posthorn/client";
 
 const DATA_IS = {
@@ -7,7 +7,7 @@ const DATA_IS = {
   none: "none: it came without",
 } as const;
 
-/** No facts for an event that was published our way. */
+/** Returns an empty list for an event that is not a CloudEvent. */
 export function cloudEventFacts({ attributes }: Pick<Event, "attributes">): [string, unknown][] {
   if (attributes === null) return [];
   const { extensions, encoding, ...core } = attributes;

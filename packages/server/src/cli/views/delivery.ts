@@ -1,4 +1,4 @@
-// Deliveries and attempts as a terminal shows them.
+// Terminal output of deliveries and attempts.
 import type { Attempt, Delivery, EventDetail } from "@posthorn/client";
 import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -10,7 +10,7 @@ export function toneOfState(state: string): Tone | null {
   return TONES[state] ?? null;
 }
 
-/** `dead (rejected)`, `failed, again in 4 s`, or what holds it. */
+/** `dead (rejected)`, `failed, retry in 4 s`, or what holds it. */
 export function stateText(
   { state, dead_reason, next_retry_at }: Pick<Delivery, "state" | "dead_reason" | "next_retry_at">,
   now: Date,
@@ -39,7 +39,7 @@ export function deliveryColumns(
   ];
 }
 
-/** Of an event that an endpoint collects still. */
+/** Text for an event that waits for its batch. */
 export function waitsForBatch({ endpoint_id }: EventDetail["batches"][number]): string {
   return `It waits for its batch to ${clean(endpoint_id)}.`;
 }
@@ -72,7 +72,7 @@ const PHASES = [
   ["body", "body_ms"],
 ] as const;
 
-/** `queue 3, connect 1, first byte 20, body 0`; those that there were not are left out. */
+/** `queue 3, connect 1, first byte 20, body 0`, without phases that did not happen. */
 function phasesText(phases: Attempt["phases"]): string {
   return PHASES.flatMap(([name, key]) => (phases[key] === null ? [] : [`${name} ${phases[key]}`])).join(", ");
 }

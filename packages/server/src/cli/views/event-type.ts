@@ -1,4 +1,4 @@
-// An event type as a terminal shows it.
+// Terminal output of an event type.
 import type { EventType, EventTypeDetail } from "@posthorn/client";
 import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -17,7 +17,7 @@ export const eventTypeColumns: readonly Column<EventType>[] = [
   { title: "DESCRIPTION", value: ({ description }) => description, canShrink: true },
 ];
 
-/** One that was just saved does not know of its other versions. */
+/** A type that was just saved has no list of versions. */
 export function eventTypeText(
   terminal: Terminal,
   type: EventType & Partial<Pick<EventTypeDetail, "versions">>,

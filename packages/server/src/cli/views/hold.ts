@@ -1,11 +1,11 @@
-// What keeps a delivery from being sent: its endpoint is disabled or has not agreed, its receiver asked for a pause, or its
-// circuit is open.
+// Why a due delivery is not sent: its endpoint is disabled, the handshake is not granted, the receiver asked for a pause, or
+// the circuit is open.
 import type { Delivery, Endpoint } from "@posthorn/client";
 import type { Remote } from "../remote/remote.ts";
 import { distanceText } from "../terminal/text.ts";
 import { nullIfRejected } from "./no-deliveries.ts";
 
-/** `waits: its circuit is open until the probe in 3 min`; null: nothing does. */
+/** Returns text such as `held: circuit open, next probe in 3 min`, or null. */
 export function holdText(
   endpoint: Pick<Endpoint, "is_active" | "handshake" | "health">,
   now: Date,
@@ -19,7 +19,7 @@ export function holdText(
   return pauseText(endpoint, now);
 }
 
-/** What holds a retry by hand too, which is otherwise sent now. */
+/** Returns the pause that also holds a manual retry, or null. */
 export function pauseText({ health }: Pick<Endpoint, "health">, now: Date): string | null {
   if (!isAhead(health.throttled_until, now)) return null;
   return `waits: its receiver asked for a pause that ends ${distanceText(health.throttled_until, now)}`;
@@ -29,7 +29,7 @@ function isAhead(time: string | null, now: Date): boolean {
   return time !== null && Date.parse(time) > now.getTime();
 }
 
-/** What was found out about the endpoints of deliveries that are due; each is asked for once. */
+/** Loads the endpoints of due deliveries, each once, and says what holds them. */
 export class Holds {
   readonly #remote: Remote;
   readonly #byEndpoint = new Map<string, string | null>();
@@ -38,7 +38,7 @@ export class Holds {
     this.#remote = remote;
   }
 
-  /** Of a list at most as many as a person reads. */
+  /** Loads a limited number of endpoints. */
   async look(deliveries: readonly Delivery[]): Promise<void> {
     const { client, now } = this.#remote;
     for (const { tenant, endpoint_id: endpoint } of deliveries.filter((one) => isDue(one, now()))) {
@@ -56,7 +56,7 @@ export class Holds {
 
 const MAX_ENDPOINTS = 50;
 
-/** One whose retry is still to come waits for that. */
+/** False while the delivery waits for its next retry. */
 function isDue({ state, next_retry_at }: Delivery, now: Date): boolean {
   if (state !== "pending" && state !== "failed") return false;
   return next_retry_at === null || Date.parse(next_retry_at) <= now.getTime();

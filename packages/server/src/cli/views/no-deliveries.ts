@@ -1,9 +1,9 @@
-// Why an event reached nobody: publishing to a tenant that does not exist is no error, so a typo is told here.
+// Explains why an event has no deliveries. Publishing to an unknown tenant is not an error, so a typo is reported here.
 import { type EventDetail, PosthornApiError } from "@posthorn/client";
 import type { Remote } from "../remote/remote.ts";
 import { clean } from "../terminal/text.ts";
 
-/** A sentence or several lines. */
+/** Returns one or several lines. */
 export async function explainNoDeliveries(remote: Remote, event: EventDetail): Promise<string> {
   const { tenant, not_matched } = event;
   const name = clean(tenant);
@@ -15,14 +15,14 @@ export async function explainNoDeliveries(remote: Remote, event: EventDetail): P
   );
 }
 
-/** Null: there is one of that name. */
+/** Returns null if the tenant exists. */
 async function unknownTenant({ client }: Remote, tenant: string): Promise<string | null> {
   if ((await client.tenants.get({ tenant }).catch(nullIfRejected)) !== null) return null;
   const name = clean(tenant);
   return `There is no tenant ${name}. Check its id, or make it: posthorn tenants put ${name}`;
 }
 
-/** Of an empty list that was narrowed to a tenant: events of one that does not exist are taken too, so it is no error. */
+/** Text for an empty list. Mentions it if the tenant of the filter does not exist. */
 export async function emptyListText(
   remote: Remote,
   tenant: string | undefined,
@@ -36,7 +36,7 @@ export function explainNotMatched({ endpoint_id, detail }: EventDetail["not_matc
   return `not sent to ${clean(endpoint_id)}: ${clean(detail)}`;
 }
 
-/** Null for what is not there, or not for this key to see. */
+/** Returns null for a resource that does not exist or that the key may not read. */
 export function nullIfRejected(error: unknown): null {
   if (error instanceof PosthornApiError && error.status < 500) return null;
   throw error;

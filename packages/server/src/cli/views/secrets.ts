@@ -1,4 +1,4 @@
-// Secrets, schemes and header prefixes as they are given to `sign`, `verify`, `listen` and `endpoints`.
+// Parses the secret, scheme and header prefix options of `sign`, `verify`, `listen` and `endpoints`.
 import {
   DEFAULT_HEADER_PREFIX,
   DEFAULT_SCHEMES,
@@ -28,7 +28,7 @@ export function secretsOf(given: readonly string[]): readonly string[] {
   return given;
 }
 
-/** Signature schemes, comma between; those there are stand in the help, and the shell completes them. */
+/** An option for comma-separated signature schemes, listed in the help and in shell completion. */
 export function schemeOption(flags: string, description: string): Option {
   const option = new Option(flags, description);
   option.argChoices = [...schemeNames];
@@ -43,7 +43,7 @@ export function schemesOf(given: string | undefined, prefix?: string): string[] 
   return names;
 }
 
-/** Nothing is sent without a signature that somebody waits for. */
+/** Throws if a scheme has no suitable secret. */
 export function requireSigningSecrets(schemes: readonly string[], secrets: readonly string[]): void {
   for (const name of schemes) {
     const { key } = schemeNamed(name);

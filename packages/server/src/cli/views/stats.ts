@@ -1,4 +1,4 @@
-// Deliveries in numbers as a terminal shows them, and the commands that show what is behind the numbers.
+// Terminal output of the delivery statistics, with commands for details.
 import type { Stats } from "@posthorn/client";
 import { facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -42,7 +42,7 @@ function countText({ count, is_exact }: Count): string {
   return is_exact ? String(count) : `at least ${count}`;
 }
 
-/** Rounded down: 100 % is said of all, not of nearly all. */
+/** Rounded down, so that 100 % means all. */
 function rateText(rate: number | null): string | null {
   return rate === null ? null : `${(Math.floor(rate * 1_000) / 10).toFixed(1)} %`;
 }

@@ -154,7 +154,7 @@ test("a filter can be tried, saved or not, before an event is published", async 
   expect((await server.call("POST", `${acme}/${made.id}/match`, { data: 1 })).status).toBe(422);
 });
 
-test("endpoints are imported all or none, with a dry run, secrets once and places in the API's names", async () => {
+test("endpoints are imported all or none, with a dry run, secrets once and errors in the API's names", async () => {
   const server = await world();
   const { json: there } = await server.call("POST", acme, hook);
   const endpoints = [

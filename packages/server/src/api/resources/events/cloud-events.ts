@@ -1,4 +1,4 @@
-// CloudEvents as they are published: in any of the three modes, by the content type and the ce-* headers of the request.
+// Reads published CloudEvents in structured, batch or binary mode, selected by the content type and the ce-* headers.
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import {
@@ -22,7 +22,7 @@ import { type EventsInput, scan } from "./input.ts";
 
 export type PublishMode = "own" | "structured" | "batch" | "binary";
 
-/** Binary mode has the content type of the data: it is known by the headers of its required attributes. */
+/** Binary mode uses the content type of the data, so it is recognised by the headers of required attributes. */
 export function publishModeOf(headers: IncomingHttpHeaders): PublishMode {
   const contentType = headers["content-type"] ?? "";
   if (ANNOUNCED.test(contentType)) {
@@ -33,11 +33,11 @@ export function publishModeOf(headers: IncomingHttpHeaders): PublishMode {
   return REQUIRED_HEADERS.some((name) => headers[name] !== undefined) ? "binary" : "own";
 }
 
-// asked of every event that is published, most of which are none
+// runs for every published event, so it is kept cheap
 const ANNOUNCED = /^\s*application\/cloudevents/i;
 const REQUIRED_HEADERS = REQUIRED_ATTRIBUTES.map((name) => `${BINARY_HEADER_PREFIX}${name}`);
 
-/** `tenant`: whose they are, where the request says so or the key is of one; null: each says it itself by `tenantid`. */
+/** `tenant` comes from the request or the key; if it is null, each event names its tenant in `tenantid`. */
 export function readCloudEvents(
   mode: Exclude<PublishMode, "own">,
   request: IncomingMessage,
@@ -70,14 +70,14 @@ function readBatch(body: Buffer, tenant: string | null): EventsInput {
   return { kind: "many", inputs };
 }
 
-/** What is no JSON at all is told as it is everywhere. */
+/** Reports malformed JSON with the same error as everywhere else. */
 function orMalformed<Content extends { readonly ok: boolean }>(body: Buffer, decoded: Content): Content {
   if (!decoded.ok) parseJson(body);
   return decoded;
 }
 
 function readBinary({ headersDistinct }: IncomingMessage, body: Buffer) {
-  // before it is parsed
+  // checked before parsing
   if (body.length > maxPayloadBytes) throw payloadTooLarge(body.length);
   const attributes = new Map<string, string>();
   const twice: CloudEventProblem[] = [];
@@ -124,14 +124,14 @@ function toInput(
 }
 
 const WHOSE =
-  "Say whose it is: by ?tenant= in the URL, by the attribute tenantid, or with a key of the tenant.";
+  "The tenant is missing. Set ?tenant= in the URL or the attribute tenantid, or use a key of the tenant.";
 
-/** As the envelope of another Posthorn says it; any other text under that name is the sender's own. */
+/** The form that another Posthorn writes; any other value of this extension is kept as an extension only. */
 const API_VERSION = /^[A-Za-z0-9_.-]{1,32}$/;
 
 const MAX_KEY_LENGTH = 256;
 
-/** What is longer than a key may be is known by its digest. */
+/** A key that would be too long is replaced by its digest. */
 function keyOf(sourceAndId: string): string {
   const isShort = sourceAndId.length <= 2 * MAX_KEY_LENGTH && [...sourceAndId].length <= MAX_KEY_LENGTH;
   if (isShort) return sourceAndId;
@@ -147,8 +147,8 @@ function placeOf({ place, message }: CloudEventProblem): FieldError {
 }
 
 /**
- * Where the library's word for a place is in a CloudEvent: attributes stand beside `type` there, and in binary mode they are
- * headers.
+ * Converts a pointer of the library to its place in a CloudEvent, where attributes are top-level members, or headers in
+ * binary mode.
  */
 export function cloudEventPlace(pointer: string, mode: Exclude<PublishMode, "own">): string {
   const [, member = "", path = ""] = /^(\/\d+(?=\/|$))?(.*)$/s.exec(pointer) ?? [];

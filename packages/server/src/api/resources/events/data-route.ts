@@ -1,5 +1,5 @@
-// The data of an event by itself, where the `dataref` of a CloudEvent without its data leads: the bytes and the content type
-// that it was published with. Whoever published it chose both, so no browser may take it for a page of ours.
+// GET /event-data/{event}: the data of an event with its original content type, for the `dataref` of CloudEvents without
+// data. The publisher controls both, so browsers must not render it as a page of this origin.
 import { contract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import { redaction, tenantScope } from "../../principal.ts";

@@ -12,7 +12,7 @@ function placesOf(json: string): unknown[] {
   try {
     read(json);
   } catch (error) {
-    if (error instanceof HttpError) return error.places.map((place) => Object.values(place));
+    if (error instanceof HttpError) return error.fieldErrors.map((place) => Object.values(place));
     throw error;
   }
   return [];
@@ -78,8 +78,8 @@ test.each([
   ],
   ['"text"', [["", "An event must be a JSON object."]]],
   ["[]", [["", "The array is empty. Send at least one event."]]],
-])("%s is refused", (json, places) => {
-  expect(placesOf(json)).toEqual(places);
+])("%s is refused", (json, fieldErrors) => {
+  expect(placesOf(json)).toEqual(fieldErrors);
 });
 
 test("unknown names are refused, also those JavaScript treats in its own way", () => {
@@ -106,9 +106,9 @@ test("an event with more than 100 names is refused before anyone looks at them, 
     expect.stringMatching(/^An event has more than 100 fields\. Expected one of: tenant, /),
   ]);
   for (const json of [names(100), `[${Array(500).fill(names(100)).join(",")}]`]) {
-    const places = placesOf(json);
-    expect(places.length).toBeLessThan(30);
-    expect(JSON.stringify(places).length).toBeLessThan(10_000);
+    const fieldErrors = placesOf(json);
+    expect(fieldErrors.length).toBeLessThan(30);
+    expect(JSON.stringify(fieldErrors).length).toBeLessThan(10_000);
   }
 });
 

@@ -1,5 +1,5 @@
-// From the bytes of a request to what is published. `data` is cut out of the bytes as it was sent; everything else is
-// checked for its type, so that every mistake of a batch is found before anything of it is published.
+// Turns the bytes of a request into publish inputs. `data` is cut out of the bytes unchanged; all other fields are
+// type-checked, so that every mistake of a batch is reported before any of it is published.
 import {
   MAX_MEMBERS,
   type RawDocument,
@@ -24,7 +24,7 @@ export type EventsInput =
   | { readonly kind: "many"; readonly inputs: readonly PublishInput[] };
 
 export function readEvents(body: Buffer): EventsInput {
-  // Depth and numbers are known before the parser spends memory on them.
+  // Depth and counts are checked before the parser allocates memory.
   const raw = scan(body);
   const parsed = parseJson(body);
   const problems: FieldError[] = [];
@@ -41,7 +41,7 @@ export function scan(body: Buffer): RawDocument {
   if (raw.kind === "object") refuseLong(body, raw.members, "");
   else {
     if (raw.items.length > MAX_EVENTS) throw tooManyEvents(raw.items.length);
-    // one that is no object is its own only member
+    // an item that is not an object counts as one member
     for (const [index, item] of raw.items.entries())
       refuseLong(body, item.members.length === 0 ? [item] : item.members, `/${index}`);
   }
@@ -62,8 +62,8 @@ function scanned(body: Buffer): RawDocument {
 }
 
 /**
- * Before it is parsed: 15 MB of `{}` held up the process for six seconds, and nothing but data is nested. A text may be written
- * six times as long as it is kept.
+ * Checks sizes before parsing: 15 MB of `{}` blocked the process for six seconds. An escaped string may be six times as
+ * long as its value.
  */
 function refuseLong(body: Buffer, members: readonly Pick<RawItem, "start" | "end">[], pointer: string): void {
   let nested = 0;
@@ -99,7 +99,7 @@ function tooManyEvents(count: number): HttpError {
 
 function readOne(body: Buffer, parsed: unknown, members: RawMembers, problems: FieldError[]): EventsInput {
   const { user, tenant } = (parsed ?? {}) as { user?: unknown; tenant?: unknown };
-  return isAcquired(user) && !isAcquired(tenant)
+  return isPresent(user) && !isPresent(tenant)
     ? { kind: "user", input: readEvent("user", body, parsed, members, "", problems) }
     : { kind: "one", input: readEvent("tenant", body, parsed, members, "", problems) };
 }
@@ -107,7 +107,7 @@ function readOne(body: Buffer, parsed: unknown, members: RawMembers, problems: F
 const FIELDS = ["tenant", "user", "type", "data", "subject", "api_version", "idempotency_key"];
 const NOTHING: PublishInput & UserPublishInput = { tenant: "", user: "", type: "" };
 
-/** Whom an event is for, and what is published then. */
+/** The publish input for each kind of owner. */
 interface InputFor {
   readonly tenant: PublishInput;
   readonly user: UserPublishInput;
@@ -127,14 +127,14 @@ function readEvent<Owner extends keyof InputFor>(
     return NOTHING;
   }
   const names = Object.keys(parsed);
-  // Equal counts mean no name is repeated. Then the n-th name is that of the n-th member, for JavaScript keeps the
-  // order of all names but those of digits, which are not ours.
+  // Equal counts mean that no name is repeated. Then the n-th name belongs to the n-th member: JavaScript keeps the order
+  // of all names except integers, which are not field names here.
   if (names.length !== members.length) {
     problems.push({ pointer, message: DUPLICATE_FIELD });
     return NOTHING;
   }
   const event = parsed as Readonly<Record<string, unknown>>;
-  if (isAcquired(event.specversion)) {
+  if (isPresent(event.specversion)) {
     const mode = pointer === "" ? "" : "-batch";
     const message = `This is a CloudEvent. Send it with Content-Type: application/cloudevents${mode}+json.`;
     problems.push({ pointer: `${pointer}/specversion`, message });
@@ -146,7 +146,7 @@ function readEvent<Owner extends keyof InputFor>(
     if (problems.length >= PROBLEM_LIMIT) break;
     problems.push({ pointer: `${pointer}${pointerTo([name])}`, message: unknownField(name, FIELDS) });
   }
-  if (owner === "tenant" && isAcquired(event.user)) {
+  if (owner === "tenant" && isPresent(event.user)) {
     const message =
       pointer === ""
         ? "Give tenant or user, not both."
@@ -172,8 +172,8 @@ function readEvent<Owner extends keyof InputFor>(
   } as unknown as InputFor[Owner];
 }
 
-/** Null means the same as left out. */
-function isAcquired(value: unknown): boolean {
+/** Null means the same as an absent field. */
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 

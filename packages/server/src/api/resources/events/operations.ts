@@ -1,5 +1,4 @@
-// POST /api/v1/events is the busiest operation there is: nothing here is done twice, and nothing is awaited but the
-// body and the database.
+// Operations on events. Publishing is the busiest one: it awaits only the body and the database.
 import type { PosthornContract } from "@posthorn/client";
 import type {
   Posthorn,
@@ -65,7 +64,7 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
   }
   if (headerKey !== undefined) {
     const message =
-      "An Idempotency-Key header is for a single event. Give each event of the array its idempotency_key.";
+      "The Idempotency-Key header is for a single event. Set idempotency_key on each event of the array.";
     throw invalidBody([{ pointer: "", message }]);
   }
   return accepted(await publishAll(hooks, events.inputs.map(trace)), false);
@@ -78,7 +77,7 @@ async function publishCloudEvents(
 ): Promise<JsonText> {
   const { request, principal } = exchange;
   if (idempotencyKeyOf(request.headers["idempotency-key"]) !== undefined) {
-    const message = "A CloudEvent is known by its source and id. Leave this header out.";
+    const message = "A CloudEvent is identified by its source and id. Remove this header.";
     throw invalidBody([{ header: "idempotency-key", message }]);
   }
   const asked = new URLSearchParams(exchange.query).get("tenant");
@@ -86,7 +85,7 @@ async function publishCloudEvents(
   const body = await (mode === "binary" ? readBytesOf(exchange) : readUtf8Bytes(exchange));
   const events = readCloudEvents(mode, request, body, tenant);
   const trace = traceOf(request.headers.traceparent);
-  // a trace of the event's own is the one it began in
+  // the event's own trace context takes precedence
   const traced = (input: PublishInput) => (input.traceparent === undefined ? trace(input) : input);
   try {
     if (events.kind === "many") return accepted(await publishAll(hooks, events.inputs.map(traced)), false);
@@ -97,32 +96,32 @@ async function publishCloudEvents(
   }
 }
 
-/** The same refusal, with places of the CloudEvent that came in. */
+/** Converts the pointers of an error to fieldErrors in the CloudEvent. */
 function inCloudEvent(error: unknown, mode: Exclude<PublishMode, "own">): unknown {
   if (!(error instanceof ProblemError || isPosthornError(error))) return error;
   const problem = problemOf(error);
-  const places = problem.places.map((place): FieldError => {
+  const fieldErrors = problem.fieldErrors.map((place): FieldError => {
     if (!("pointer" in place)) return place;
     const found = cloudEventPlace(place.pointer, mode);
     return found === "" || found.startsWith("/")
       ? { pointer: found, message: place.message }
       : { header: found, message: place.message };
   });
-  return new ProblemError({ ...problem, places });
+  return new ProblemError({ ...problem, fieldErrors });
 }
 
 function onlyForCloudEvents(): HttpError {
   const message =
-    "This is for CloudEvents: send them with Content-Type: application/cloudevents+json. Any other event in JSON says " +
-    "itself whose it is, by its field tenant.";
-  return new HttpError("invalid_parameter", message, { places: [{ parameter: "tenant", message }] });
+    "This parameter is only for CloudEvents, with Content-Type: application/cloudevents+json. Other events name their " +
+    "tenant in the field tenant.";
+  return new HttpError("invalid_parameter", message, { fieldErrors: [{ parameter: "tenant", message }] });
 }
 
 function accepted(body: string, isReplay: boolean): JsonText {
   return new JsonText(body, isReplay ? ["Idempotency-Replayed", "true"] : []);
 }
 
-/** A key of one tenant publishes for that tenant alone. */
+/** Throws if a key of one tenant publishes for another. */
 function checkTenants({ tenant }: Principal, events: EventsInput): void {
   if (tenant === null) return;
   if (events.kind === "user") throw cannotPublishForUser();
@@ -147,13 +146,13 @@ function userResultJson({ user, events }: UserPublishResult): string {
   });
 }
 
-/** The draft's quoted form and the bare form of everyone else are the same key. */
+/** The quoted form of the IETF draft and the usual bare form are the same key. */
 function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (typeof header !== "string" || header === "") return undefined;
   return /^"[^"\\]+"$/.test(header) ? header.slice(1, -1) : header;
 }
 
-/** One that cannot be read begins no trace and refuses no event, as W3C has it. */
+/** An invalid traceparent is ignored, as W3C Trace Context requires. */
 function traceOf(traceparent: string | string[] | undefined): <Input extends object>(input: Input) => Input {
   return isTraceparent(traceparent) ? (input) => ({ ...input, traceparent }) : (input) => input;
 }
@@ -164,11 +163,12 @@ function withKey<Input extends Pick<PublishInput, "idempotencyKey">>(
 ): Input {
   if (headerKey === undefined || headerKey === input.idempotencyKey) return input;
   if (input.idempotencyKey === undefined) return { ...input, idempotencyKey: headerKey };
-  const message = "This differs from the Idempotency-Key header. Give one of them, or the same in both.";
+  const message =
+    "This differs from the Idempotency-Key header. Send one of them, or the same value in both.";
   throw invalidBody([{ pointer: "/idempotency_key", message }]);
 }
 
-/** All or nothing as far as anyone can tell beforehand: one wrong event, and none of the array is published. */
+/** If one event is invalid, none of the array is published. */
 async function publishAll(hooks: Posthorn, inputs: readonly PublishInput[]): Promise<string> {
   const outcomes = await hooks.publishMany(inputs);
   if (outcomes.every(isPublished)) return `[${outcomes.map(({ result }) => resultJson(result)).join(",")}]`;
@@ -179,44 +179,44 @@ function isPublished(outcome: PublishOutcome): outcome is Extract<PublishOutcome
   return outcome.ok;
 }
 
-/** Points at every item that was refused. Items that were published all the same are listed, so none is sent twice. */
+/** Reports every failed item. If some were published, the results are listed, so that none is sent twice. */
 function refusal(outcomes: readonly PublishOutcome[]): ProblemError {
-  const places: FieldError[] = [];
+  const fieldErrors: FieldError[] = [];
   const errors: PosthornError[] = [];
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.ok) continue;
     errors.push(outcome.error);
     const { problems, message } = outcome.error;
-    if (problems.length === 0) places.push({ pointer: `/${index}`, message: apiText(message) });
+    if (problems.length === 0) fieldErrors.push({ pointer: `/${index}`, message: apiText(message) });
     for (const problem of problems) {
       const pointer = `/${index}${apiPointer(problem.pointer)}`;
-      places.push({ pointer, message: apiText(problem.message) });
+      fieldErrors.push({ pointer, message: apiText(problem.message) });
     }
   }
   const results = outcomes.map((outcome) => (outcome.ok ? outcome.result : null));
   const published = results.filter((result) => result !== null).length;
   const detail = isUncertain(errors)
-    ? `The database did not answer in time: of ${errors.length} events nobody knows whether they are stored. Publish them again with the same idempotency_key.`
+    ? `The database did not respond in time. It is unknown whether ${errors.length} events are stored. Publish them again with the same idempotency_key.`
     : published === 0
       ? `${errors.length} of ${outcomes.length} events cannot be published, so none was. See errors.`
       : `${published} of ${outcomes.length} events were published, ${errors.length} were not. See results and errors.`;
   return new ProblemError({
     ...problemOf(mostSevere(errors)),
     detail,
-    places,
+    fieldErrors,
     ...(published > 0 && { extensions: { results } }),
   });
 }
 
-/** Unlike a refusal, this says nothing about what was stored. */
+/** After this error it is unknown whether the events were stored. */
 function isUncertain(errors: readonly PosthornError[]): boolean {
   return errors.some(({ code }) => code === "database_unavailable");
 }
 
-/** Trouble of ours before mistakes of theirs; of mistakes, one that names many kinds. */
+/** Server errors before client errors; for different client errors, the general `invalid_event`. */
 function mostSevere(errors: readonly PosthornError[]): unknown {
-  const trouble = errors.find(({ status }) => status >= 500);
+  const serverError = errors.find(({ status }) => status >= 500);
   const [first] = errors;
-  if (trouble || errors.every(({ code }) => code === first?.code)) return trouble ?? first;
+  if (serverError || errors.every(({ code }) => code === first?.code)) return serverError ?? first;
   return errors.find(({ code }) => code === "invalid_event") ?? first;
 }

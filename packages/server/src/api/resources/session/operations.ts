@@ -18,7 +18,7 @@ export function sessionOperations(signIn: SignIn, audit: Audit): Handlers<Postho
       const page = refuseCrossSite(signIn.site, exchange.request);
       const { pending, by } = await identify(signIn, exchange);
       const { principal } = pending;
-      if (!isTheirPage(page, principal, by)) throw signInFailed();
+      if (!isAllowedPage(page, principal, by)) throw signInFailed();
       const { id, text, expiresAt, endsInMs } = await audit(
         { ...exchange, principal },
         "session.create",
@@ -41,30 +41,30 @@ export function sessionOperations(signIn: SignIn, audit: Audit): Handlers<Postho
 }
 
 /**
- * A link leads to one of the two pages, and lets nobody in at the other: by a link of their own a customer could otherwise
- * take an operator's session away. What reaches all tenants is never in the portal's cookie, which works in frames.
+ * A link is valid for one of the two pages only. Otherwise a customer could replace an operator's session with their own
+ * link. Access to all tenants is never stored in the portal's cookie, which is also sent in frames.
  */
-function isTheirPage(page: Page, { tenant }: Principal, by: "key" | "code"): boolean {
+function isAllowedPage(page: Page, { tenant }: Principal, by: "key" | "code"): boolean {
   if (tenant === null) return page === "dashboard";
   return page === "portal" || by === "key";
 }
 
-/** By a key or by a code. Whoever fails is told nothing but that, and not too often. */
+/** Identifies the caller by a key or a code. Every failure is the same error, and failures are limited. */
 async function identify(
   signIn: SignIn,
   exchange: Exchange,
 ): Promise<{ pending: PendingSession; by: "key" | "code" }> {
   const { remoteAddress } = exchange.request.socket;
   const given = await readSignIn(exchange);
-  // after the body: whoever holds many of them back would otherwise be asked before any has failed
+  // after the body was read, so that slow parallel requests cannot bypass the limit
   signIn.limit.begin(remoteAddress);
   try {
     const pending = await signIn.identify(given);
-    signIn.limit.worked(remoteAddress);
+    signIn.limit.succeeded(remoteAddress);
     return { pending, by: "code" in given ? "code" : "key" };
   } catch (error) {
     if (error instanceof HttpError && error.code === "unauthorized") throw signInFailed();
-    signIn.limit.worked(remoteAddress);
+    signIn.limit.succeeded(remoteAddress);
     throw error;
   }
 }
@@ -94,7 +94,7 @@ function cookieOf(signIn: SignIn, { request }: Exchange, page: Page, text: strin
 function signInFailed(): HttpError {
   return new HttpError(
     "sign_in_failed",
-    "This key or link lets nobody in: it is not valid, or has ended, or the link was used before. Ask for a new link, or use a key.",
+    "This key or link is not valid: it is wrong, has expired, or the link was used before. Ask for a new link, or use a key.",
   );
 }
 
