@@ -1,5 +1,4 @@
-// Days of history are replaced while everybody goes on reading and writing: nothing lost in the middle of it, nobody kept
-// waiting, and two at once do no harm.
+// Days of history are replaced while other processes read and write.
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
@@ -35,7 +34,7 @@ beforeEach(async () => {
   pool = createPool(database.connectionString, { max: 10 });
   instance = await createTestInstance({ database: database.connectionString, started: false });
   db = instance.hooks.db;
-  // the endpoint of all that is old; it is switched off, so that what it is owed stays owed
+  // the endpoint of all old deliveries is disabled, so that its queued ones stay queued
   await pool.query("insert into posthorn.tenants (id) values ('old')");
   await pool.query(
     "insert into posthorn.endpoints (id, tenant, url, events, is_active) values ($1, 'old', 'http://127.0.0.1', '{}', false)",
@@ -61,7 +60,7 @@ async function tend(mayContinue: () => boolean = () => true): Promise<Told[]> {
   return told;
 }
 
-/** A day of history, `daysAgo` days before today, written as deliveries would have. Every tenth is dead, one is owed. */
+/** Writes a day of history, `daysAgo` days before today. Every tenth delivery is dead, one is queued. */
 async function seedDay(daysAgo: number, count = 100, withPartition = true): Promise<void> {
   const client = await pool.connect();
   const day = `((posthorn.now() at time zone 'UTC')::date - ${daysAgo})`;
@@ -98,7 +97,7 @@ interface Left {
   readonly dead: number;
   readonly success: number;
   readonly owed: number;
-  /** Of dead and owed deliveries that can be looked at: their event is there and both attempts are. */
+  /** Number of dead and queued deliveries whose event and both attempts exist. */
   readonly whole: number;
   readonly events: number;
   readonly attempts: number;
@@ -161,7 +160,7 @@ test("a crash after any step loses nothing, and the next run completes the work"
     expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
     await copyKept(db, replacement, 3);
     expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
-    // killed in the middle of the swap: its connection goes, and with it all that it did
+    // a crash during the swap: the connection ends and the transaction is rolled back
     const client = await pool.connect();
     const { parent, target, lowerBound, upperBound } = replacement;
     await client.query("begin");
@@ -182,7 +181,7 @@ test("changes to old deliveries between copying and swapping are kept", async ()
   const [retried, deadAgain, ...others] = (
     await pool.query<{ id: string }>("select id from posthorn.deliveries where state = 'dead' order by id")
   ).rows.map(({ id }) => id);
-  // one is retried and owed now, one was retried and died again, and a success is retried too
+  // one is retried and queued, one was retried and is dead again, and a success is retried too
   await pool.query(
     `
     with revived as (delete from posthorn.deliveries where id = $1 returning *)
@@ -303,7 +302,7 @@ test("a day with missing partitions is dropped", async () => {
   await seedDay(41, 100, false);
   const day = (await planned()).find(({ parent }) => parent === "events");
   const events = day?.target.replace("_kept", "");
-  // its rows lie in the default partition, as if the day had never been made
+  // its rows are in the default partition, as if its partition had never been created
   await pool.query(`
     begin;
     alter table posthorn.events detach partition posthorn.${events};

@@ -1,4 +1,5 @@
-// What is pruned row by row: idempotency keys, dead letters with a retention of their own, names of deleted endpoints.
+// Rows that are pruned one by one: idempotency keys, dead letters with a retention period of their own, deleted
+// endpoints.
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
@@ -153,7 +154,7 @@ test("an expired dead letter is deleted with its payload and attempts when its d
   await newEndpoint(200);
   await publish();
   await instance.advance(400 * dayMs);
-  // the day has no partition: its rows lie in the default one and go row by row
+  // the day has no partition: its rows are in the default one and are pruned one by one
   await pool.query(`
     do $$ declare p record; begin
       for p in select * from posthorn.history_partitions() where lower_bound < posthorn.lowest_uuid_at(posthorn.now() - interval '300 days') loop

@@ -64,9 +64,9 @@ async function pruneOutlived({ db, retentionDays, mayContinue }: PruneOptions): 
   let rows = 0;
   let from: Uuid | null = lowestUuidAt(0);
   while (from !== null && mayContinue()) {
-    const stretch: PrunedRange = await pruneRange(db, { from, before, retentionDays, most: step });
-    rows += stretch.rows;
-    from = stretch.next;
+    const range: PrunedRange = await pruneRange(db, { from, before, retentionDays, most: step });
+    rows += range.rows;
+    from = range.next;
   }
   return rows;
 }

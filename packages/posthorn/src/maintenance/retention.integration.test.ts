@@ -1,5 +1,4 @@
-// A day of history, from its deliveries to its end, with a clock that is moved: what goes, what stays, what can still be
-// done with what stayed.
+// A day of history from its deliveries to the end of its retention period, with a clock that tests move.
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
@@ -48,7 +47,7 @@ async function clockTo(ms: number): Promise<void> {
   await instance.advance(ms - instance.hooks.clock.nowMs());
 }
 
-/** Past the end of the retention, with maintenance done. */
+/** Advances past the retention period and runs maintenance. */
 async function outliveTheDay(): Promise<void> {
   await clockTo(endOfDay + retentionDays * dayMs + hourMs);
   await tidyUp();

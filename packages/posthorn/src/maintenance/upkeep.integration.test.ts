@@ -1,4 +1,4 @@
-// Who tends the tables, and that it is done: by one process of several, by another soon after its death.
+// Maintenance runs in one process of several, and in another soon after its death.
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
@@ -88,7 +88,7 @@ test("a leader that was replaced notices at its next renewal", async () => {
   ]);
   await first.engine?.tidyUp();
   expect(leads(first)).toBe(false);
-  // its worker is buried: the place is free, whatever its time
+  // its worker is reaped, so leadership is free before it expires
   await pool.query("delete from posthorn.workers where id = $1", [rows[0].id]);
   await first.engine?.tidyUp();
   expect(leads(first)).toBe(true);

@@ -85,8 +85,8 @@ export class Upkeep implements Service {
     const { db, logger } = this.#options;
     await cancelForDeletedEndpoints(db);
     for (const workerId of await missingWorkers(db)) {
-      const burial = await reapMissing(db, workerId);
-      logger.error("released deliveries of a worker that does not exist", { ...burial });
+      const reaped = await reapMissing(db, workerId);
+      logger.error("released deliveries of a worker that does not exist", { ...reaped });
     }
   }
 }

@@ -1,4 +1,4 @@
-// Notices outlive the process that put them down: on real PostgreSQL, with a clock that is moved.
+// Notifications survive the process that wrote them. Uses a real PostgreSQL and a clock that tests move.
 import { randomBytes } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
@@ -18,7 +18,7 @@ const day = 24 * 60 * minute;
 
 type Options = Partial<TestInstanceOptions>;
 
-/** One database, and as many instances on it as a test wants; `acme` has an owner and an endpoint. */
+/** One database with any number of instances; `acme` has an owner and an endpoint. */
 async function open() {
   const database = await createMigratedDatabase();
   const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
@@ -77,7 +77,7 @@ const disabled: DisabledEndpoint = {
   description: null,
   reason: "gone",
   disabledMs: 0,
-  owed: 0,
+  backlog: 0,
   lastFailure: null,
 };
 
@@ -165,7 +165,7 @@ test("an endpoint that was enabled or deleted meanwhile causes no notification",
   await settle();
   expect(mails).toHaveLength(0);
 
-  // disabled again: of this time only
+  // only the second disabling is notified
   await disableAfter(first, uuid);
   await settle();
   expect(mails).toHaveLength(1);

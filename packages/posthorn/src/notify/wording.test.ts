@@ -10,7 +10,7 @@ const endpoint: DisabledEndpoint = {
   description: "Billing",
   reason: "failures",
   disabledMs: Date.UTC(2026, 10, 15, 10, 58, 13, 126),
-  owed: 12,
+  backlog: 12,
   lastFailure: { statusCode: null, error: "timeout" },
 };
 
@@ -43,7 +43,7 @@ test("unknown facts are omitted from the mail", () => {
 });
 
 test("the alert is one line without the query, with Slack markup escaped", () => {
-  expect(alertText({ ...endpoint, lastFailure: { statusCode: 503, error: null }, owed: 1 })).toBe(
+  expect(alertText({ ...endpoint, lastFailure: { statusCode: 503, error: null }, backlog: 1 })).toBe(
     "Webhook endpoint disabled: https://hooks.example.com/orders of tenant acme " +
       "(ep_01890000-0000-7000-8000-000000000000), since 2026-11-15 10:58:13 UTC. Too many attempts in a row failed. " +
       "Last error: it returned 503 Service Unavailable. Backlog: 1 delivery.",
@@ -61,7 +61,8 @@ test.each([
 });
 
 test("the backlog is counted up to ten thousand", () => {
-  const waiting = (owed: number) => /Backlog: +(.*)/.exec(mailText({ ...endpoint, owed }, null).text)?.[1];
+  const waiting = (backlog: number) =>
+    /Backlog: +(.*)/.exec(mailText({ ...endpoint, backlog }, null).text)?.[1];
   expect(waiting(10_000)).toBe("10000 deliveries");
   expect(waiting(10_001)).toBe("more than 10000 deliveries");
 });

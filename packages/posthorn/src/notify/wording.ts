@@ -14,7 +14,7 @@ export interface Mail {
 export const MAX_COUNTED = 10_000;
 
 export function mailText(endpoint: DisabledEndpoint, publicUrl: string | null): Mail {
-  const { tenant, tenantName, description, lastFailure, owed } = endpoint;
+  const { tenant, tenantName, description, lastFailure, backlog } = endpoint;
   const id = formatId("ep", endpoint.endpointId);
   const facts = [
     ["Endpoint", oneLine(withoutQuery(endpoint.url))],
@@ -24,7 +24,7 @@ export function mailText(endpoint: DisabledEndpoint, publicUrl: string | null): 
     ["Since", timeText(endpoint.disabledMs)],
     ["Reason", reasonText(endpoint.reason)],
     ["Last error", lastFailure === null ? "" : failureText(lastFailure)],
-    ["Backlog", owedText(owed)],
+    ["Backlog", backlogText(backlog)],
   ];
   const lines = [
     "A webhook endpoint was disabled. Nothing is sent to it until it is enabled. Its events are kept.",
@@ -46,12 +46,12 @@ function withoutSlash(url: string): string {
 }
 
 export function alertText(endpoint: DisabledEndpoint): string {
-  const { tenant, lastFailure, owed } = endpoint;
+  const { tenant, lastFailure, backlog } = endpoint;
   const id = formatId("ep", endpoint.endpointId);
   const last = lastFailure === null ? "" : ` Last error: ${failureText(lastFailure)}.`;
   return forSlack(
     `Webhook endpoint disabled: ${oneLine(withoutQuery(endpoint.url))} of tenant ${tenant} (${id}), since ` +
-      `${timeText(endpoint.disabledMs)}. ${reasonText(endpoint.reason)}.${last} Backlog: ${owedText(owed)}.`,
+      `${timeText(endpoint.disabledMs)}. ${reasonText(endpoint.reason)}.${last} Backlog: ${backlogText(backlog)}.`,
   );
 }
 
@@ -115,9 +115,9 @@ const ERRORS: Readonly<Record<AttemptError, string>> = {
   unknown: "the outcome of the last attempt is unknown",
 };
 
-function owedText(owed: number): string {
-  if (owed > MAX_COUNTED) return `more than ${MAX_COUNTED} deliveries`;
-  return owed === 1 ? "1 delivery" : `${owed} deliveries`;
+function backlogText(backlog: number): string {
+  if (backlog > MAX_COUNTED) return `more than ${MAX_COUNTED} deliveries`;
+  return backlog === 1 ? "1 delivery" : `${backlog} deliveries`;
 }
 
 /** Slack interprets <…> as a link or a mention. */

@@ -1,4 +1,4 @@
-// Replays from beginning to end: what is sent again, what is left alone, how fast, and until when.
+// Replays from start to end: what is sent again, what is skipped, the rate and the end.
 import { formatId, parseId } from "@posthorn/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databasePerTest, publishTimes } from "../../../../tests/support/database-per-test.ts";
@@ -35,7 +35,7 @@ async function endpointOf(instance: TestInstance, input: Partial<EndpointInput> 
   return { path, id: endpoint.id };
 }
 
-/** So many deliveries that the receiver refused, and from now on would take. */
+/** Creates dead deliveries whose receiver accepts requests from now on. */
 async function deadOnes(instance: TestInstance, count: number, input = paid) {
   const endpoint = await endpointOf(instance);
   receiver.answer(endpoint.path, 400);
@@ -218,7 +218,7 @@ test("a replay does not exceed its rate", async () => {
   await doneAfter(0);
   await instance.advance(1_000);
   await doneAfter(1_000);
-  // what was not used in a minute is not made up for
+  // unused rate of a minute is not caught up
   await instance.advance(60_000);
   await instance.settle();
   const { done } = await hooks.replays.get(id);
@@ -256,7 +256,7 @@ test("a cancelled replay runs no further step, and its queued deliveries are sen
   await expect(hooks.replays.cancel(id)).rejects.toMatchObject({ code: "replay_over", status: 409 });
 });
 
-/** A replay of two dead ones and its first step, planned and not made. */
+/** A replay of two dead deliveries with its first step planned but not run. */
 async function planned() {
   const instance = await open();
   const { id } = await deadOnes(instance, 2);

@@ -1,4 +1,3 @@
-// Whose turn it is and how much each may take.
 import { expect, test } from "vitest";
 import { FairQueue } from "./fair-queue.ts";
 import { TenantSemaphore } from "./tenant-semaphore.ts";
@@ -96,7 +95,7 @@ test("a capacity of one serves any tenant", () => {
   expect(shares.isFull).toBe(true);
 });
 
-/** Work that ends when it is told to. */
+/** Work that the test completes. */
 function heldWork(semaphore: TenantSemaphore) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

@@ -1,4 +1,4 @@
-// What the encoders write is what PostgreSQL reads.
+// PostgreSQL reads what the encoders write.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";

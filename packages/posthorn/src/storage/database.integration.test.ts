@@ -1,4 +1,4 @@
-// Transactions whose process freezes or loses its network: the server must not keep their locks for it.
+// Transactions of a frozen or disconnected process: the server must not keep their locks.
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
 import { Database, isUnavailable } from "./database.ts";

@@ -1,6 +1,6 @@
-// The life of deliveries as a model beside the real tables: random publishes, claims, settlements, crashes, burials and
-// retries by hand, and after every single step the database must be what the model says and keep its invariants.
-// A failure prints its seed: POSTHORN_SEED=<seed> runs it again, with POSTHORN_SHRINK=1 until it is small.
+// A model of deliveries beside the real tables: random publishes, claims, settlements, crashes, reaping and manual
+// retries. After every step the database must equal the model and keep its invariants. A failure prints its seed:
+// POSTHORN_SEED=<seed> repeats it, with POSTHORN_SHRINK=1 until it is small.
 import { uuidv7 } from "@posthorn/wire";
 import fc from "fast-check";
 import type pg from "pg";
@@ -30,7 +30,7 @@ let db: Database;
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
-  // what is proven here is not that commits reach the disk
+  // durability is not tested here
   pool = createPool(database.connectionString, { max: 8, options: "-c synchronous_commit=off" });
   db = new Database({ database: pool, schema: "posthorn" });
   await migrate(db);
@@ -77,7 +77,7 @@ test("a worker that is being reaped cannot write", async () => {
   const [dead] = model.processes as [Worker];
   const id = await ingestOne(db, real, dead, claim.ifGained);
   const delivery = await claimedById(dead, id);
-  // a lock on its lane keeps the burial open after the deliveries went back
+  // a lock on its lane suspends the reaping after the deliveries were released
   const late = await db.transaction(async (tx) => {
     await syncLanes(tx, real.endpoints);
     const burying = reap(db, { id: dead.id, leaseExpiresMs: null });

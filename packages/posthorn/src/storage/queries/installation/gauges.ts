@@ -63,9 +63,9 @@ due as (
 ),
 held as (
   select
-    count(*) filter (where owed.held_by = 'circuit') as circuit,
-    count(*) filter (where owed.held_by = 'throttle') as throttle,
-    count(*) filter (where owed.held_by = 'limit') as at_limit
+    count(*) filter (where queued.held_by = 'circuit') as circuit,
+    count(*) filter (where queued.held_by = 'throttle') as throttle,
+    count(*) filter (where queued.held_by = 'limit') as at_limit
   from (
     select working.held_by
     from working
@@ -79,15 +79,15 @@ held as (
     ) due
     where working.held_by is not null
     limit $1::integer
-  ) owed
+  ) queued
 ),
 counted as (
-  select count(*) as owed
+  select count(*) as queued
   from (select from posthorn.queue q limit $1::integer + 1) first_ones
 ),
 estimated as (
   select c.reltuples / greatest(c.relpages, 1)
-    * (pg_relation_size(c.oid) / current_setting('block_size')::integer) as owed
+    * (pg_relation_size(c.oid) / current_setting('block_size')::integer) as queued
   from pg_class c
   where c.oid = 'posthorn.queue'::regclass
 ),
@@ -110,8 +110,8 @@ missing as (
 )
 select
   case
-    when counted.owed <= $1::integer then counted.owed
-    else greatest(counted.owed, estimated.owed)
+    when counted.queued <= $1::integer then counted.queued
+    else greatest(counted.queued, estimated.queued)
   end::double precision as webhook_queue_depth,
   (
     select count(*)

@@ -12,7 +12,7 @@ export interface DisabledEndpoint {
   readonly reason: string;
   readonly disabledMs: number;
   /** Queued deliveries, counted up to the given limit. */
-  readonly owed: number;
+  readonly backlog: number;
   readonly lastFailure: { readonly statusCode: number | null; readonly error: AttemptError | null } | null;
 }
 
@@ -20,9 +20,9 @@ export interface DisabledEndpoint {
 export async function describeNotification(
   db: Queryable,
   notificationId: Uuid,
-  maxOwed: number,
+  maxBacklog: number,
 ): Promise<DisabledEndpoint | null> {
-  const [row] = await db.query<DisabledEndpoint>(describeStatement, [notificationId, maxOwed]);
+  const [row] = await db.query<DisabledEndpoint>(describeStatement, [notificationId, maxBacklog]);
   return row ?? null;
 }
 
@@ -47,8 +47,8 @@ select
       where q.endpoint_id = ep.id
         and q.claimed_by is null
       limit $2::integer
-    ) owed
-  ) as owed,
+    ) queued
+  ) as backlog,
   (
     select json_build_object('statusCode', a.status_code, 'error', a.error)
     from posthorn.attempts a

@@ -36,14 +36,14 @@ const cancelStatement = statement(
 with cancelled as (
   delete from posthorn.queue q
   where q.id = any (array(
-      select owed.id
-      from posthorn.queue owed
-      where owed.endpoint_id = any ($1::uuid[])
-        and owed.claimed_by is null
+      select queued.id
+      from posthorn.queue queued
+      where queued.endpoint_id = any ($1::uuid[])
+        and queued.claimed_by is null
         -- the endpoint was enabled meanwhile: newer deliveries are not part of the discarded backlog
         and (
           not $4::boolean
-          or exists (select from posthorn.lanes l where l.endpoint_id = owed.endpoint_id and l.paused)
+          or exists (select from posthorn.lanes l where l.endpoint_id = queued.endpoint_id and l.paused)
         )
       limit $3::integer
       for update skip locked
