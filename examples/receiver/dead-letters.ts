@@ -1,4 +1,4 @@
-// What nobody should try for ever: found by an alert, looked at, replayed after the fix.
+// Dead letters: found by an alert, examined, replayed after the fix.
 import { createReceiver, type MessageKey, PermanentFailure, posthorn } from "@posthorn/receiver";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import pg from "pg";

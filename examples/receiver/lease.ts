@@ -1,4 +1,4 @@
-// An effect that no transaction of yours can hold: a mail goes out by somebody else's API.
+// An effect outside your transactions: a mail is sent through an external API.
 import { createReceiver, posthorn } from "@posthorn/receiver";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import pg from "pg";
