@@ -19,7 +19,7 @@ export type AttributeValue = string | number | boolean;
 
 export type CloudEventData =
   | { readonly kind: "none" }
-  /** `json` is the text, never written anew; `value` what it was parsed to, where somebody did. */
+  /** `json` is the original text; `value` the parsed value, if it was parsed. */
   | { readonly kind: "json"; readonly json: Uint8Array<ArrayBufferLike>; readonly value?: unknown }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "binary"; readonly bytes: Uint8Array<ArrayBufferLike> };

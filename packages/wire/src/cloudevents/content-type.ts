@@ -48,7 +48,7 @@ export function textProblem(text: string, contentType: string | undefined): stri
   return /\p{Surrogate}/u.test(text) ? "The text has half a character in it." : null;
 }
 
-/** In lower case; what it is unless told. */
+/** In lower case; UTF-8 by default. */
 function charsetOf(contentType: string | null): string {
   return /; *charset="?([^\s";]+)/i.exec(contentType ?? "")?.[1]?.toLowerCase() ?? "utf-8";
 }

@@ -13,7 +13,7 @@ export interface EventParts {
   readonly key: string;
   /** JSON. */
   readonly payload: Uint8Array;
-  /** What the payload was parsed to, where somebody did. */
+  /** The parsed payload, if it was parsed. */
   readonly value: unknown;
   readonly attributes: EventAttributes;
 }

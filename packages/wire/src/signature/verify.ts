@@ -99,7 +99,7 @@ async function isBodyPromised(scheme: Scheme, message: SignedMessage): Promise<b
   return promised !== null && equalInConstantTime(promised, actual);
 }
 
-/** Milliseconds, or what is wrong. The body is authentic by now, so parsing it serves nobody else. */
+/** Milliseconds, or a description of the problem. The body is verified by now, so parsing it is safe. */
 function timeInBody(scheme: Scheme, body: Uint8Array): number | string {
   const path = scheme.timeInBody as readonly string[];
   const format = scheme.timeFormat ?? "seconds";

@@ -1,4 +1,4 @@
-// Signatures become headers here, for whoever computed them.
+// Writes signatures into headers.
 import type { HeaderNames } from "../headers.ts";
 import type { Scheme, SignedMessage } from "./scheme.ts";
 

@@ -1,10 +1,10 @@
 // The text that Twilio signs of a form: names and values sorted by name, without separators, equal pairs once.
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-// Twilio sends about 30. Sorting more for somebody unknown would be work done for a flood.
+// Twilio sends about 30. Sorting more would be wasted work during a flood of invalid requests.
 const MAX_PARAMETERS = 1_000;
 
-/** The body itself when it is no such form: nobody has signed it so. */
+/** Returns the body itself if it is not such a form: then no sender has signed it this way. */
 export function sortedParameters(body: Uint8Array): string | Uint8Array {
   let text: string;
   try {

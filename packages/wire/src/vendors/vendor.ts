@@ -1,4 +1,4 @@
-// What is to be known about somebody else's webhooks: a description, no code that computes. Receivers read such
+// The description of a vendor's webhooks, without code that computes. Receivers parse such
 // requests by it, and a sender can make them.
 import type { Scheme } from "../signature/scheme.ts";
 import type { TimeFormat } from "../signature/time.ts";
