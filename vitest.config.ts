@@ -15,7 +15,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["posthorn-source", "node", "development|production"] } },
   test: {
     // as in tests/support/eventually.ts: a wait ends when its condition holds, however busy the machine is
-    expect: { poll: { interval: 10, timeout: 20_000 } },
+    expect: { poll: { timeout: 20_000 } },
     // one more than processors: many wait for leases, timers and browsers
     maxWorkers: availableParallelism() + 1,
     projects: [

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** Longer than any wait takes on a busy machine; only a condition that never holds lasts as long. */
 const defaultLimitMs = 20_000;
-const intervalMs = 10;
+const intervalMs = 20;
 
 /** Tries again while the condition throws or returns nothing or false. Returns its value. */
 export async function eventually<Value>(
