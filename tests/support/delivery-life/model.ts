@@ -3,6 +3,7 @@ import { uuidv7 } from "@posthorn/wire";
 import type pg from "pg";
 import type { AttemptTrigger, ClaimedDelivery, Uuid } from "../../../packages/posthorn/src/model.ts";
 import type { Database } from "../../../packages/posthorn/src/storage/database.ts";
+import { UNSET_SETTINGS } from "../../../packages/posthorn/src/storage/queries/endpoints/setting-columns.ts";
 import { insertEndpoint } from "../../../packages/posthorn/src/storage/queries/endpoints/write.ts";
 import { insertTenant } from "../../../packages/posthorn/src/storage/queries/tenants/save.ts";
 import { registerWorker } from "../../../packages/posthorn/src/storage/queries/workers/register.ts";
@@ -89,26 +90,7 @@ export async function createWorld(db: Database, pool: pg.Pool): Promise<{ model:
   return { model, real: { endpoints, before: new Map() } };
 }
 
-export const endpointSettings = {
-  url: "https://receiver.example/",
-  description: null,
-  events: ["*"],
-  isActive: true,
-  format: null,
-  signature: null,
-  headers: null,
-  timeoutMs: null,
-  maxInFlight: null,
-  rateLimit: null,
-  retryPolicy: null,
-  retryOn: null,
-  ordering: null,
-  fifoOnDead: null,
-  filter: null,
-  batch: null,
-  authorization: null,
-  handshake: null,
-};
+export const endpointSettings = { ...UNSET_SETTINGS, url: "https://receiver.example/", events: ["*"] };
 
 export async function startProcess(model: Model, slot: number): Promise<void> {
   const { id } = await registerWorker(model.db, {

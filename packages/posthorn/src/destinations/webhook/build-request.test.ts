@@ -4,9 +4,8 @@ import { generateSecret, verify } from "@posthorn/wire";
 import { Webhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { expect, test } from "vitest";
-import type { ClaimedDelivery, Target } from "../../model.ts";
-import { buildRequest } from "./build-request.ts";
-import { WEBHOOK } from "./webhook.ts";
+import type { ClaimedDelivery } from "../../model.ts";
+import { buildRequest, type WebhookTarget } from "./build-request.ts";
 
 const EVENT_UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
 const DELIVERY_UUID = "01890a5d-ac97-7000-8000-000000000001";
@@ -35,37 +34,22 @@ const delivery: ClaimedDelivery = {
   isOrdered: false,
 };
 
-function target(changed: Partial<Target> = {}): Target {
+function target(changed: Partial<WebhookTarget> = {}): WebhookTarget {
   return {
-    endpointId: delivery.endpointId,
     tenant: "t1",
-    version: 1,
     url: "https://example.com/hooks",
-    isActive: true,
-    events: ["*"],
     format: "envelope",
     formatContext: { source: "/tenants/t1", datarefBase: "" },
-    batch: { maxEvents: 100, maxBytes: 524_288, maxDelayMs: 1_000 },
     signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
     headers: {},
     secrets: [{ value: SECRET, expiresAt: null }],
     authorization: null,
-    allowedPerMinute: null,
     timeoutMs: 15_000,
-    maxInFlight: 5,
-    rateLimit: null,
-    health: null,
-    destination: WEBHOOK,
-    retryPolicy: { kind: "gaps", gapsMs: [1_000] },
-    ordering: "none",
-    fifoOnDead: "pass",
-    filter: null,
-    retryOn: "transient",
     ...changed,
   };
 }
 
-function build(changed?: Partial<Target>, now = NOW) {
+function build(changed?: Partial<WebhookTarget>, now = NOW) {
   return buildRequest(delivery, target(changed), { startedAt: now }, "Posthorn/0.1");
 }
 

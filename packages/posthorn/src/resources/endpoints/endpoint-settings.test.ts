@@ -2,6 +2,7 @@ import { generateSecret, generateSigningKey, RETRY_PRESETS } from "@posthorn/wir
 import { expect, test } from "vitest";
 import { PUBLIC_ONLY } from "../../attempt/guard/guard-address.ts";
 import { PosthornError } from "../../errors.ts";
+import { UNSET_SETTINGS } from "../../storage/queries/endpoints/setting-columns.ts";
 import { effectiveSettings } from "./effective-settings.ts";
 import { parseEndpointInput, parseEndpointPatch, type SettingsContext } from "./endpoint-settings.ts";
 
@@ -35,26 +36,7 @@ test("a name the catalogue does not know is refused where it is new, a pattern n
 
 test("url and events are enough, everything else is as the deployment is set", () => {
   expect(parseEndpointInput(minimal, context)).toEqual({
-    settings: {
-      url: "https://example.com/hooks",
-      events: ["*"],
-      description: null,
-      isActive: true,
-      format: null,
-      signature: null,
-      headers: null,
-      timeoutMs: null,
-      maxInFlight: null,
-      rateLimit: null,
-      retryPolicy: null,
-      retryOn: null,
-      ordering: null,
-      fifoOnDead: null,
-      filter: null,
-      batch: null,
-      authorization: null,
-      handshake: null,
-    },
+    settings: { ...UNSET_SETTINGS, ...minimal },
     secret: null,
     schemeSecrets: {},
     token: null,

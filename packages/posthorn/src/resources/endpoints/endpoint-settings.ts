@@ -10,7 +10,7 @@ import {
   signingKeyBytes,
 } from "@posthorn/wire";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
-import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
+import { type EndpointSettings, UNSET_SETTINGS } from "../../storage/queries/endpoints/setting-columns.ts";
 import { type AuthorizationInput, checkAuthorization } from "./authorization-settings.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
 import type { HandshakeInput } from "./handshake-settings.ts";
@@ -67,7 +67,7 @@ export interface ParsedInput {
 
 export function parseEndpointInput(input: unknown, context: SettingsContext): ParsedInput {
   const check = new SettingsCheck(withPreset(input), [...SETTING_NAMES, PRESET, "secret", "schemeSecrets"]);
-  const settings = readSettings(check, NEW_ENDPOINT, context);
+  const settings = readSettings(check, UNSET_SETTINGS, context);
   check.require("url", "The URL that deliveries are sent to is missing.");
   check.require(
     "events",
@@ -129,13 +129,6 @@ export function fitsAny(secret: string, schemes: readonly string[]): boolean {
 export function isByKeyPair(scheme: string): boolean {
   return schemeNamed(scheme).key === "ed25519";
 }
-
-const NEW_ENDPOINT = {
-  ...Object.fromEntries(SETTING_NAMES.map((name) => [name, null])),
-  url: "",
-  events: [] as readonly string[],
-  isActive: true,
-} as EndpointSettings;
 
 const PRESET = "preset";
 

@@ -25,7 +25,7 @@ test("a tenant's targets come with its version, inactive ones included and delet
     [active.id.slice(3), true],
     [inactive.id.slice(3), false],
   ]);
-  expect(found?.targets[0]).toEqual({
+  expect(found?.targets[0]).toMatchObject({
     endpointId: active.id.slice(3),
     tenant: "t1",
     version: 1,

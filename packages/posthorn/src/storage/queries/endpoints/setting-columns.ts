@@ -22,6 +22,14 @@ type StoredValue<Name extends SettingName> = Name extends "authorization"
       ? Partial<SettingValue<Name>> | null
       : SettingValue<Name> | null;
 
+/** The settings of an endpoint that sets none. */
+export const UNSET_SETTINGS = {
+  ...Object.fromEntries(SETTING_NAMES.map((name) => [name, null])),
+  url: "",
+  events: [] as readonly string[],
+  isActive: true,
+} as EndpointSettings;
+
 interface SettingColumn {
   readonly setting: SettingName;
   readonly name: string;
