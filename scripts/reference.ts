@@ -12,7 +12,7 @@ import {
 } from "@posthorn/wire";
 import type { Command, Option } from "commander";
 import { errorRegistry } from "posthorn";
-import { nullDescription } from "../packages/client/src/contract/setting-schemas.ts";
+import { nullDescription } from "../packages/client/src/contract/endpoints/setting-schemas.ts";
 import { metricDefinitions } from "../packages/posthorn/src/observe/metrics.ts";
 import { httpErrorRegistry } from "../packages/server/src/api/http-error.ts";
 import { createProgram } from "../packages/server/src/cli/program.ts";

@@ -2,7 +2,7 @@
 import { activity } from "./activity.ts";
 import { auditLog } from "./audit-log.ts";
 import { deliveries } from "./deliveries.ts";
-import { endpoints } from "./endpoints.ts";
+import { endpoints } from "./endpoints/endpoints.ts";
 import { eventTypes } from "./event-types.ts";
 import { events } from "./events.ts";
 import { keys } from "./keys.ts";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { databasePerTest, gate, publishTimes } from "../../../../tests/support/database-per-test.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
 import { startTestReceiver, type TestReceiver } from "../../../../tests/support/test-receiver.ts";
-import type { EndpointInput } from "../resources/endpoints/endpoint-settings.ts";
+import type { EndpointInput } from "../resources/endpoints/settings.ts";
 import type { Queryable } from "../storage/database.ts";
 import { fetch } from "../storage/queries/queue/fetch.ts";
 import { promoteLanes, promoteSubjects } from "../storage/queries/queue/promote.ts";

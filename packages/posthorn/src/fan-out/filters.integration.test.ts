@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { databasePerTest } from "../../../../tests/support/database-per-test.ts";
 import { startTestReceiver, type TestReceiver } from "../../../../tests/support/test-receiver.ts";
 import type { PublishInput } from "../event/validate.ts";
-import type { EndpointInput } from "../resources/endpoints/endpoint-settings.ts";
+import type { EndpointInput } from "../resources/endpoints/settings.ts";
 import { type ScriptedReceiver, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
 
 let receiver: ScriptedReceiver;

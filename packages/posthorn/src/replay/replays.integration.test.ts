@@ -3,7 +3,7 @@ import { formatId, parseId } from "@posthorn/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databasePerTest, publishTimes } from "../../../../tests/support/database-per-test.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
-import type { EndpointInput } from "../resources/endpoints/endpoint-settings.ts";
+import type { EndpointInput } from "../resources/endpoints/settings.ts";
 import { readReplay } from "../storage/queries/replays/advance.ts";
 import { type ScriptedReceiver, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
 import { planStep } from "./plan-step.ts";

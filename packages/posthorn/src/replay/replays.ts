@@ -5,7 +5,7 @@ import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import type { LoadRoutes } from "../fan-out/routes.ts";
 import type { Uuid } from "../model.ts";
-import { endpointNotFound } from "../resources/endpoints/endpoint-changes.ts";
+import { endpointNotFound } from "../resources/endpoints/changes.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "../resources/page.ts";
 import { tenantNotFound } from "../resources/tenants/tenants.ts";
 import type { Database } from "../storage/database.ts";

@@ -4,7 +4,7 @@ import type { ValidEvent } from "../../event/validate.ts";
 import type { AttemptOutcome, PreparedRequest } from "../../model.ts";
 import type { Logger } from "../../observe/log.ts";
 import type { Metrics } from "../../observe/metrics.ts";
-import type { EndpointChange } from "../../resources/endpoints/endpoint-changes.ts";
+import type { EndpointChange } from "../../resources/endpoints/changes.ts";
 import type { Database } from "../../storage/database.ts";
 import type { KeyRing } from "../../storage/key-ring.ts";
 import { Hub } from "./hub.ts";

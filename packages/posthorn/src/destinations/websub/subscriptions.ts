@@ -2,7 +2,7 @@
 // replaced by a newer one has no effect.
 import { uuidv7 } from "@posthorn/wire";
 import { hubTenant } from "../../event/limits.ts";
-import { createEndpointChanges, type EndpointChange } from "../../resources/endpoints/endpoint-changes.ts";
+import { createEndpointChanges, type EndpointChange } from "../../resources/endpoints/changes.ts";
 import { endSubscriptions } from "../../resources/endpoints/subscription-end.ts";
 import { isOpenTopic } from "../../resources/tenants/tenants.ts";
 import type { Database, Queryable } from "../../storage/database.ts";

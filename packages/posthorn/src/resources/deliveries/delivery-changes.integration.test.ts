@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { databasePerTest, gate, publishTimes } from "../../../../../tests/support/database-per-test.ts";
 import { startTestReceiver, type TestReceiver } from "../../../../../tests/support/test-receiver.ts";
 import type { TestInstance } from "../../testing/index.ts";
-import type { EndpointInput } from "../endpoints/endpoint-settings.ts";
+import type { EndpointInput } from "../endpoints/settings.ts";
 
 let receiver: TestReceiver;
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { databasePerTest } from "../../../../../tests/support/database-per-test.ts";
 import type { TestInstance } from "../../testing/index.ts";
-import type { EndpointInput } from "../endpoints/endpoint-settings.ts";
+import type { EndpointInput } from "../endpoints/settings.ts";
 
 const world = databasePerTest();
 

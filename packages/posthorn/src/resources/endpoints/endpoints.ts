@@ -30,21 +30,19 @@ import { findTenant } from "../../storage/queries/tenants/read.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
 import { type LastDay, lastDaysOf } from "../stats/activity.ts";
 import { counted, isTenantId, tenantNotFound } from "../tenants/tenants.ts";
-import { type EndpointDefaults, effectiveSettings } from "./effective-settings.ts";
-import {
-  type EndpointAttempt,
-  type EndpointAttemptQuery,
-  listEndpointAttempts,
-} from "./endpoint-attempts.ts";
+import { type EndpointAttempt, type EndpointAttemptQuery, listEndpointAttempts } from "./attempts.ts";
 import {
   createEndpointChanges,
   type EndpointChange,
   endpointNotFound,
   refuseSubscription,
-} from "./endpoint-changes.ts";
-import { createEndpointImport, type ImportInput, type ImportResult } from "./endpoint-import.ts";
-import { type MatchInput, type MatchResult, matchEndpoint } from "./endpoint-match.ts";
-import { createEndpointSecrets, type EndpointSecrets } from "./endpoint-secrets.ts";
+} from "./changes.ts";
+import { type EndpointDefaults, effectiveSettings } from "./effective-settings.ts";
+import { createHandshakes, type Handshakes } from "./handshakes.ts";
+import { createEndpointImport, type ImportInput, type ImportResult } from "./import.ts";
+import { type MatchInput, type MatchResult, matchEndpoint } from "./match.ts";
+import { createPublicKeys, type PublicKeys } from "./public-keys.ts";
+import { createEndpointSecrets, type EndpointSecrets } from "./secrets.ts";
 import {
   type EndpointInput,
   type EndpointPatch,
@@ -52,13 +50,11 @@ import {
   parseEndpointPatch,
   type SettingsContext,
   tokenIn,
-} from "./endpoint-settings.ts";
-import { createEndpointSwitch, type EnableOptions } from "./endpoint-switch.ts";
-import { createEndpointWriter } from "./endpoint-writer.ts";
-import { createHandshakes, type Handshakes } from "./handshakes.ts";
-import { createPublicKeys, type PublicKeys } from "./public-keys.ts";
+} from "./settings.ts";
 import { NOT_OFFERED, revokeSubscriptions } from "./subscription-end.ts";
+import { createEndpointSwitch, type EnableOptions } from "./switch.ts";
 import { createTargets } from "./targets.ts";
+import { createEndpointWriter } from "./writer.ts";
 
 /** An endpoint with the settings that apply to it: its own, or else the defaults. */
 export interface Endpoint extends Omit<EffectiveSettings, "authorization" | "handshake"> {

@@ -8,7 +8,7 @@ import type { Database } from "../../storage/database.ts";
 import { incrementEndpointVersion } from "../../storage/queries/endpoints/write.ts";
 import type { DueHandshake } from "../../storage/queries/handshakes/claim.ts";
 import { findHandshake, settleHandshake } from "../../storage/queries/handshakes/settle.ts";
-import type { EndpointChanges } from "./endpoint-changes.ts";
+import type { EndpointChanges } from "./changes.ts";
 
 export interface Handshakes {
   /** The engine's own doing: what an endpoint answered to being asked. */

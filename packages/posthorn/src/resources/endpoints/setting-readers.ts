@@ -25,9 +25,9 @@ import { parseFilter } from "../../fan-out/parse-filter.ts";
 import type { AuthorizationType, FilterInput, RetryPolicy, SignatureSettings } from "../../model.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
 import { readAuthorization } from "./authorization-settings.ts";
-import type { SettingsContext } from "./endpoint-settings.ts";
 import { readHandshake } from "./handshake-settings.ts";
 import { normaliseRetryPolicy } from "./retry-policy-input.ts";
+import type { SettingsContext } from "./settings.ts";
 import { type Reader, type Refuse, refuseUnknownFields } from "./settings-check.ts";
 
 export interface ReadContext extends SettingsContext {

@@ -13,7 +13,7 @@ import { ownerOfLane } from "../../storage/queries/lanes/owner.ts";
 import { cancelQueued } from "../../storage/queries/queue/cancel.ts";
 import { lockLanes } from "../../storage/queries/queue/requeue-many.ts";
 import { subscriptionOf } from "../../storage/queries/websub/subscriptions.ts";
-import type { EndpointChanges } from "./endpoint-changes.ts";
+import type { EndpointChanges } from "./changes.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";
 import { endSubscriptions } from "./subscription-end.ts";
 

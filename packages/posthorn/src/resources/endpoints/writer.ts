@@ -18,7 +18,7 @@ import { deleteSecretsFor, insertSecret, type SecretTerms } from "../../storage/
 import { isSomebodysTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { isOtherHost } from "./authorization-settings.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
-import { fitsAny, isByKeyPair, type ParsedInput, schemesOf } from "./endpoint-settings.ts";
+import { fitsAny, isByKeyPair, type ParsedInput, schemesOf } from "./settings.ts";
 import { TOKEN, toTarget } from "./targets.ts";
 
 export interface NewEndpoint {

@@ -1,7 +1,7 @@
 // What an endpoint is, and what of it can be set.
 import { ENDPOINT_PRESET_NAMES } from "@posthorn/wire";
 import { z } from "zod";
-import { createdAt, endpointId, tenantId, time, updatedAt } from "./parts.ts";
+import { createdAt, endpointId, tenantId, time, updatedAt } from "../parts.ts";
 import { settableSettings, shownSettings } from "./setting-schemas.ts";
 
 const lastDay = z.object({

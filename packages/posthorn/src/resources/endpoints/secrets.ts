@@ -11,11 +11,11 @@ import { incrementEndpointVersion } from "../../storage/queries/endpoints/write.
 import { listSecrets, type SecretRow } from "../../storage/queries/secrets/list.ts";
 import { revokeSecret as deleteRetired, retireSecrets } from "../../storage/queries/secrets/rotate.ts";
 import { isTenantId } from "../tenants/tenants.ts";
+import { type EndpointChanges, endpointNotFound, refuseSubscription } from "./changes.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
-import { type EndpointChanges, endpointNotFound, refuseSubscription } from "./endpoint-changes.ts";
-import { fitsAny, schemesOf } from "./endpoint-settings.ts";
-import type { EndpointWriter } from "./endpoint-writer.ts";
 import { secretProblem } from "./setting-readers.ts";
+import { fitsAny, schemesOf } from "./settings.ts";
+import type { EndpointWriter } from "./writer.ts";
 
 export interface RotateOptions {
   /** How long the secrets so far stay valid: 7 days unless told, at most 14; 0 revokes them at once. */

@@ -10,7 +10,7 @@ import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.t
 import { countEndpoints, lockEndpoint } from "../../storage/queries/endpoints/read.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
 import { counted } from "../tenants/tenants.ts";
-import type { EndpointChanges } from "./endpoint-changes.ts";
+import type { EndpointChanges } from "./changes.ts";
 import {
   type EndpointInput,
   type EndpointPatch,
@@ -18,9 +18,9 @@ import {
   parseEndpointPatch,
   type SettingsContext,
   tokenIn,
-} from "./endpoint-settings.ts";
-import type { EndpointWriter, NewEndpoint } from "./endpoint-writer.ts";
+} from "./settings.ts";
 import { type ReadOnlyFields, withoutReadOnly } from "./settings-check.ts";
+import type { EndpointWriter, NewEndpoint } from "./writer.ts";
 
 /** With `id` it is a patch of that endpoint, without it is a new one. What an endpoint shows besides is passed over. */
 export type ImportItem = (EndpointInput | (EndpointPatch & { readonly id: string })) & ReadOnlyFields;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openResources } from "../../../../../tests/support/resources.ts";
-import { maxImported } from "./endpoint-import.ts";
+import { maxImported } from "./import.ts";
 
 const world = await openResources({ maxPerTenant: maxImported });
 const { tenants, endpoints, targets } = world;

@@ -10,7 +10,7 @@ import { findEndpoint } from "../../storage/queries/endpoints/read.ts";
 import { type AttemptView, toAttemptView, withoutAnswer } from "../deliveries/attempt-view.ts";
 import { HIGHEST_UUID, type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
 import { isTenantId } from "../tenants/tenants.ts";
-import { endpointNotFound } from "./endpoint-changes.ts";
+import { endpointNotFound } from "./changes.ts";
 
 export interface EndpointAttempt extends AttemptView {
   readonly deliveryId: string;

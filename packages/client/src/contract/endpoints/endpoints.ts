@@ -1,8 +1,7 @@
 // Endpoints: where a tenant's events go, and how.
 import { z } from "zod";
-import { attempt } from "./deliveries.ts";
-import { endpoint, endpointImport, endpointInput, endpointPatch } from "./endpoint.ts";
-import { operation, type Permission } from "./operation.ts";
+import { attempt } from "../deliveries.ts";
+import { operation, type Permission } from "../operation.ts";
 import {
   createdAt,
   deliveryId,
@@ -15,7 +14,8 @@ import {
   secretId,
   tenantFilter,
   time,
-} from "./parts.ts";
+} from "../parts.ts";
+import { endpoint, endpointImport, endpointInput, endpointPatch } from "./endpoint.ts";
 import { filter } from "./setting-schemas.ts";
 
 const secret = z

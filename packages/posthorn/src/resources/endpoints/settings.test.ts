@@ -4,7 +4,7 @@ import { PUBLIC_ONLY } from "../../attempt/guard/guard-address.ts";
 import { PosthornError } from "../../errors.ts";
 import { UNSET_SETTINGS } from "../../storage/queries/endpoints/setting-columns.ts";
 import { effectiveSettings } from "./effective-settings.ts";
-import { parseEndpointInput, parseEndpointPatch, type SettingsContext } from "./endpoint-settings.ts";
+import { parseEndpointInput, parseEndpointPatch, type SettingsContext } from "./settings.ts";
 
 const context: SettingsContext = {
   addressPolicy: PUBLIC_ONLY,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openResources } from "../../../../../tests/support/resources.ts";
 import { rowsRead } from "../../../../../tests/support/rows-read.ts";
-import { listEndpointAttempts } from "./endpoint-attempts.ts";
+import { listEndpointAttempts } from "./attempts.ts";
 
 const world = await openResources();
 const { tenants, endpoints, pool, db } = world;

@@ -13,7 +13,7 @@ import {
   snakeCase,
 } from "@posthorn/wire";
 import { z } from "zod";
-import { time } from "./parts.ts";
+import { time } from "../parts.ts";
 import { retryPolicy, retryPolicyInput } from "./retry-policy.ts";
 
 /** Not checked here: the library reads it, and zod would drop a field named `__proto__`. */
