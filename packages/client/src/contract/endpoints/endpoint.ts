@@ -1,22 +1,22 @@
-// What an endpoint is, and what of it can be set.
+// The schemas of an endpoint: as it is returned, created, changed and imported.
 import { ENDPOINT_PRESET_NAMES } from "@posthorn/wire";
 import { z } from "zod";
 import { createdAt, endpointId, tenantId, time, updatedAt } from "../parts.ts";
 import { settableSettings, shownSettings } from "./setting-schemas.ts";
 
 const lastDay = z.object({
-  success: z.int().describe("Attempts that were answered with 2xx."),
-  failed: z.int().describe("Attempts that were not."),
-  success_share: z.number().describe("Of all of them, from 0 to 1."),
+  success: z.int().describe("Attempts with a 2xx response."),
+  failed: z.int().describe("All other attempts."),
+  success_share: z.number().describe("Share of successful attempts, from 0 to 1."),
   points: z
     .array(
       z.object({
-        at: time.describe("When the hour began, in UTC."),
-        success: z.int().describe("Attempts of this hour that were answered with 2xx."),
-        failed: z.int().describe("Attempts of this hour that were not."),
+        at: time.describe("Start of the hour, in UTC."),
+        success: z.int().describe("Attempts of this hour with a 2xx response."),
+        failed: z.int().describe("All other attempts of this hour."),
       }),
     )
-    .describe("24 of them, hour by hour, the oldest first; the last one is the hour that has begun."),
+    .describe("24 hourly points, oldest first. The last one is the current hour."),
 });
 
 export const endpoint = z
@@ -28,34 +28,36 @@ export const endpoint = z
       .string()
       .nullable()
       .describe(
-        "`manual`, `gone` (it answered 410), `failures` (too many in a row) or `no_success` (for days); null while it is active.",
+        "`manual`, `gone` (it responded with 410), `failures` (too many consecutive failures) or `no_success` (none for days). Null while it is active.",
       ),
-    disabled_at: time.nullable().describe("Since when nothing is sent to it; null while it is active."),
+    disabled_at: time.nullable().describe("When it was disabled. Null while it is active."),
     circuit: z
       .enum(["closed", "open", "half_open"])
       .describe(
-        "`closed`: all is sent. `open`: it failed too often, and nothing is sent for a while. `half_open`: it is being tried.",
+        "`closed`: deliveries are sent. `open`: it failed too often, and deliveries are paused. `half_open`: it is being probed.",
       ),
     health: z
       .object({
-        consecutive_failures: z.int().describe("Failures in a row since the last success."),
-        failing_since: time.nullable().describe("When the first of them was; null without one."),
-        last_error: z.string().nullable().describe("What went wrong last; null after a success."),
-        probe_at: time.nullable().describe("When an open circuit is tried next; null unless it is open."),
+        consecutive_failures: z.int().describe("Consecutive failures since the last success."),
+        failing_since: time.nullable().describe("When the first of them happened. Null if there is none."),
+        last_error: z.string().nullable().describe("The last error. Null after a success."),
+        probe_at: time.nullable().describe("When an open circuit is probed next. Null unless it is open."),
         throttled_until: time
           .nullable()
-          .describe("Until when nothing is sent because it answered 429, 502, 503 or 504; null otherwise."),
-        last_day: lastDay.nullable().describe("Its attempts of the last 24 hours; null without any."),
+          .describe(
+            "When sending resumes after a 429, 502, 503 or 504 response. Null unless it is throttled.",
+          ),
+        last_day: lastDay.nullable().describe("Attempts of the last 24 hours. Null if there are none."),
       })
-      .describe("How it has done since its last success, and in the last day."),
+      .describe("Failures since the last success, and the attempts of the last day."),
     websub: z
       .object({
-        topic: z.string().describe("The topic's URL. Its query is masked without webhooks:manage."),
-        lease_ends_at: time.describe("When it ends unless its subscriber renews it."),
+        topic: z.string().describe("The topic's URL. The query is redacted without webhooks:manage."),
+        lease_ends_at: time.describe("When it expires unless its subscriber renews it."),
       })
       .nullable()
       .describe(
-        "Null unless somebody subscribed by WebSub. Such an endpoint can be read and deleted, and is changed by its subscriber alone.",
+        "The WebSub subscription, which only its subscriber can change; the endpoint can be read and deleted. Null for other endpoints.",
       ),
     created_at: createdAt,
     updated_at: updatedAt,
@@ -76,7 +78,7 @@ export const endpointPatch = z
   .partial()
   .meta({ id: "EndpointPatch" });
 
-/** A secret of one's own can be brought along, but not put in later: that is what rotation is for. */
+/** A secret can be given on creation. Later, it is replaced by a rotation. */
 export const endpointInput = z
   .strictObject({
     ...endpointPatch.shape,
@@ -86,19 +88,19 @@ export const endpointInput = z
       .string()
       .optional()
       .describe(
-        "A secret of your own to sign with, `whsec_…` or `whsk_…`, or with a vendor's scheme any text; left out: one is made.",
+        "Your own signing secret: `whsec_…`, `whsk_…`, or any text for a vendor's scheme. If it is left out, one is generated.",
       ),
     scheme_secrets: z
       .record(z.string(), z.string())
       .optional()
       .meta({
-        description: "Secrets of single schemes, by their names; the others sign with `secret`.",
+        description: "Secrets of individual schemes, by name. The other schemes sign with `secret`.",
         examples: [{ github: "the secret that its receivers have" }],
       }),
   })
   .meta({ id: "EndpointInput" });
 
-/** What an endpoint shows and nobody sets. */
+/** Read-only fields. */
 const readOnly = endpoint
   .pick({
     tenant: true,
@@ -112,12 +114,12 @@ const readOnly = endpoint
   })
   .partial();
 
-/** With `id` it changes that endpoint, without it makes one. What a list shows besides is passed over. */
+/** With `id` it changes that endpoint, without it creates one. Read-only fields are ignored. */
 export const endpointImport = z
   .strictObject({
     ...endpointInput.shape,
     ...endpointPatch.shape,
-    id: endpointId.optional().describe("Of the endpoint to change; left out: one is made."),
+    id: endpointId.optional().describe("The endpoint to change. If it is left out, one is created."),
     ...readOnly.shape,
   })
   .meta({ id: "EndpointImport" });

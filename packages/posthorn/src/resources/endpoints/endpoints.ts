@@ -1,5 +1,5 @@
 // Endpoints: where a tenant's events go. Every change raises the endpoint's version and takes the way of
-// endpoint-changes.ts.
+// changes.ts.
 import { type EffectiveSettings, formatId, parseId } from "@posthorn/wire";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { PosthornError } from "../../errors.ts";

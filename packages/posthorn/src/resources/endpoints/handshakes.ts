@@ -46,7 +46,7 @@ export function createHandshakes(db: Database, { changeOne }: EndpointChanges): 
   }
 }
 
-/** As they are made, in endpoint-writer.ts. */
+/** The form in which writer.ts generates them. */
 const TOKEN = /^[\w-]{32}$/;
 
 function noHandshake(): PosthornError {
