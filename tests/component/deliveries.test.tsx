@@ -149,12 +149,15 @@ test("new rows are announced and shown on request, and a changed row is updated 
   await createEndpoint(server, receiver.url, { retry_policy: "20m" });
   await publish(server);
   const id = await deliveryIn(server, "failed");
-  const { ui } = await openDashboard(server, "/deliveries");
+  const { ui, live } = await openDashboard(server, "/deliveries");
   await ui.row("will retry");
+  await live;
+  await publish(server, 2);
+  await ui.control("1 new· show");
   receiver.answer.status = 200;
   await server.call("POST", `/api/v1/deliveries/${id}/retry`);
   await ui.row("delivered");
-  await publish(server, 2);
+  await ui.rows(1);
   await ui.click("1 new· show");
   await ui.rows(2);
 });
@@ -163,8 +166,8 @@ test("the tail shows deliveries and events without an endpoint", async () => {
   const receiver = await startStatusReceiver();
   const server = await startServer();
   await createEndpoint(server, receiver.url);
-  const { ui } = await openDashboard(server, "/tail");
-  await ui.see("live");
+  const { ui, live } = await openDashboard(server, "/tail");
+  await live;
   await publish(server);
   await (await ui.row("order.paid")).see("delivered");
   await server.call("POST", "/api/v1/events", { tenant: "acme", type: "other.type", data: {} });

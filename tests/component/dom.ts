@@ -61,12 +61,22 @@ Object.assign(globalThis, { innerHeight: 800, innerWidth: 1280, scrollX: 0, scro
 Object.defineProperty(window.navigator, "locks", { value: undefined });
 Object.assign(window.Element.prototype, { scrollIntoView: () => {}, getAnimations: () => [] });
 
-// after the globals: it looks at them when it is loaded
+// after the globals: they look at them when they are loaded
+const { timeoutManager } = await import("@tanstack/react-query");
 const { cleanup, configure } = await import("@testing-library/react");
 configure({
-  // pages are loaded on demand, and the first load compiles them
-  asyncUtilTimeout: 8_000,
+  // long enough for a server, its database and a receiver that share busy processors with the page
+  asyncUtilTimeout: 5_000,
   // without the whole page in the message
   getElementError: (message) => new Error(`${message}\n${document.body.textContent}`),
 });
 afterEach(cleanup);
+
+// pages poll every few seconds
+const POLL_MS = 300;
+timeoutManager.setTimeoutProvider({
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  clearTimeout: (id) => clearTimeout(id),
+  setInterval: (callback, ms) => setInterval(callback, Math.min(ms, POLL_MS)),
+  clearInterval: (id) => clearInterval(id),
+});

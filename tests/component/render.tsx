@@ -1,3 +1,4 @@
+/// <reference types="vite/client" />
 // Renders the dashboard or the portal against the real server of a test, without a browser. The pages' requests go to
 // the server with the cookie of the session.
 import { createMemoryHistory, RouterProvider } from "@tanstack/react-router";
@@ -16,12 +17,17 @@ import { adminKey, type TestServer } from "../support/start-server.ts";
 import { ORIGIN } from "./dom.ts";
 import { Ui } from "./ui.ts";
 
+// loaded before the first test: a page that is loaded on demand is compiled while a test waits for it
+import.meta.glob("../../packages/dashboard/src/pages/**/*.tsx", { eager: true });
+
 export interface Rendered {
   readonly ui: Ui;
   /** The current path with its search. */
   readonly path: () => string;
   /** Method and path of every change that was requested. */
   readonly changes: readonly string[];
+  /** Resolves when the live stream is open: changes from then on are shown. */
+  readonly live: Promise<void>;
 }
 
 type Respond = (request: { readonly method: string; readonly path: string }) => Response | undefined;
@@ -88,18 +94,22 @@ function open(
   cleanup();
   setPreferences({ language });
   const changes: string[] = [];
-  routeRequests(server, session, ({ method, path: asked }) => {
+  const live = routeRequests(server, session, ({ method, path: asked }) => {
     if (method !== "GET") changes.push(`${method} ${asked}`);
     return respond?.({ method, path: asked });
   });
   const { router, page } = create(createMemoryHistory({ initialEntries: [path] }));
   render(page);
-  return { ui: new Ui(), path: () => router.state.location.href, changes };
+  return { ui: new Ui(), path: () => router.state.location.href, changes, live };
 }
 
 const nodeFetch = globalThis.fetch;
 
-function routeRequests(server: TestServer, session: Record<string, string>, respond: Respond): void {
+function routeRequests(server: TestServer, session: Record<string, string>, respond: Respond): Promise<void> {
+  let onLive = () => {};
+  const live = new Promise<void>((resolve) => {
+    onLive = resolve;
+  });
   const closed = new AbortController();
   // before the server stops, which waits for open streams
   onTestFinished(() => closed.abort());
@@ -111,6 +121,9 @@ function routeRequests(server: TestServer, session: Record<string, string>, resp
     if (response !== undefined) return response;
     const headers = { ...Object.fromEntries(new Headers(init.headers)), ...session };
     const signal = init.signal ? AbortSignal.any([init.signal, closed.signal]) : closed.signal;
-    return nodeFetch(server.url + path, { ...init, headers, signal });
+    const answer = await nodeFetch(server.url + path, { ...init, headers, signal });
+    if (path === "/live" && answer.ok) onLive();
+    return answer;
   };
+  return live;
 }
