@@ -103,7 +103,7 @@ function install() {
   // "npm ci" removes node_modules, which a running server may be using; "npm install" only adds packages.
   const how = !isToRun && readStamp() === stampToRun() ? ["install", "--no-save"] : ["ci"];
   const which = isToRun ? "--omit=dev" : "--include=dev";
-  const npm = startNpm(how.concat(which, "--prefer-offline", "--no-audit", "--no-fund"));
+  const args = how.concat(which, "--no-audit", "--no-fund");
   const timers = [
     setInterval(() => utimesSync(lockDir, new Date(), new Date()), lockHeartbeatMs),
     setInterval(() => console.log(`  still installing, ${seconds()}`), 5000),
@@ -112,22 +112,44 @@ function install() {
     timers.forEach(clearInterval);
     rmdirSync(lockDir);
   };
+  const succeed = () => {
+    finish();
+    writeFileSync(stamp, isToRun ? stampToRun() : lockHash());
+    console.log(`Installed in ${seconds()}.`);
+  };
+  // The cache may describe a package as it was before a version in the lock file was published.
+  runNpm(args.concat("--prefer-offline"), finish, succeed, () => {
+    console.log("Installing again, with current package data …");
+    runNpm(args.concat("--prefer-online"), finish, succeed, (ending) => {
+      finish();
+      fail(
+        `Installing dependencies failed (npm exited with ${ending}; see its message above). ` +
+          "Check the network connection and the owner of node_modules.",
+      );
+    });
+  });
+}
+
+function runNpm(args, finish, onSuccess, onFailure) {
+  const npm = startNpm(args);
+  let isStopping = false;
   // otherwise npm keeps running
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => npm.kill(signal));
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  const stop = (signal) => {
+    isStopping = true;
+    npm.kill(signal);
+  };
+  for (const signal of signals) process.on(signal, stop);
   npm.on("error", (error) => {
     finish();
     fail(`Cannot run npm: ${error.message}`);
   });
   npm.on("exit", (code, signal) => {
+    for (const name of signals) process.removeListener(name, stop);
+    if (code === 0) return onSuccess();
+    if (!isStopping) return onFailure(signal || code);
     finish();
-    if (code !== 0) {
-      fail(
-        `Installing dependencies failed (npm exited with ${signal || code}; see its message above). ` +
-          "Check the network connection and the owner of node_modules.",
-      );
-    }
-    writeFileSync(stamp, isToRun ? stampToRun() : lockHash());
-    console.log(`Installed in ${seconds()}.`);
+    fail("Installing dependencies was interrupted.");
   });
 }
 

@@ -9,8 +9,8 @@ import { DeclaredTypes } from "../../packages/posthorn/src/catalogue/declared-ty
 import { deliveryIdOf } from "../../packages/posthorn/src/fan-out/delivery-id.ts";
 import { createAnnounce } from "../../packages/posthorn/src/notify/announce.ts";
 import { createDeliveries } from "../../packages/posthorn/src/resources/deliveries/deliveries.ts";
-import type { EndpointDefaults } from "../../packages/posthorn/src/resources/endpoints/effective-settings.ts";
 import type { EndpointChange } from "../../packages/posthorn/src/resources/endpoints/changes.ts";
+import type { EndpointDefaults } from "../../packages/posthorn/src/resources/endpoints/effective-settings.ts";
 import { createEndpoints } from "../../packages/posthorn/src/resources/endpoints/endpoints.ts";
 import { createTargets } from "../../packages/posthorn/src/resources/endpoints/targets.ts";
 import { createEventTypes } from "../../packages/posthorn/src/resources/event-types/event-types.ts";

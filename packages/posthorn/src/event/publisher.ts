@@ -240,10 +240,7 @@ export class Publisher {
       const sequence = first?.sequence ?? null;
       if (first === undefined)
         reject(
-          new PosthornError(
-            "database_unavailable",
-            "The idempotency key was just removed; publish again.",
-          ),
+          new PosthornError("database_unavailable", "The idempotency key was just removed; publish again."),
         );
       else if (!first.digest.equals(key?.digest as Uint8Array))
         reject(conflictError(event, key?.key ?? "", first.eventId));

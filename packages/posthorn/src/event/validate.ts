@@ -230,7 +230,8 @@ function serialise(data: unknown): Buffer {
 }
 
 function reasonNotJson(error: Error): string {
-  if (/BigInt/.test(error.message)) return "it contains a BigInt, which JSON cannot represent; convert it to a string";
+  if (/BigInt/.test(error.message))
+    return "it contains a BigInt, which JSON cannot represent; convert it to a string";
   if (/circular/i.test(error.message)) return "it refers to itself; pass plain data";
   if (error instanceof RangeError) return `it is nested deeper than ${maxDepth} levels; flatten it`;
   return error.message;

@@ -195,12 +195,14 @@ it("lets the receiver refuse other methods", async () => {
 });
 
 it.each([{}, { foo: 1 }, { Records: [] }, { requestContext: {} }, null, undefined, "warm"])(
-  "says of %j that it is no request, and what should invoke it",
+  "rejects %j, which is not a request, and names what should invoke it",
   async (event) => {
     const receiver = new RecordingReceiver();
     const invoked = lambdaHandler(receiver)(event as LambdaEvent);
     await expect(invoked).rejects.toThrow(TypeError);
-    await expect(invoked).rejects.toThrow("Invoke the function by API Gateway, a function URL or a load bal");
+    await expect(invoked).rejects.toThrow(
+      "Invoke the function through API Gateway, a function URL or a load bal",
+    );
     expect(receiver.requests).toEqual([]);
   },
 );

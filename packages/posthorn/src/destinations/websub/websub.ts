@@ -78,7 +78,8 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
 
   async function push(topicUrl: string, content: TopicContent): Promise<void> {
     const hub = theHub();
-    if (!URL.canParse(topicUrl)) throw refusal("topic must be the URL of the topic that this content belongs to.");
+    if (!URL.canParse(topicUrl))
+      throw refusal("topic must be the URL of the topic that this content belongs to.");
     const topic = topicOf(topicUrl, hub);
     if (topic === null) throw notServed();
     if (topic.kind === "own") {
