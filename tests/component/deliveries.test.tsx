@@ -162,6 +162,48 @@ test("new rows are announced and shown on request, and a changed row is updated 
   await ui.rows(2);
 });
 
+test.each([
+  ["/events", 500],
+  ["/deliveries", 500],
+  ["/retry-queue", 500],
+  ["/dead-letters", 400],
+])("%s announces only new rows that match its filters", async (list, status) => {
+  const receiver = await startStatusReceiver(status);
+  const server = await startServer();
+  await createEndpoint(server, receiver.url);
+  await server.call("PUT", "/api/v1/tenants/rivals", {});
+  await server.call("POST", "/api/v1/tenants/rivals/endpoints", { url: receiver.url, events: ["*"] });
+  await publish(server);
+  await deliveryIn(server, status === 400 ? "dead" : "failed");
+  const { ui, live } = await openDashboard(server, `${list}?tenant=acme`);
+  await ui.rows(1);
+  await live;
+  await server.call("POST", "/api/v1/events", { tenant: "rivals", type: "order.paid", data: {} });
+  await publish(server, 2);
+  await ui.click("1 new· show");
+  await ui.rows(2);
+});
+
+test("a new replay is announced, and a running one is cancelled", async () => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer();
+  await createEndpoint(server, receiver.url);
+  const events = Array.from({ length: 100 }, (_, data) => ({ tenant: "acme", type: "order.paid", data }));
+  await server.call("POST", "/api/v1/events", events);
+  await waitFor(() => expect(receiver.requests).toHaveLength(100));
+  const replay = (states: string) =>
+    server.call("POST", "/api/v1/replays", { tenant: "acme", states: [states], rate: 1 });
+  await replay("dead");
+  const { ui } = await openDashboard(server, "/replays");
+  await ui.rows(1);
+  await replay("success");
+  await ui.click("1 new· show");
+  await ui.open("running");
+  await ui.click("Cancel");
+  await ui.see("cancelled");
+  expect(receiver.requests.length).toBeLessThan(200);
+});
+
 test("the tail shows deliveries and events without an endpoint", async () => {
   const receiver = await startStatusReceiver();
   const server = await startServer();
@@ -176,15 +218,22 @@ test("the tail shows deliveries and events without an endpoint", async () => {
 
 test.each([
   ["disabled endpoint", "On hold: the endpoint is disabled."],
+  ["open circuit", /Circuit (open|half-open):/],
   ["inactive tenant", "The tenant is inactive."],
   ["filter", "The filter condition at /data/total/$gte did not match."],
 ])("an operator finds out by the subject why an event was not delivered: %s", async (cause, explanation) => {
-  const receiver = await startStatusReceiver();
+  const receiver = await startStatusReceiver(cause === "open circuit" ? 500 : 200);
   const server = await startServer();
   const filter = cause === "filter" ? { filter: { data: { total: { $gte: 100 } } } } : {};
   const endpoint = await createEndpoint(server, receiver.url, filter);
   if (cause === "disabled endpoint") await server.call("POST", `${endpoint}/disable`);
   if (cause === "inactive tenant") await server.call("PUT", "/api/v1/tenants/acme", { is_active: false });
+  if (cause === "open circuit") {
+    for (let order = 1; order <= 10; order += 1) await publish(server, order);
+    await waitFor(async () => expect((await server.call("GET", endpoint)).json.circuit).toBe("open"));
+    // probes send these first
+    for (let order = 11; order <= 14; order += 1) await publish(server, order);
+  }
   await publish(server);
   const { ui } = await openDashboard(server, "/system");
   await ui.click(/^Search …/);
@@ -193,6 +242,19 @@ test.each([
   await dialog.click("Events with subject order-1");
   await ui.open("order-1");
   await ui.see(explanation);
+});
+
+test("an operator finds a rejected event by its id", async () => {
+  const receiver = await startStatusReceiver(404);
+  const server = await startServer();
+  await createEndpoint(server, receiver.url);
+  const { json } = await publish(server);
+  const { ui } = await openDashboard(server, "/system");
+  await ui.click(/^Search …/);
+  const dialog = await ui.dialog();
+  await dialog.fill("Screen, id, subject or tenant", json.id);
+  await dialog.click(new RegExp(json.id));
+  await ui.see("The receiver rejected the event.", "fix the receiver, then retry");
 });
 
 test("an empty search explains where a missing event may be", async () => {

@@ -63,14 +63,18 @@ Object.assign(window.Element.prototype, { scrollIntoView: () => {}, getAnimation
 
 // after the globals: they look at them when they are loaded
 const { timeoutManager } = await import("@tanstack/react-query");
-const { cleanup, configure } = await import("@testing-library/react");
+const { cleanup, configure, fireEvent } = await import("@testing-library/react");
 configure({
   // long enough for a server, its database and a receiver that share busy processors with the page
   asyncUtilTimeout: 5_000,
   // without the whole page in the message
   getElementError: (message) => new Error(`${message}\n${document.body.textContent}`),
 });
-afterEach(cleanup);
+afterEach(() => {
+  // toasts outlive the page that showed them
+  for (const button of document.querySelectorAll("button[aria-label=Dismiss]")) fireEvent.click(button);
+  cleanup();
+});
 
 // pages poll every few seconds
 const POLL_MS = 300;

@@ -127,6 +127,66 @@ test("an endpoint with a vendor's signature and a token shows its headers and ne
   expect(ui.text()).not.toContain("opaque-token");
 });
 
+test("the secret of one scheme is rotated, and a token is removed without undo", async () => {
+  const server = await startServer({ started: false });
+  const { path } = await withEndpoint(server, {
+    signature: { schemes: ["standard-webhooks", "github"] },
+    scheme_secrets: { github: "what GitHub's receivers have" },
+    authorization: { type: "bearer", token: "opaque-token" },
+  });
+  const { ui } = await openDashboard(server, `${path}?tab=secrets`);
+  await ui.see("only for github");
+  await ui.click("Rotate");
+  const dialog = await ui.dialog();
+  await dialog.fill("Scheme", "github");
+  await dialog.fill("Custom secret", "another one");
+  await dialog.click("Rotate");
+  await ui.see("Saved. Used from the next attempt.", /Expires in 6d/);
+  const { json: secrets } = await server.call("GET", `/api/v1${path}/secrets`);
+  const schemes = secrets.data.map(({ scheme }: { readonly scheme: string | null }) => scheme);
+  expect(schemes.toSorted()).toEqual(["github", "github", null]);
+  await ui.click("Settings");
+  await ui.see("A token is set and is not shown. Empty keeps it.");
+  await ui.fill("Token", "");
+  await ui.see("The current token will be removed.");
+  await ui.click("Save");
+  await ui.see("Saved. Applies from the next attempt.");
+  expect(ui.has(/^Undo/)).toBe(false);
+  expect((await server.call("GET", `/api/v1${path}`)).json.authorization).toBeNull();
+});
+
+test("invalid batch bounds and an invalid origin are rejected at their fields", async () => {
+  const server = await startServer({ started: false });
+  const { path } = await withEndpoint(server);
+  const { ui } = await openDashboard(server, `${path}?tab=settings`);
+  await ui.fill("Body", "cloudevents-batch");
+  await ui.fill("Maximum events per batch", "1001");
+  await ui.click("Save");
+  await ui.rejected("Maximum events per batch");
+  await ui.fill("Maximum events per batch", "2");
+  await ui.check("Require the receiver's consent");
+  await ui.fill("Origin", "no name");
+  await ui.click("Save");
+  await ui.rejected("Origin");
+  await ui.fill("Origin", "hooks.example.com");
+  await ui.click("Save");
+  await ui.see("Saved. Applies from the next attempt.");
+  const { json } = await server.call("GET", `/api/v1${path}`);
+  expect(json).toMatchObject({ batch: { max_events: 2 }, handshake: { origin: "hooks.example.com" } });
+});
+
+test("disabling an endpoint can be undone", async () => {
+  const server = await startServer({ started: false });
+  const { path } = await withEndpoint(server);
+  const { ui } = await openDashboard(server, path);
+  await ui.click("Disable");
+  await (await ui.dialog()).click("Disable");
+  await ui.see("Disabled manually. Deliveries are kept.");
+  await ui.click(/^Undo/);
+  await ui.control("Disable");
+  expect((await server.call("GET", `/api/v1${path}`)).json.is_active).toBe(true);
+});
+
 test("the private key of a key pair is not shown; receivers are referred to the public keys", async () => {
   const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/tenants/acme");

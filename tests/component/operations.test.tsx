@@ -1,8 +1,9 @@
 // Sign-in, keys, audit log, system, catalogue and the portal.
 import { waitFor } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { startServer } from "../support/start-server.ts";
 import { startStatusReceiver } from "../support/status-receiver.ts";
+import { ORIGIN } from "./dom.ts";
 import { openDashboard, openPortal } from "./render.tsx";
 import { press } from "./ui.ts";
 
@@ -78,7 +79,7 @@ test("an event type is created, an example that violates the schema is rejected,
   await ui.rows(1);
 });
 
-test("an OpenAPI document is imported after a preview", async () => {
+test("an OpenAPI document is imported after a preview, and the catalogue is exported", async () => {
   const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/event-types/order.paid", {});
   const { json: exported } = await server.call("GET", "/api/v1/event-types/export");
@@ -91,6 +92,13 @@ test("an OpenAPI document is imported after a preview", async () => {
   expect((await server.call("GET", "/api/v1/event-types/order.sent")).status).toBe(404);
   await dialog.click("Import");
   await ui.row("order.sent");
+  const download = vi.spyOn(HTMLElement.prototype, "click").mockImplementation(() => {});
+  const file = vi.spyOn(URL, "createObjectURL");
+  onTestFinished(() => void vi.restoreAllMocks());
+  await ui.click("Export OpenAPI");
+  await waitFor(() => expect(download).toHaveBeenCalled());
+  const written = await new Response(file.mock.calls[0]?.[0] as Blob).json();
+  expect(Object.keys(written.webhooks)).toEqual(["order.paid-1", "order.sent-1"]);
 });
 
 test("a CloudEvent shows its attributes, and that its data is binary", async () => {
@@ -152,6 +160,47 @@ test("a pasted request is verified without sending it or the secret", async () =
   await ui.fill("Signature scheme", "github");
   await ui.see("Requests are signed like those of github", 'const scheme = "github"');
   expect(changes).toEqual([]);
+});
+
+test("an endpoint is added once by a double click in the portal", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", {});
+  const { ui, changes } = await openPortal(server, json.url);
+  await ui.click("Add endpoint");
+  await ui.fill("URL", "http://127.0.0.1:4999/in");
+  await ui.click("Add endpoint", { times: 2 });
+  await ui.see("whsec_");
+  expect(changes).toEqual(["POST /api/v1/tenants/acme/endpoints"]);
+});
+
+test("without a sink the getting-started page asks for an endpoint first, and the event is delivered to it", async () => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer();
+  const { ui } = await openDashboard(server, "/first-run");
+  await ui.see("This server has no built-in sink");
+  const titles = [...document.querySelectorAll("main h2")].map(({ textContent }) => textContent);
+  expect(titles).toEqual(["Add your own endpoint", "Publish an event", "See it delivered"]);
+  expect((await ui.control("Publish an event")).getAttribute("aria-disabled")).toBe("true");
+  await ui.fill("Tenant", "acme");
+  await ui.fill("URL", "ftp://example.com");
+  await ui.click("Add endpoint");
+  await ui.rejected("URL");
+  await ui.fill("URL", receiver.url);
+  await ui.click("Add endpoint");
+  await ui.click("Send test event");
+  await ui.see("Add your own endpoint – done");
+  await ui.click("Publish an event");
+  await ui.see("Publish an event – done", "See it delivered – done", "All done.");
+});
+
+test("signing out ends the session and shows the sign-in", async () => {
+  const server = await startServer({ started: false });
+  const { ui, changes } = await openDashboard(server, "/keys");
+  await ui.click("Sign out");
+  await ui.field("API key");
+  expect(changes).toEqual(["DELETE /api/v1/session"]);
+  expect((await fetch(`${ORIGIN}/api/v1/session`)).status).toBe(401);
 });
 
 test("an invalid key is rejected at the sign-in", async () => {

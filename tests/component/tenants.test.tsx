@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { startServer } from "../support/start-server.ts";
 import { openDashboard, openPortal } from "./render.tsx";
 
-test("a tenant is created and gets a member and an endpoint", async () => {
+test("a tenant is created and gets a member with another role and an endpoint", async () => {
   const server = await startServer({ started: false });
   const { ui } = await openDashboard(server, "/tenants");
   await ui.see("No tenants yet");
@@ -20,6 +20,11 @@ test("a tenant is created and gets a member and an endpoint", async () => {
   await member.fill("User", "anna");
   await member.fill("Email", "anna@example.com");
   await member.click("Save");
+  await (await ui.row("anna@example.com")).click("Edit");
+  const edit = await ui.dialog();
+  await edit.fill("Role", "owner");
+  await edit.click("Save");
+  await (await ui.row("anna@example.com")).see("owner");
   await (await ui.row("anna@example.com")).click("Remove");
   await (await ui.dialog()).click("Remove");
   await ui.see("No members yet");
