@@ -60,13 +60,13 @@ test("tail and listen live through a kill -9 of the server, with the key that de
   );
   const before = await publish("order.before");
   await tail.said(new RegExp(`event    ${before} {2}demo {2}order.before`));
-  await tail.said(/order\.before to ep_\S+: success, 1 try/);
+  await tail.said(/order\.before to ep_\S+: success, 1 attempt/);
   await listen.said(new RegExp(`200 in \\d+ ms {2}order\\.before {2}${before}`));
 
   first.signal("SIGKILL");
   await first.exited;
-  await tail.said(/The server does not answer/);
-  await listen.said(/The server does not answer/);
+  await tail.said(/The server does not respond/);
+  await listen.said(/The server does not respond/);
   const unreachable = command("events", "list");
   expect(await unreachable.exited).toBe(4);
   expect(unreachable.output()).toContain("ECONNREFUSED");

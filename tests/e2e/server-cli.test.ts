@@ -97,7 +97,7 @@ test.skipIf(isQuick)(
   async () => {
     const folder = makeDataDir();
     const first = posthorn(folder, ["serve"]);
-    const [, key = ""] = await first.said(/The admin key, shown this once: (phk_\S{43})\n/);
+    const [, key = ""] = await first.said(/Admin key \(shown only once\): (phk_\S{43})\n/);
     const [, url = ""] = await first.said(/"message":"ready","url":"([^"]+)"/);
     await get(`${url}/api/v1/events`, key);
     expect((await fetch(`${url}/sink/x`, { method: "POST" })).status).toBe(404);
@@ -157,7 +157,7 @@ test.skipIf(isQuick)(
     rmSync(keyFile);
     const second = posthorn(folder, ["serve"]);
     expect(await second.exited).toBe(1);
-    expect(second.output()).toMatch(/encrypted with a key "k1" that this machine does not have. Copy it/);
+    expect(second.output()).toMatch(/encrypted with the key "k1", which is not available here. Copy it/);
     expect(existsSync(keyFile)).toBe(false);
     const third = posthorn(folder, ["serve"], { POSTHORN_ENCRYPTION_KEYS: original.trim() });
     await third.said(/"message":"ready"/);
@@ -223,7 +223,7 @@ test.skipIf(isQuick)(
     const folder = makeDataDir();
     const { running, url, post, receiver } = await startHeldUp(folder);
     running.signal("SIGTERM");
-    await running.said(/once more to stop at once/);
+    await running.said(/send the signal again to stop at once/);
     expect((await fetch(`${url}/readyz`)).status).toBe(503);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const refused = await post("/events", { tenant: "demo", type: "order.paid", data: 1 });
@@ -240,7 +240,7 @@ test.skipIf(isQuick)("a later signal ends it at once, but not without its databa
   const folder = makeDataDir();
   const { running } = await startHeldUp(folder);
   running.signal("SIGTERM");
-  await running.said(/once more to stop at once/);
+  await running.said(/send the signal again to stop at once/);
   // Again and again, as an impatient person does: what comes within the first second is taken for an echo.
   const again = setInterval(() => running.signal("SIGINT"), 50);
   onTestFinished(() => clearInterval(again));
@@ -315,7 +315,7 @@ test.skipIf(isQuick)(
     const unmigrated = posthorn(folder, ["serve", "--role", "worker"], { POSTHORN_MIGRATE: "off" });
     expect(await unmigrated.exited).toBe(1);
     expect(unmigrated.output()).toMatch(
-      /The schema "posthorn" is not in this database. Run `posthorn migrate`/,
+      /The schema "posthorn" does not exist in this database. Run `posthorn migrate`/,
     );
     writeFileSync(join(folder, "file"), "");
     const unusable = posthorn(folder, ["dev"], { POSTHORN_DATA_DIR: join(folder, "file") });

@@ -315,7 +315,7 @@ export class Instance implements Posthorn {
     if (pending.length > 0) {
       throw new PosthornError(
         "schema_missing",
-        `The schema "${this.db.schema}" lacks ${pending.length} migration(s): call migrate() or run "posthorn migrate" first.`,
+        `The schema "${this.db.schema}" has ${pending.length} pending migration(s): call migrate() or run "posthorn migrate" first.`,
       );
     }
     this.#warnOfMetadata();

@@ -98,7 +98,7 @@ test("an answer that breaks off is a server that cannot be reached", async () =>
 
 const lists = commands.filter(([, verb]) => verb === "list" || verb === "retry-queue");
 
-test("a list whose next page is the same one again is an error, also where it is followed", async () => {
+test("a list whose next page is the same one again is an error, also when following", async () => {
   const { posthorn, asked } = await serverThat((_url, response) =>
     response.end('{"data":[],"next_cursor":"again"}'),
   );
@@ -118,8 +118,8 @@ test("a list of empty pages without end is left, with the place to go on from", 
     response.end(`{"data":[],"next_cursor":"c${page}"}`);
   });
   const words = await posthorn(["events", "list"]);
-  expect(words).toMatchObject({ code: 0, out: "There are no such events.\n" });
-  expect(words.err).toContain(`Go on with --cursor c${MAX_EMPTY_PAGES}`);
+  expect(words).toMatchObject({ code: 0, out: "No events found.\n" });
+  expect(words.err).toContain(`Continue with --cursor c${MAX_EMPTY_PAGES}`);
   expect(asked).toHaveLength(MAX_EMPTY_PAGES);
   const { json } = await posthorn(["events", "list", "--json"]);
   expect(json).toEqual({ data: [], next_cursor: `c${2 * MAX_EMPTY_PAGES}` });

@@ -13,8 +13,8 @@ interface Path {
 export function addCompletion(program: Command, terminal: Terminal): void {
   program
     .command("completion")
-    .description("print what a shell needs to complete commands")
-    .addArgument(new Argument("<shell>", "which one").choices(["bash", "zsh", "fish"]))
+    .description("print the completion script for a shell")
+    .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh", "fish"]))
     .action((shell: keyof typeof SCRIPTS) => terminal.print(SCRIPTS[shell](pathsOf(program))));
 }
 

@@ -70,9 +70,9 @@ function fromCommander({ exitCode, message }: CommanderError): Described {
 
 function fromServer({ problem }: PosthornApiError): Described {
   const { status, code, detail } = problem;
-  const isAway = status >= 500 || code === "unexpected_answer";
+  const isUnavailable = status >= 500 || code === "unexpected_answer";
   return {
-    failure: isAway ? "unreachable" : "refused",
+    failure: isUnavailable ? "unreachable" : "refused",
     code,
     message: `${withCommandNames(detail)}${ADVICE[status] ?? ""}`,
     problem,
@@ -86,13 +86,13 @@ function withCommandNames(detail: string): string {
 
 const WORDS: readonly (readonly [ofApi: RegExp, ofCommands: string])[] = [
   [/Create it with PUT \/api\/v1\/tenants\/\{tenant\}\./, "Create it with: posthorn tenants put <tenant>"],
-  [/Send restore: true to bring it back/, "Give --restore to bring it back"],
-  [/Leave the id out to make one\./, "Give --as-new to make all of them anew."],
+  [/Send restore: true to bring it back/, "Use --restore to restore it"],
+  [/Leave out the id to create one\./, "Use --as-new to create all of them."],
 ];
 
 const ADVICE: Readonly<Record<number, string>> = {
-  401: " Give a key with --key or in POSTHORN_API_KEY.",
-  403: " Give a key that may do this with --key or in POSTHORN_API_KEY.",
+  401: " Set a key with --key or POSTHORN_API_KEY.",
+  403: " Set a key with this permission with --key or POSTHORN_API_KEY.",
 };
 
 /** The error for scripts, with the whole problem document. */
@@ -112,8 +112,8 @@ export function failureText({ message, problem }: Described): string {
     const place = placeOf(only);
     return clean(mentionsField(message, place) ? message : `${place}: ${message}`);
   }
-  const places = errors.map((error) => `  ${clean(`${placeOf(error)}: ${error.message}`)}`);
-  return [clean(message), ...places].join("\n");
+  const lines = errors.map((error) => `  ${clean(`${placeOf(error)}: ${error.message}`)}`);
+  return [clean(message), ...lines].join("\n");
 }
 
 /** A top-level field is mentioned by its name, a nested one by its whole pointer. */

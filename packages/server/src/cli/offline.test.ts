@@ -64,12 +64,12 @@ describe("sign and verify", () => {
     const args = ["sign", "--secret", signing as string, "--scheme", scheme, "--type", "order.paid", ...to];
     const { code, json, err } = await runCommand([...args, "--json"], { stdin });
     expect([code, Object.keys(json).toSorted()]).toEqual([0, headersAddedBy(scheme).toSorted()]);
-    const sentTo = /Send it to (\S+), which is signed/.exec(err)?.[1] ?? to[1];
+    const sentTo = /Send it to (\S+), because the URL is signed/.exec(err)?.[1] ?? to[1];
     const headers = Object.entries(json).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
     const check = ["--secret", verifying as string, ...headers, "--to", sentTo as string];
     const good = await verify(check, { stdin });
     expect([good.code, good.out]).toEqual([0, expect.stringContaining(`valid    ${scheme}:`)]);
-    // a token says nothing of the body
+    // a token does not cover the body
     const isWrong = TOKEN_SCHEMES.includes(scheme)
       ? verify(["--secret", "another", ...check.slice(2)], { stdin })
       : verify(check, { stdin: `${stdin}.` });
@@ -82,7 +82,7 @@ describe("sign and verify", () => {
     expect(signed).toMatch(/^content-type: application\/json\r\n/m);
     expect(signed).toMatch(/^Signature-Input: sig1=\("@method" "@target-uri" "content-type" /m);
     const result = await verify(["--secret", secret], { stdin: signed });
-    expect([result.code, result.err]).toEqual([2, expect.stringContaining("a library of that standard")]);
+    expect([result.code, result.err]).toEqual([2, expect.stringContaining("a library for that standard")]);
   });
 
   test("a URL that is signed is read from the request's first line and its host", async () => {
@@ -193,7 +193,7 @@ describe("verify says why not", () => {
     const result = await verify(args, { stdin: await make() });
     expect(result.code).toBe(1);
     expect(result.out).toContain(says);
-    expect(result.err).toContain("not to be trusted");
+    expect(result.err).toContain("no valid signature");
     expect(result.out + result.err).not.toContain(secret);
     const json = await verify([...args, "--json"], { stdin: await make() });
     expect([json.code, json.json.valid]).toEqual([1, false]);
@@ -209,18 +209,18 @@ describe("verify says why not", () => {
   });
 
   test.each<[what: string, args: string[], stdin: string, says: string]>([
-    ["no request", [], body, "an empty line between headers and body is missing"],
+    ["no request", [], body, "The empty line between headers and body is missing"],
     [
       "no signature",
       [],
       `Host: x\n\n${body}`,
-      "There is no X-Webhook-Signature and no webhook-signature header, nor one of a vendor. Was the whole request given?",
+      "There is no X-Webhook-Signature and no webhook-signature header, nor one of a vendor. Check that the whole request was passed.",
     ],
-    ["another prefix", [], `X-Shop-Signature: t=1,v1=00\n\n${body}`, "give --header-prefix x-shop"],
-    ["a line that is no header", [], `nonsense\n\n${body}`, '"nonsense" is no header'],
+    ["another prefix", [], `X-Shop-Signature: t=1,v1=00\n\n${body}`, "use --header-prefix x-shop"],
+    ["a line that is no header", [], `nonsense\n\n${body}`, '"nonsense" is not a header'],
     ["both ways at once", ["--header", "a: b", "--request", "x"], "", "not both"],
-    ["a tolerance in words", ["--tolerance", "long"], "", "--tolerance is a whole number"],
-    ["a time in words", ["--now", "soon"], "", "--now is a time"],
+    ["a tolerance in words", ["--tolerance", "long"], "", "--tolerance must be a whole number"],
+    ["a time in words", ["--now", "soon"], "", "--now must be a time"],
   ])("and that it was asked wrongly: %s", async (_what, args, stdin, says) => {
     const result = await verify(["--secret", secret, ...args], { stdin });
     expect([result.code, result.out]).toEqual([2, ""]);
@@ -229,13 +229,13 @@ describe("verify says why not", () => {
 });
 
 test.each<[what: string, args: string[], says: string]>([
-  ["half a secret", ["--secret", "whsec_abc"], "is not whole"],
+  ["half a secret", ["--secret", "whsec_abc"], "is incomplete"],
   ["schemes that do not go together", ["--secret", secret, "--scheme", "t-v1,sha256"], "choose one"],
-  ["a scheme that signs the URL, without it", ["--secret", "x", "--scheme", "twilio"], "give --to"],
-  ["a URL that is none", ["--secret", "x", "--scheme", "twilio", "--to", "here"], "--to is a URL"],
-  ["a secret of another kind", ["--secret", secret, "--scheme", "discord"], "which takes a whsk_"],
-  ["a time in words", ["--secret", secret, "--timestamp", "now"], "--timestamp is a Unix time"],
-  ["an id with a dot", ["--secret", secret, "--id", "a.b"], "no dot"],
+  ["a scheme that signs the URL, without it", ["--secret", "x", "--scheme", "twilio"], "set it with --to"],
+  ["a URL that is none", ["--secret", "x", "--scheme", "twilio", "--to", "here"], "--to must be a URL"],
+  ["a secret of another kind", ["--secret", secret, "--scheme", "discord"], "which needs a whsk_"],
+  ["a time in words", ["--secret", secret, "--timestamp", "now"], "--timestamp must be a Unix time"],
+  ["an id with a dot", ["--secret", secret, "--id", "a.b"], "without a dot"],
   ["a prefix that is none", ["--secret", secret, "--header-prefix", "X Shop"], "header prefix"],
   [
     "a key that cannot sign",

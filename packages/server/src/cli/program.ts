@@ -33,7 +33,7 @@ export function createProgram(terminal: Terminal): Command {
     .enablePositionalOptions()
     .description("Durable outbound webhooks on your own PostgreSQL")
     .version(VERSION)
-    .showHelpAfterError("(add --help for what there is)")
+    .showHelpAfterError("(add --help for usage)")
     // Throws instead of exiting, so that `run` sets the exit code. Commands added below inherit it.
     .exitOverride()
     .configureOutput({
@@ -90,10 +90,10 @@ function addServers(program: Command): void {
     .action((flags: ServeFlags) => serve(flags));
   program
     .command("migrate")
-    .description("bring the database to the schema of this version")
-    .addOption(new Option("--dry-run", "print the SQL, change nothing").conflicts("status"))
-    .option("--status", "say what is applied and what is pending")
-    .option("--json", "answer in JSON")
+    .description("apply pending database migrations")
+    .addOption(new Option("--dry-run", "print the SQL without applying it").conflicts("status"))
+    .option("--status", "show applied and pending migrations")
+    .option("--json", "print JSON")
     .addOption(dataDir)
     .action((flags: MigrateFlags) => migrate(flags));
 }

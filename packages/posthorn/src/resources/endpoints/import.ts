@@ -212,7 +212,7 @@ function inOrder(problems: readonly InputProblem[]): InputProblem[] {
 
 /** The same words whether it never was, is another tenant's, or was deleted. */
 function unknownId(): PosthornError {
-  return invalid("/id", "There is no endpoint with that id in this tenant. Leave the id out to make one.");
+  return invalid("/id", "There is no endpoint with that id in this tenant. Leave out the id to create one.");
 }
 
 function invalid(pointer: string, message: string): PosthornError {

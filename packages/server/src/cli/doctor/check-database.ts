@@ -11,7 +11,7 @@ export function checkDatabase(facts: DatabaseFacts): Check[] {
     checkVersion(facts.versionNumber),
     checkDurability(facts),
     ...(facts.isReadOnly
-      ? [problem("database", "It is read-only: a standby, or set so.", "Name the primary in DATABASE_URL.")]
+      ? [problem("database", "The database is read-only.", "Set DATABASE_URL to the primary server.")]
       : []),
     checkClock(facts.clockAheadMs),
     checkConnections(facts),
@@ -35,7 +35,7 @@ function checkDurability({ fsync, synchronousCommit }: DatabaseFacts): Check {
   if (synchronousCommit === "off") {
     return problem(
       "durability",
-      "synchronous_commit is off: an event that was acknowledged can be lost.",
+      "synchronous_commit is off: acknowledged events can be lost.",
       "Set synchronous_commit = on for this database or user.",
     );
   }
@@ -43,21 +43,21 @@ function checkDurability({ fsync, synchronousCommit }: DatabaseFacts): Check {
 }
 
 function checkClock(aheadMs: number): Check {
-  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return ok("clock", `${aheadMs} ms apart from the database`);
+  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return ok("clock", `${aheadMs} ms difference to the database`);
   const side = aheadMs > 0 ? "behind" : "ahead of";
   return warning(
     "clock",
-    `The clock of this machine is ${Math.abs(aheadMs)} ms ${side} the database's.`,
-    "Let both follow a time server (chrony, systemd-timesyncd): receivers refuse signatures that are minutes off.",
+    `The clock of this machine is ${Math.abs(aheadMs)} ms ${side} the database.`,
+    "Synchronise both clocks (chrony, systemd-timesyncd): receivers reject signatures that are minutes off.",
   );
 }
 
 function checkConnections({ maxConnections, usedConnections }: DatabaseFacts): Check {
-  const message = `${usedConnections} of ${maxConnections} connections are used`;
+  const message = `${usedConnections} of ${maxConnections} connections are in use`;
   if (maxConnections - usedConnections >= SPARE_CONNECTIONS) return ok("connections", message);
   return warning(
     "connections",
     message,
-    "Raise max_connections, or put pgbouncer in front: a process takes about ten.",
+    "Increase max_connections, or use pgbouncer: a process needs about ten connections.",
   );
 }

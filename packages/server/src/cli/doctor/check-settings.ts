@@ -16,8 +16,8 @@ export function checkSettingValues(config: Config): Check[] {
       ? [
           warning(
             "endpoints",
-            "URLs with http are allowed: payloads and signatures cross the network in the clear.",
-            "Unset POSTHORN_ALLOW_HTTP, unless all receivers are on this machine.",
+            "http URLs are allowed: payloads and signatures are sent unencrypted.",
+            "Unset POSTHORN_ALLOW_HTTP unless all receivers are on this machine.",
           ),
         ]
       : []),
@@ -25,8 +25,8 @@ export function checkSettingValues(config: Config): Check[] {
       ? [
           warning(
             "sink",
-            "/sink/{id} takes requests from anybody who reaches the server.",
-            "Unset POSTHORN_SINK when you have tried things out.",
+            "/sink/{id} accepts requests without authentication.",
+            "Unset POSTHORN_SINK in production.",
           ),
         ]
       : []),
@@ -35,7 +35,7 @@ export function checkSettingValues(config: Config): Check[] {
       : [
           warning(
             "delivery",
-            "Delivery is turned off; events are kept.",
+            "Delivery is disabled; events are stored.",
             "Unset POSTHORN_ENABLED to deliver.",
           ),
         ]),
@@ -44,9 +44,9 @@ export function checkSettingValues(config: Config): Check[] {
       ? note(
           "mail",
           "No mail is sent when an endpoint is disabled.",
-          "Set SMTP_URL and POSTHORN_MAIL_FROM to send some.",
+          "Set SMTP_URL and POSTHORN_MAIL_FROM to send mail.",
         )
-      : ok("mail", `by ${config.smtpUrl.host}:${config.smtpUrl.port}`),
+      : ok("mail", `sent through ${config.smtpUrl.host}:${config.smtpUrl.port}`),
   ];
 }
 
@@ -54,36 +54,36 @@ function checkPublicUrl(url: string | undefined): Check {
   if (url === undefined) {
     return note(
       "public URL",
-      "It is not set: links in mails and documents name the address the server listens on.",
-      "Set POSTHORN_PUBLIC_URL to where people reach it, such as https://hooks.example.com.",
+      "It is not set: links use the address that the server listens on.",
+      "Set POSTHORN_PUBLIC_URL to the public URL, such as https://hooks.example.com.",
     );
   }
   if (url.startsWith("https:") || /^http:\/\/(127\.|localhost|\[::1\])/.test(url))
     return ok("public URL", url);
   return warning(
     "public URL",
-    `${url} has no TLS: keys cross the network in the clear.`,
-    "Put TLS in front, and set it with https.",
+    `${url} does not use TLS: keys are sent unencrypted.`,
+    "Add TLS, and set the URL with https.",
   );
 }
 
 /** Addresses that customers must not be able to reach. */
-const DANGEROUS: readonly { readonly covers: string; readonly says: string }[] = [
-  { covers: "169.254.169.254", says: "the metadata service of cloud machines, which hands out credentials" },
+const DANGEROUS: readonly { readonly covers: string; readonly meaning: string }[] = [
+  { covers: "169.254.169.254", meaning: "the metadata service of cloud machines, which returns credentials" },
   {
     covers: "127.0.0.1",
-    says: "this machine itself: every local service can be called by whoever sets a URL",
+    meaning: "every service on this machine",
   },
-  { covers: "::1", says: "this machine itself: every local service can be called by whoever sets a URL" },
+  { covers: "::1", meaning: "every service on this machine" },
 ];
 
 export function checkRanges(ranges: readonly string[]): Check[] {
   const found = ranges.flatMap((range) =>
-    DANGEROUS.filter(({ covers }) => contains(range, covers)).map(({ says }) =>
+    DANGEROUS.filter(({ covers }) => contains(range, covers)).map(({ meaning }) =>
       warning(
         "allowed addresses",
-        `POSTHORN_ALLOW_CIDRS has ${range}, which lets endpoints reach ${says}.`,
-        "Allow only the networks that your receivers are in.",
+        `POSTHORN_ALLOW_CIDRS has ${range}, which lets endpoints reach ${meaning}.`,
+        "Allow only the networks of your receivers.",
       ),
     ),
   );

@@ -3,11 +3,11 @@ import type { InstallationFacts } from "posthorn/internal";
 import { type Check, ok, problem, warning } from "./check.ts";
 
 const ADVICE =
-  "Start one: posthorn serve, or posthorn serve --role worker, without POSTHORN_ENABLED=false. If one runs, its log says why it does not work.";
+  "Start one with posthorn serve or posthorn serve --role worker, without POSTHORN_ENABLED=false. If one is running, see its log.";
 
 export function checkWorkers({ workers, isWorkWaiting }: InstallationFacts): Check {
-  if (workers > 0) return ok("workers", `${workers} deliver${workers === 1 ? "s" : ""}`);
+  if (workers > 0) return ok("workers", `${workers} ${workers === 1 ? "is" : "are"} running`);
   return isWorkWaiting
-    ? problem("workers", "None delivers, and events wait to be sent.", ADVICE)
-    : warning("workers", "None delivers: what is published waits.", ADVICE);
+    ? problem("workers", "No worker is running, and deliveries are due.", ADVICE)
+    : warning("workers", "No worker is running: published events wait.", ADVICE);
 }

@@ -45,13 +45,13 @@ test("finds nothing wrong with a server that runs, and says so in words too", as
   const env = { DATABASE_URL: connectionString, PORT: new URL(url).port };
   const { code, ok, find } = await doctor(env);
   expect([code, ok]).toEqual([0, true]);
-  expect(find("server")).toMatchObject({ level: "ok", message: `answers at ${url} and is ready` });
+  expect(find("server")).toMatchObject({ level: "ok", message: `running at ${url} and ready` });
   expect(find("schema")).toMatchObject({
     level: "ok",
     message: expect.stringMatching(/"posthorn" is at version \d+/),
   });
   expect(find("clock")?.level).toBe("ok");
-  expect(find("workers")).toMatchObject({ level: "ok", message: "1 delivers" });
+  expect(find("workers")).toMatchObject({ level: "ok", message: "1 is running" });
   const words = await runCommand(["doctor"], { env: { ...env, POSTHORN_DATA_DIR: makeFolder() } });
   expect(words).toMatchObject({ code: 0, err: "" });
   expect(words.out).toMatch(/^ok +Node: v\d+/);
@@ -85,7 +85,7 @@ test("says of a server that can lose what it wrote that it can", async () => {
 test("says of a database that is not there what to look at", async () => {
   const { code, find } = await doctor({ DATABASE_URL: "postgres://someone:hidden@127.0.0.1:1/x" });
   expect(code).toBe(1);
-  expect(find("database")?.message).toMatch(/^It cannot be reached: .*ECONNREFUSED/);
+  expect(find("database")?.message).toMatch(/^The database cannot be reached: .*ECONNREFUSED/);
   expect(JSON.stringify(find("database"))).not.toContain("hidden");
 });
 
@@ -109,7 +109,7 @@ test("sees keys that others can read, and the variables of the commands are no m
   const { code, find } = await doctor(env);
   expect([code, find("database")?.message]).toEqual([
     0,
-    "The embedded PostgreSQL is made on the first start.",
+    "The embedded PostgreSQL is created on the first start.",
   ]);
   chmodSync(join(folder, "admin-key"), 0o644);
   expect((await doctor(env)).find("admin-key")).toMatchObject({
@@ -123,7 +123,7 @@ test("tells a free port from one that somebody else has", async () => {
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const { port } = http.address() as AddressInfo;
   const taken = await doctor({ PORT: String(port) });
-  expect([taken.code, taken.find("port")?.message]).toEqual([1, `Something else answers on port ${port}.`]);
+  expect([taken.code, taken.find("port")?.message]).toEqual([1, `Another program uses port ${port}.`]);
   await new Promise((resolve) => http.close(resolve));
   expect((await doctor({ PORT: String(port) })).find("port")).toMatchObject({
     level: "ok",
@@ -142,7 +142,7 @@ test("says that nobody delivers, and that it is a problem once something waits",
   const { endpoint } = await hooks.endpoints.create("acme", { url: "http://127.0.0.1:8499/", events: ["*"] });
   await hooks.publish({ tenant: "acme", type: "order.paid", data: {} });
   const { code, find } = await doctor(env);
-  expect([code, find("workers")?.message]).toEqual([1, "None delivers, and events wait to be sent."]);
+  expect([code, find("workers")?.message]).toEqual([1, "No worker is running, and deliveries are due."]);
   await hooks.endpoints.disable("acme", endpoint.id);
   expect((await doctor(env)).find("workers")?.level).toBe("warning");
 });

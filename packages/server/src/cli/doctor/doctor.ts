@@ -16,25 +16,22 @@ interface DoctorFlags {
 export function addDoctor(program: Command, terminal: Terminal): void {
   program
     .command("doctor")
-    .description("check the set-up of this machine and say what to do; exit code 1 when something is wrong")
+    .description("check the configuration of this machine; exit code 1 if there is a problem")
     .option("--data-dir <folder>", "embedded database and keys (POSTHORN_DATA_DIR, default .posthorn)")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(({ json, ...flags }: DoctorFlags) => doctor(terminal, flags, json ?? false));
 }
 
 async function doctor(terminal: Terminal, flags: { dataDir?: string }, isJson: boolean): Promise<void> {
-  const checks = [checkNode(process.version), ...(await examine(terminal, flags))];
+  const checks = [checkNode(process.version), ...(await runChecks(terminal, flags))];
   const problems = checks.filter(({ level }) => level === "problem").length;
   if (isJson) terminal.print(jsonText({ ok: problems === 0, checks }));
   else terminal.print(checks.map((check) => lineOf(terminal, check)).join("\n"));
   if (problems === 0) return;
-  throw new CliError(
-    "failed",
-    `${problems} ${problems === 1 ? "thing keeps" : "things keep"} Posthorn from working.`,
-  );
+  throw new CliError("failed", `${problems} ${problems === 1 ? "problem" : "problems"} found.`);
 }
 
-async function examine(terminal: Terminal, flags: { dataDir?: string }): Promise<Check[]> {
+async function runChecks(terminal: Terminal, flags: { dataDir?: string }): Promise<Check[]> {
   try {
     const config = loadConfig({ env: terminal.env, flags });
     return [
@@ -46,7 +43,9 @@ async function examine(terminal: Terminal, flags: { dataDir?: string }): Promise
     ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.problems.map((message) => problem("settings", message, "Correct it, then run this again."));
+    return error.problems.map((message) =>
+      problem("settings", message, "Correct it, then run posthorn doctor again."),
+    );
   }
 }
 

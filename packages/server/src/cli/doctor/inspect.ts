@@ -15,10 +15,10 @@ import { checkWorkers } from "./check-workers.ts";
 export function inspectSettings(config: Config): Check {
   try {
     checkSettings(config, createLogger({ level: "silent", format: "json" }));
-    return ok("settings", "all can be used");
+    return ok("settings", "all are valid");
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return problem("settings", error.problems.join(" "), "Correct it, then run this again.");
+    return problem("settings", error.problems.join(" "), "Correct it, then run posthorn doctor again.");
   }
 }
 
@@ -30,18 +30,18 @@ export function inspectDataDir({ dataDir, encryptionKeys, databaseUrl }: Config)
       ? [
           problem(
             "data directory",
-            `${path} cannot be made by this user.`,
-            "Set POSTHORN_DATA_DIR to a folder it may write to.",
+            `${path} cannot be created by this user.`,
+            "Set POSTHORN_DATA_DIR to a writable folder.",
           ),
         ]
-      : [note("data directory", `${path} is made on the first start.`)];
+      : [note("data directory", `${path} is created on the first start.`)];
   }
   if (!isWritable(path)) {
     return [
       problem(
         "data directory",
         `${path} cannot be written by this user.`,
-        "Give it to this user, or set POSTHORN_DATA_DIR.",
+        "Make this user its owner, or set POSTHORN_DATA_DIR.",
       ),
     ];
   }
@@ -74,7 +74,7 @@ function isWritable(path: string): boolean {
 export async function inspectConfiguredDatabase(config: Config): Promise<Check[]> {
   if (config.databaseUrl !== undefined) return await inspectConnection(config.databaseUrl, config);
   if (!hasDatabase(config)) {
-    return [note("database", "The embedded PostgreSQL is made on the first start.")];
+    return [note("database", "The embedded PostgreSQL is created on the first start.")];
   }
   try {
     const embedded = await openEmbeddedPostgres({ dataDir: config.dataDir });
@@ -84,9 +84,7 @@ export async function inspectConfiguredDatabase(config: Config): Promise<Check[]
       await embedded.close();
     }
   } catch (error) {
-    return [
-      problem("database", messageOf(error), "Set it right, or set DATABASE_URL to a PostgreSQL of your own."),
-    ];
+    return [problem("database", messageOf(error), "Fix it, or set DATABASE_URL to your own PostgreSQL.")];
   }
 }
 
@@ -96,8 +94,8 @@ async function inspectConnection(connectionString: string, config: Config): Prom
     return [...checkDatabase(facts), ...(await inspectSchema(connectionString, config))];
   } catch (error) {
     const advice =
-      "Check DATABASE_URL: host, port, user, password and database, and that PostgreSQL runs there.";
-    return [problem("database", `It cannot be reached: ${messageOf(error)}.`, advice)];
+      "Check host, port, user, password and database in DATABASE_URL, and that PostgreSQL is running.";
+    return [problem("database", `The database cannot be reached: ${messageOf(error)}.`, advice)];
   }
 }
 
@@ -113,10 +111,10 @@ async function inspectSchema(database: string, config: Config): Promise<Check[]>
         checkWorkers(await inspectInstallation(database, schema)),
       ];
     }
-    const message = `"${schema}" lacks ${pending.length} migration(s).`;
+    const message = `"${schema}" has ${pending.length} pending migration(s).`;
     return [
       migrate === "auto"
-        ? note("schema", message, "They are applied by the next start.")
+        ? note("schema", message, "The next start applies them.")
         : problem("schema", message, "Run: posthorn migrate"),
     ];
   } catch (error) {
@@ -133,13 +131,13 @@ async function inspectEncryptionKeys(hooks: Posthorn, database: string, config: 
     const found = findEncryptionKeys(config.encryptionKeys, config.dataDir);
     const canary = await readCanary(hooks);
     const wrong = canary === null ? null : keyProblem(canary, found);
-    if (wrong !== null) return problem(name, wrong, "Until then no server starts here.");
+    if (wrong !== null) return problem(name, wrong, "Until then the server does not start.");
     await checkSecrets(database, config.schema, found.keys);
     return canary === null
       ? note(name, "No server was started on this database yet.")
-      : ok(name, "fit the secrets in the database");
+      : ok(name, "match the secrets in the database");
   } catch (error) {
-    return problem(name, messageOf(error), "Until then no worker starts here.");
+    return problem(name, messageOf(error), "Until then workers do not start.");
   }
 }
 
@@ -156,31 +154,31 @@ const PROBE_MS = 3_000;
 
 /** Checks that the port is free, or that a Posthorn server on it is ready. */
 export async function inspectPort({ host, port }: Pick<Config, "host" | "port">): Promise<Check> {
-  if (port === 0) return note("port", "any free one is taken at start");
+  if (port === 0) return note("port", "any free port is used at start");
   const reachable =
     host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host;
   const url = `http://${reachable}:${port}`;
-  const answer = await ask(`${url}/healthz`);
-  if (answer === "nobody") return ok("port", `${port} is free`);
-  if (answer === null || (answer as { status?: string }).status !== "ok") {
-    return problem("port", `Something else answers on port ${port}.`, "Stop it, or set PORT to another one.");
+  const response = await fetchJson(`${url}/healthz`);
+  if (response === "refused") return ok("port", `${port} is free`);
+  if (response === null || (response as { status?: string }).status !== "ok") {
+    return problem("port", `Another program uses port ${port}.`, "Stop it, or set PORT to another port.");
   }
-  const ready = (await ask(`${url}/readyz`)) as { status?: string; reason?: string } | null;
-  if (ready?.status === "ready") return ok("server", `answers at ${url} and is ready`);
+  const ready = (await fetchJson(`${url}/readyz`)) as { status?: string; reason?: string } | null;
+  if (ready?.status === "ready") return ok("server", `running at ${url} and ready`);
   return warning(
     "server",
-    `answers at ${url} and is not ready: ${ready?.reason ?? "it does not say why"}`,
+    `running at ${url} but not ready: ${ready?.reason ?? "no reason given"}`,
     "See its log.",
   );
 }
 
-async function ask(url: string): Promise<unknown> {
+async function fetchJson(url: string): Promise<unknown> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) });
     return await response.json();
   } catch (error) {
     const { code } = ((error as Error).cause ?? error) as { code?: string };
-    return code === "ECONNREFUSED" ? "nobody" : null;
+    return code === "ECONNREFUSED" ? "refused" : null;
   }
 }
 

@@ -71,14 +71,14 @@ test("tail shows events and what became of their deliveries, and goes on after a
   await Promise.all([tail.said(/Following/), json.said(/Following/)]);
   const { id: first } = await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
   await tail.said(new RegExp(`event    ${first}  acme  order.paid`));
-  await tail.said(/delivery dlv_\S+ {2}acme {2}order\.paid to ep_\S+: success, 1 try/);
+  await tail.said(/delivery dlv_\S+ {2}acme {2}order\.paid to ep_\S+: success, 1 attempt/);
 
   await server.stopFront();
-  await tail.said(/The server does not answer\. Waiting for it/);
+  await tail.said(/The server does not respond\. Waiting for it/);
   const { id } = await hooks.publish({ tenant: "acme", type: "order.paid", data: 2 });
   await startAgain(server);
   await tail.said(new RegExp(id));
-  await tail.said(/The server answers again; nothing is left out\./);
+  await tail.said(/The server is available again; no events were missed\./);
   await json.said(new RegExp(id));
   expect(tail.out()).not.toContain("before.start");
   expect(tail.out().split(id)).toHaveLength(2);
@@ -103,7 +103,7 @@ test("tail shows a delivery that something holds, with what holds it", async () 
   await tail.said(/Following/);
   await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
   await tail.said(
-    /delivery dlv_\S+ {2}acme {2}order\.paid to ep_\S+: pending, waits: its endpoint is disabled, 0 tries/,
+    /delivery dlv_\S+ {2}acme {2}order\.paid to ep_\S+: pending, held: the endpoint is disabled, 0 attempts/,
   );
   await tail.stop();
 });
@@ -118,7 +118,7 @@ test("tail --since begins with what is there, resends included", async () => {
   await expect.poll(() => received.length).toBe(1);
   const tail = startCommand(["tail", "--since", "10m", ...FAST], { env: envOf(server) });
   await tail.said(new RegExp(`event    ${id}`));
-  await tail.said(/success, 1 try/);
+  await tail.said(/success, 1 attempt/);
   const [delivery] = (await hooks.events.get(id)).deliveries;
   await hooks.deliveries.retry(delivery?.id as string);
   await tail.said(new RegExp(`resent   ${delivery?.id} {2}acme {2}order.paid \\(manual\\)`));
@@ -140,9 +140,11 @@ test("a delivery that died is shown at the time it died, by tail and by itself",
   const delivery = await find();
   const died = delivery?.deadAt?.toISOString() as string;
   const tail = startCommand(["tail", "--since", "10m", ...FAST], { env: envOf(server) });
-  await tail.said(new RegExp(`${died.slice(11)} {2}delivery ${delivery?.id} .*: dead \\(rejected\\), 1 try`));
+  await tail.said(
+    new RegExp(`${died.slice(11)} {2}delivery ${delivery?.id} .*: dead \\(rejected\\), 1 attempt`),
+  );
   const shown = await runCommand(["deliveries", "get", delivery?.id as string], { env: envOf(server) });
-  expect(shown.out).toMatch(new RegExp(`^died +${died.replace("T", " ")}$`, "m"));
+  expect(shown.out).toMatch(new RegExp(`^dead since +${died.replace("T", " ")}$`, "m"));
 });
 
 test("listen forwards signed requests byte for byte, of the types wanted, and says what came back", async () => {
@@ -238,7 +240,7 @@ test("listen gets what is resent, and goes on after a restart of the server", as
   await expect.poll(async () => (await hooks.events.get(id)).deliveries[0]?.state).toBe("success");
 
   await server.stopFront();
-  await listen.said(/The server does not answer/);
+  await listen.said(/The server does not respond/);
   const delivery = (await hooks.events.get(id)).deliveries[0]?.id as string;
   await hooks.deliveries.retry(delivery);
   const { id: second } = await hooks.publish({ tenant: "acme", type: "order.paid", data: 2 });
@@ -286,7 +288,7 @@ test("what is published after listen has said that it forwards is forwarded, and
   const local = await program();
   await server.hooks.publish({ tenant: "acme", type: "order.before", data: 1 });
   const listen = startCommand(["listen", "--forward-to", local.url, ...FAST], { env: envOf(server) });
-  await listen.said(/Forwarding \* to http:\/\/127\S+, signed with the secret of --print-secret/);
+  await listen.said(/Forwarding \* to http:\/\/127\S+, signed with the secret shown by --print-secret/);
   const { id } = await server.hooks.publish({ tenant: "acme", type: "order.after", data: 1 });
   await listen.said(new RegExp(id));
   expect(local.received.map(({ headers }) => headers["x-webhook-id"])).toEqual([id]);
@@ -307,7 +309,7 @@ test("an event that retention took while it waited is passed over, and said", as
   onTestFinished(() => client.end());
   await client.query("delete from posthorn.events where id = $1", [events[1]?.id.slice(4)]);
   await local.start();
-  await listen.said(new RegExp(`${events[1]?.id} is not kept any more`));
+  await listen.said(new RegExp(`${events[1]?.id} was deleted by retention`));
   await listen.said(new RegExp(`200 in .*${events[2]?.id}`));
   expect(local.received.map(({ body }) => body.toString())).toEqual(["1", "3"]);
 });
@@ -324,7 +326,7 @@ test("a key that is revoked ends listen with what the server said", async () => 
 });
 
 test.each([
-  ["no program", ["listen"], 2, "--forward-to is missing"],
+  ["no program", ["listen"], 2, "--forward-to is required"],
   ["a program at no URL", ["listen", "--forward-to", "http://"], 2, "--forward-to must be a URL"],
   [
     "a scheme that is none",
@@ -332,11 +334,11 @@ test.each([
     2,
     'no signature scheme "rot13"',
   ],
-  ["half a secret", ["listen", "--forward-to", "x", "--secret", "whsec_abc"], 2, "is not whole"],
+  ["half a secret", ["listen", "--forward-to", "x", "--secret", "whsec_abc"], 2, "is incomplete"],
   ["a wrong key", ["listen", "--forward-to", "x", "--key", "phk_wrong"], 3, "key"],
   ["a wrong key", ["tail", "--key", "phk_wrong"], 3, "key"],
   ["no server", ["tail", "--url", "http://127.0.0.1:1"], 4, "cannot be reached"],
-  ["a pause that is too short", ["tail", "--every", "1"], 2, "--every is a whole number from 50"],
+  ["a pause that is too short", ["tail", "--every", "1"], 2, "--every must be a whole number from 50"],
 ])("with %s %j ends at once", async (_what, args, code, says) => {
   const server = await startServer({ started: false });
   const result = await runCommand(args, { env: envOf(server) });
@@ -357,7 +359,7 @@ test("replay start waits for a server that was away, and tells the end of the re
   // the second comes a second after the first, when the command has heard that it was started
   await expect.poll(() => received.length, { timeout: 10_000 }).toBe(6);
   await server.stopFront();
-  await replay.said(/The server does not answer\. Waiting for it/);
+  await replay.said(/The server does not respond\. Waiting for it/);
   await startAgain(server);
   const { code, out } = await replay.exited;
   expect(out).toMatch(/rpl_\S+ is finished: 4 of 4 sent again/);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Follower, LONG_OVERLAP_MS, MAX_ITEMS, QUICK_OVERLAP_MS, type Source } from "./follower.ts";
+import { Follower, LONG_OVERLAP_MS, MAX_ITEMS, SHORT_OVERLAP_MS, type Source } from "./follower.ts";
 
 interface Item {
   readonly id: string;
@@ -38,10 +38,10 @@ const fromNow = { from: new Date(START), isBackFill: false };
 test("only what comes after the start is shown, oldest first and once, over many pages", async () => {
   const items: Item[] = [{ id: "before", ms: START - 5 }];
   const follower = new Follower(splitList(items).source, fromNow);
-  expect(await follower.look()).toEqual([]);
+  expect(await follower.poll()).toEqual([]);
   items.push(...["a", "b", "c", "d", "e"].map((id, index) => ({ id, ms: START + index })));
-  expect(ids(await follower.look())).toEqual(["a", "b", "c", "d", "e"]);
-  expect(await follower.look()).toEqual([]);
+  expect(ids(await follower.poll())).toEqual(["a", "b", "c", "d", "e"]);
+  expect(await follower.poll()).toEqual([]);
 });
 
 test("with a back-fill it begins with what is there", async () => {
@@ -49,19 +49,19 @@ test("with a back-fill it begins with what is there", async () => {
     { id: "too old", ms: START - 1 },
     { id: "a", ms: START },
   ]);
-  expect(ids(await new Follower(source, { from: new Date(START), isBackFill: true }).look())).toEqual(["a"]);
+  expect(ids(await new Follower(source, { from: new Date(START), isBackFill: true }).poll())).toEqual(["a"]);
 });
 
 test("what was committed late, behind what was shown already, is not missed", async () => {
   const items: Item[] = [];
   const follower = new Follower(splitList(items).source, fromNow);
-  await follower.look();
+  await follower.poll();
   items.push({ id: "new", ms: START + LONG_OVERLAP_MS });
-  expect(ids(await follower.look())).toEqual(["new"]);
-  items.push({ id: "quick", ms: START + LONG_OVERLAP_MS - QUICK_OVERLAP_MS });
+  expect(ids(await follower.poll())).toEqual(["new"]);
+  items.push({ id: "quick", ms: START + LONG_OVERLAP_MS - SHORT_OVERLAP_MS });
   items.push({ id: "slow", ms: START + 1 });
   const shown: string[] = [];
-  for (let looks = 0; looks < 20; looks++) shown.push(...ids(await follower.look()));
+  for (let looks = 0; looks < 20; looks++) shown.push(...ids(await follower.poll()));
   expect(shown).toEqual(["quick", "slow"]);
 });
 
@@ -69,23 +69,23 @@ test("after looks that failed nothing is left out", async () => {
   const items: Item[] = [];
   const { source, goAway } = splitList(items);
   const follower = new Follower(source, fromNow);
-  await follower.look();
+  await follower.poll();
   goAway(true);
-  await expect(follower.look()).rejects.toThrow("away");
+  await expect(follower.poll()).rejects.toThrow("away");
   items.push({ id: "meanwhile", ms: START + 1 }, { id: "much later", ms: START + 10 * LONG_OVERLAP_MS });
   goAway(false);
-  expect(ids(await follower.look())).toEqual(["meanwhile", "much later"]);
+  expect(ids(await follower.poll())).toEqual(["meanwhile", "much later"]);
 });
 
 test("what is open yet is looked at until it has ended, and shown as it changes", async () => {
   const items: Item[] = [{ id: "a", ms: START, state: "failed" }];
   const { source } = splitList(items, ({ state }) => state === "failed");
   const follower = new Follower(source, { from: new Date(START), isBackFill: true });
-  await follower.look();
+  await follower.poll();
   items.push({ id: "b", ms: START + LONG_OVERLAP_MS - 1, state: "success" });
-  await follower.look();
+  await follower.poll();
   items[0] = { id: "a", ms: START, state: "success" };
-  expect(await follower.look()).toEqual([items[0]]);
+  expect(await follower.poll()).toEqual([items[0]]);
 });
 
 /** Pages as they are given, one after the other. */
@@ -109,15 +109,15 @@ const pageOf = (count: number) =>
 
 test("a look that meets too much says so, once", async () => {
   const follower = new Follower(pagesOf([pageOf(MAX_ITEMS), pageOf(1)]), backFill);
-  expect(await follower.look()).toHaveLength(MAX_ITEMS);
+  expect(await follower.poll()).toHaveLength(MAX_ITEMS);
   expect([follower.takeSkipped(), follower.takeSkipped()]).toEqual([true, false]);
   const whole = new Follower(pagesOf([pageOf(MAX_ITEMS)]), backFill);
-  expect(await whole.look()).toHaveLength(MAX_ITEMS);
+  expect(await whole.poll()).toHaveLength(MAX_ITEMS);
   expect(whole.takeSkipped()).toBe(false);
 });
 
 test("what is rare is found behind any number of empty pages", async () => {
   const follower = new Follower(pagesOf([...Array.from({ length: 500 }, () => []), pageOf(1)]), backFill);
-  expect(await follower.look()).toHaveLength(1);
+  expect(await follower.poll()).toHaveLength(1);
   expect(follower.takeSkipped()).toBe(false);
 });

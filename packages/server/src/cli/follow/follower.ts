@@ -19,9 +19,9 @@ export interface Page<Item> {
 }
 
 /** Publishing commits within milliseconds, but an application's transaction may stay open longer. */
-export const QUICK_OVERLAP_MS = 10_000;
+export const SHORT_OVERLAP_MS = 10_000;
 export const LONG_OVERLAP_MS = 300_000;
-const LOOKS_BETWEEN_LONG_ONES = 15;
+const POLLS_PER_LONG_POLL = 15;
 /** Bounds memory per poll. Items and not pages are counted, because pages of a rare type are empty. */
 export const MAX_ITEMS = 10_000;
 
@@ -32,7 +32,7 @@ export class Follower<Item> {
   #newestMs: number;
   #startMs: number;
   #isPrimed: boolean;
-  #looks = 0;
+  #polls = 0;
   #failedLast = false;
   #openSinceMs = Number.POSITIVE_INFINITY;
   #skipped = false;
@@ -49,12 +49,12 @@ export class Follower<Item> {
   }
 
   /** Returns new items, oldest first. If it throws, the next poll covers the same period. */
-  async look(): Promise<Item[]> {
-    const after = new Date(Math.max(this.#startMs, this.#lookBackTo()));
+  async poll(): Promise<Item[]> {
+    const after = new Date(Math.max(this.#startMs, this.#pollFrom()));
     this.#failedLast = true;
     const items = await this.#read(after);
     this.#failedLast = false;
-    this.#looks++;
+    this.#polls++;
     const fresh = items.filter((item) => this.#isNew(item)).reverse();
     this.#forgetBefore(this.#newestMs - 2 * LONG_OVERLAP_MS);
     if (this.#isPrimed) return fresh;
@@ -69,9 +69,9 @@ export class Follower<Item> {
     return skipped;
   }
 
-  #lookBackTo(): number {
-    const isLong = this.#failedLast || this.#looks % LOOKS_BETWEEN_LONG_ONES === 0;
-    const overlap = isLong ? LONG_OVERLAP_MS : QUICK_OVERLAP_MS;
+  #pollFrom(): number {
+    const isLong = this.#failedLast || this.#polls % POLLS_PER_LONG_POLL === 0;
+    const overlap = isLong ? LONG_OVERLAP_MS : SHORT_OVERLAP_MS;
     // Bounded, because the range would grow with an item that stays open.
     const open = Math.max(this.#openSinceMs, this.#newestMs - LONG_OVERLAP_MS);
     return Math.min(this.#newestMs - overlap, open);

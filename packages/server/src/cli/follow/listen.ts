@@ -35,19 +35,22 @@ interface ListenFlags {
 export function addListen(program: Command, terminal: Terminal): void {
   const command = program
     .command("listen")
-    .description("deliver events to a program on this machine, also through restarts of the server")
-    .option("--forward-to <url>", "where the program listens: http://localhost:3000/hooks")
-    .option("--tenant <tenant>", "events of this tenant")
-    .option("--events <types>", "comma between: order.paid,invoice.* (default all)")
-    .option("--since <time>", "begin with what is there since then: 10m, 2h, or a time")
-    .option("--secret <secret>", "sign with this one (default: one made from the key)")
-    .option("--print-secret", "print the secret that requests are signed with, and end")
+    .description("forward events to a program on this machine, also across restarts of the server")
+    .option("--forward-to <url>", "URL of the program, such as http://localhost:3000/hooks")
+    .option("--tenant <tenant>", "only events of this tenant")
+    .option("--events <types>", "comma-separated types such as order.paid,invoice.* (default all)")
+    .option("--since <time>", "begin with events since this time: 10m, 2h, or a timestamp")
+    .option("--secret <secret>", "signing secret (default: derived from the key)")
+    .option("--print-secret", "print the signing secret and exit")
     .addOption(
-      schemeOption("--scheme <schemes>", `comma between (default ${DEFAULT_SCHEMES.join(",")}), of these`),
+      schemeOption(
+        "--scheme <schemes>",
+        `comma-separated signature schemes (default ${DEFAULT_SCHEMES.join(",")})`,
+      ),
     )
-    .option("--header-prefix <prefix>", "of the headers (default X-Webhook)")
-    .addOption(new Option("--format <format>", "of the body").choices(FORMATS).default("envelope"))
-    .option("--every <ms>", "how often to look", "1000");
+    .option("--header-prefix <prefix>", "prefix of the headers (default X-Webhook)")
+    .addOption(new Option("--format <format>", "format of the body").choices(FORMATS).default("envelope"))
+    .option("--every <ms>", "poll interval in milliseconds", "1000");
   remote<ListenFlags>(command, terminal, listen);
 }
 
@@ -79,10 +82,10 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
   const resends = new Follower(resendSource(remote, filter), start);
   const waiting: Job[] = [];
 
-  const look = async (): Promise<void> => {
+  const pollOnce = async (): Promise<void> => {
     const jobs = [
-      ...(await events.look()).map(ofEvent),
-      ...(await resends.look()).map(
+      ...(await events.poll()).map(ofEvent),
+      ...(await resends.poll()).map(
         ({ event_id, event_type, resent_at, delivery_id, attempt }): Job => ({
           eventId: event_id,
           type: event_type,
@@ -101,12 +104,12 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
     }
     reportSkipped(terminal, [events, resends]);
   };
-  const signer = flags.secret === undefined ? "the secret of --print-secret" : "the secret given";
+  const signer = flags.secret === undefined ? "the secret shown by --print-secret" : "the given secret";
   const announce = (): void =>
     terminal.printError(`Forwarding ${patterns.join(", ")} to ${url}, signed with ${signer}. Ctrl+C stops.`);
   // A back-fill starts with the first poll; otherwise forwarding starts after it.
   if (isBackFill) announce();
-  await poll(terminal, everyMs, look, isBackFill ? () => {} : announce);
+  await poll(terminal, everyMs, pollOnce, isBackFill ? () => {} : announce);
 }
 
 function ofEvent({ id, type, created_at }: { id: string; type: string; created_at: string }): Job {
@@ -116,14 +119,14 @@ function ofEvent({ id, type, created_at }: { id: string; type: string; created_a
 async function forwardOne(remote: Remote, options: ForwardOptions, job: Job): Promise<void> {
   const { terminal, isJson } = remote;
   const found = await find(remote, job.eventId);
-  if (found === null) return terminal.printError(`${clean(job.eventId)} is not kept any more.`);
+  if (found === null) return terminal.printError(`${clean(job.eventId)} was deleted by retention.`);
   const event = readEvent(found);
   const { deliveryId = null, attempt = 1 } = job.resent ?? {};
   const request = requestFor(event, options, { deliveryId, attempt, now: new Date() });
-  const answer = await forwardUntilAccepted(terminal, options.url, () => forward(request, terminal.ending));
+  const response = await forwardUntilAccepted(terminal, options.url, () => forward(request, terminal.ending));
   if (terminal.ending.aborted) return;
-  if (isJson) terminal.print(jsonText(jsonLine(event, job, answer), 0));
-  else terminal.print(textLine(terminal, event.type, job, answer));
+  if (isJson) terminal.print(jsonText(jsonLine(event, job, response), 0));
+  else terminal.print(textLine(terminal, event.type, job, response));
 }
 
 /** Returns null if retention has deleted the event, which can happen with a resend. */
@@ -136,7 +139,7 @@ async function find(remote: Remote, id: string): Promise<string | null> {
   }
 }
 
-const PAUSE_MS = 500;
+const RETRY_MS = 500;
 
 /** Retries while nothing listens at the URL, such as during a restart of the program. */
 async function forwardUntilAccepted(
@@ -148,7 +151,7 @@ async function forwardUntilAccepted(
     const answer = await send();
     if (answer.kind !== "refused" || terminal.ending.aborted) return answer;
     if (tries === 0) terminal.printError(`Nothing listens at ${url}. Events wait until your program is up.`);
-    await sleep(PAUSE_MS, undefined, { signal: terminal.ending }).catch(() => {});
+    await sleep(RETRY_MS, undefined, { signal: terminal.ending }).catch(() => {});
     if (terminal.ending.aborted) return answer;
   }
 }
@@ -196,7 +199,7 @@ function signingOptions(flags: ListenFlags, secret: string, serverUrl: string): 
 }
 
 function localUrl(given: string | undefined): string {
-  if (given === undefined) throw usage("--forward-to is missing: where does your program listen?");
+  if (given === undefined) throw usage("--forward-to is required: the URL of your program.");
   const text = /^https?:\/\//i.test(given) ? given : `http://${given}`;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && url.username === "" && url.hash === "") return url.href;

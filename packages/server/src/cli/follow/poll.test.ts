@@ -36,30 +36,30 @@ async function looksThat(...outcomes: (Error | null)[]) {
 const away = new CliError("unreachable", "away");
 
 test.each([
-  ["cannot be reached", away, "The server does not answer. Waiting for it; Ctrl+C stops."],
+  ["cannot be reached", away, "The server does not respond. Waiting for it; Ctrl+C stops."],
   [
     "is too busy for this key",
     problem(429, "rate_limited"),
-    "The server answers 429 (rate_limited). Waiting for it; Ctrl+C stops.",
+    "The server returned 429 (rate_limited). Waiting for it; Ctrl+C stops.",
   ],
   [
     "stops",
     problem(503, "shutting_down"),
-    "The server answers 503 (shutting_down). Waiting for it; Ctrl+C stops.",
+    "The server returned 503 (shutting_down). Waiting for it; Ctrl+C stops.",
   ],
   [
     "cuts an answer off",
     new SyntaxError("Unexpected end"),
-    "The server does not answer. Waiting for it; Ctrl+C stops.",
+    "The server does not respond. Waiting for it; Ctrl+C stops.",
   ],
   [
     "ends in the middle of an answer",
     new TypeError("terminated", { cause: new Error("other side closed") }),
-    "The server does not answer. Waiting for it; Ctrl+C stops.",
+    "The server does not respond. Waiting for it; Ctrl+C stops.",
   ],
 ])("a server that %s is waited for, and that is said once", async (_what, error, says) => {
   const { said, looks, result } = await looksThat(null, error, error, null, null);
-  expect(said).toEqual(["ready", says, "The server answers again; nothing is left out."]);
+  expect(said).toEqual(["ready", says, "The server is available again; no events were missed."]);
   expect([looks, result]).toEqual([5, undefined]);
 });
 

@@ -10,39 +10,39 @@ import { clean } from "../terminal/text.ts";
 export async function poll(
   terminal: Terminal,
   everyMs: number,
-  look: () => Promise<unknown>,
+  pollOnce: () => Promise<unknown>,
   onReady: () => void,
 ): Promise<void> {
   const { ending } = terminal;
-  let isAway = false;
+  let isUnavailable = false;
   // The first poll is not retried, to report a wrong URL at once.
-  const first = await look();
+  const first = await pollOnce();
   onReady();
   if (first === "done") return;
   while (!ending.aborted) {
     await sleep(everyMs, undefined, { signal: ending }).catch(() => {});
     if (ending.aborted) return;
     try {
-      const found = await look();
-      if (isAway) terminal.printError("The server answers again; nothing is left out.");
+      const found = await pollOnce();
+      if (isUnavailable) terminal.printError("The server is available again; no events were missed.");
       if (found === "done") return;
-      isAway = false;
+      isUnavailable = false;
     } catch (error) {
       if (ending.aborted) return;
-      if (!passes(error)) throw error;
-      if (!isAway) terminal.printError(`${troubleOf(error)} Waiting for it; Ctrl+C stops.`);
-      isAway = true;
+      if (!isTemporary(error)) throw error;
+      if (!isUnavailable) terminal.printError(`${describeError(error)} Waiting for it; Ctrl+C stops.`);
+      isUnavailable = true;
     }
   }
 }
 
-function troubleOf(error: unknown): string {
+function describeError(error: unknown): string {
   return error instanceof PosthornApiError
-    ? `The server answers ${error.status} (${clean(error.code)}).`
-    : "The server does not answer.";
+    ? `The server returned ${error.status} (${clean(error.code)}).`
+    : "The server does not respond.";
 }
 
-function passes(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   if (error instanceof CliError) return error.failure === "unreachable";
   if (error instanceof PosthornApiError) return error.status >= 500 || error.status === 429;
   // A response that was cut off or timed out. A TypeError from our own code has no cause.
@@ -55,7 +55,5 @@ export function reportSkipped(terminal: Terminal, followers: readonly { takeSkip
   // reads the flag of every follower, so that none reports it again
   const skipped = followers.filter((follower) => follower.takeSkipped());
   if (skipped.length === 0) return;
-  terminal.printError(
-    "There was more than can be followed; the oldest of it is left out. Narrow it with --tenant.",
-  );
+  terminal.printError("There were too many items; the oldest were skipped. Filter with --tenant.");
 }

@@ -25,7 +25,7 @@ export function readEvent(text: string): ListenedEvent {
   const document = rawMembers(bytes);
   const place =
     document.kind === "object" ? document.members[Object.keys(parsed).indexOf("data")] : undefined;
-  if (place === undefined) throw new SyntaxError("The answer has no data.");
+  if (place === undefined) throw new SyntaxError("The response has no data.");
   return {
     id: String(parsed.id),
     type: String(parsed.type),

@@ -20,11 +20,11 @@ interface TailFlags {
 export function addTail(program: Command, terminal: Terminal): void {
   const command = program
     .command("tail")
-    .description("follow events and deliveries live, also through restarts of the server")
-    .option("--tenant <tenant>", "of this tenant")
-    .option("--type <type>", "of this type")
-    .option("--since <time>", "begin with what is there since then: 10m, 2h, or a time")
-    .option("--every <ms>", "how often to look", "1000");
+    .description("follow events and deliveries live, also across restarts of the server")
+    .option("--tenant <tenant>", "only of this tenant")
+    .option("--type <type>", "only of this type")
+    .option("--since <time>", "begin with events since this time: 10m, 2h, or a timestamp")
+    .option("--every <ms>", "poll interval in milliseconds", "1000");
   remote<TailFlags>(command, terminal, tail);
 }
 
@@ -45,17 +45,17 @@ async function tail(remote: Remote, _args: readonly string[], flags: TailFlags):
   const resends = new Follower(resendSource(remote, filter), start);
   const { terminal, isJson } = remote;
 
-  const look = async (): Promise<void> => {
+  const pollOnce = async (): Promise<void> => {
     const lines = [
       // Deliveries are read after events, so that none is printed before its event.
-      ...(await events.look()).map((event) => eventLine(terminal, event)),
-      ...(await resends.look()).map((resend) => resendLine(terminal, resend)),
-      ...(await deliveryLines(remote, await deliveries.look())),
+      ...(await events.poll()).map((event) => eventLine(terminal, event)),
+      ...(await resends.poll()).map((resend) => resendLine(terminal, resend)),
+      ...(await deliveryLines(remote, await deliveries.poll())),
     ];
     for (const { json, text } of lines) terminal.print(isJson ? jsonText(json, 0) : text);
     reportSkipped(terminal, [events, deliveries, resends]);
   };
-  await poll(terminal, everyMs, look, () => terminal.printError("Following. Ctrl+C stops."));
+  await poll(terminal, everyMs, pollOnce, () => terminal.printError("Following. Ctrl+C stops."));
 }
 
 function eventLine(terminal: Terminal, event: Event): Line {
@@ -68,7 +68,7 @@ function eventLine(terminal: Terminal, event: Event): Line {
 /** Lines for deliveries that were attempted or are held; others are printed after their first attempt. */
 async function deliveryLines(remote: Remote, deliveries: readonly Delivery[]): Promise<Line[]> {
   const holds = new Holds(remote);
-  await holds.look(deliveries);
+  await holds.load(deliveries);
   return deliveries
     .filter((delivery) => delivery.state !== "in_flight")
     .filter((delivery) => delivery.attempt_count > 0 || holds.of(delivery) !== null)
@@ -79,8 +79,8 @@ function deliveryLine({ terminal, now }: Remote, delivery: Delivery, hold: strin
   const { id, tenant, event_type, endpoint_id, state, attempt_count, created_at } = delivery;
   const at = delivery.delivered_at ?? delivery.dead_at ?? created_at;
   const shown = toned(terminal, toneOfState(state), stateText(delivery, now(), hold));
-  const tries = `${attempt_count} ${attempt_count === 1 ? "try" : "tries"}`;
-  const text = `${quietTime(terminal, at)}  delivery ${clean(id)}  ${clean(tenant)}  ${clean(event_type)} to ${clean(endpoint_id)}: ${shown}, ${tries}`;
+  const attempts = `${attempt_count} ${attempt_count === 1 ? "attempt" : "attempts"}`;
+  const text = `${quietTime(terminal, at)}  delivery ${clean(id)}  ${clean(tenant)}  ${clean(event_type)} to ${clean(endpoint_id)}: ${shown}, ${attempts}`;
   return { at, json: { kind: "delivery", ...delivery }, text };
 }
 

@@ -24,7 +24,8 @@ export interface AdminKeySource {
 export async function resolveAdminKey({ hooks, configured, keepIn }: AdminKeySource): Promise<AdminKey> {
   if (configured !== undefined) return { key: configured, isNew: false };
   const path = keepIn === null ? null : join(keepIn, "admin-key");
-  const candidate = path === null ? { content: makeKey(), isNew: true } : readOrCreateKeyFile(path, makeKey);
+  const candidate =
+    path === null ? { content: generateKey(), isNew: true } : readOrCreateKeyFile(path, generateKey);
   const digest = adminKeyDigest(candidate.content);
   const known = await hooks.meta.get(ADMIN_KEY_META);
   const stored = known ?? (await hooks.meta.setOnce(ADMIN_KEY_META, digest));
@@ -34,6 +35,6 @@ export async function resolveAdminKey({ hooks, configured, keepIn }: AdminKeySou
 }
 
 /** 256 random bits. The prefix lets secret scanners find a leaked key. */
-function makeKey(): string {
+function generateKey(): string {
   return `phk_${randomBytes(32).toString("base64url")}`;
 }

@@ -26,12 +26,12 @@ export function banner(input: BannerInput): string {
     `  Dashboard   ${link ?? `${url}/`}`,
     ...(link === null
       ? []
-      : ["              lets you in once, within the hour; later sign in with the admin key"]),
+      : ["              one-time sign-in link, valid for one hour; later sign in with the admin key"]),
     `  API         ${url}/api/v1`,
     `  Reference   ${url}/docs`,
     ...(config.websub ? [`  WebSub hub  ${url}/websub`] : []),
-    `  Admin key   ${key ?? "made and printed by an earlier start; set POSTHORN_ADMIN_KEY if it is lost"}`,
-    `  Database    ${isEmbedded ? `embedded PostgreSQL in ${config.dataDir}` : "the one of DATABASE_URL"}`,
+    `  Admin key   ${key ?? "generated and printed by an earlier start; set POSTHORN_ADMIN_KEY if it is lost"}`,
+    `  Database    ${isEmbedded ? `embedded PostgreSQL in ${config.dataDir}` : "from DATABASE_URL"}`,
     "",
     ...deliveryLines(input),
     "Publish another event:",
@@ -42,7 +42,7 @@ export function banner(input: BannerInput): string {
     `    -d '{"tenant":"${DEMO_TENANT}","type":"order.paid","data":{"order":1,"total":19.90}}'`,
     "",
     ...(input.delivered
-      ? ["See what arrived (in dev without a key):", "", `  curl ${url}/sink/${SINK_ID}/requests`, ""]
+      ? ["Show what arrived (needs no key in dev):", "", `  curl ${url}/sink/${SINK_ID}/requests`, ""]
       : []),
     ...commandLines(input),
     "Ctrl+C stops.",
@@ -62,7 +62,7 @@ function commandLines({ url, config: { dataDir }, isEmbedded }: BannerInput): st
 
 function deliveryLines({ delivered, config }: BannerInput): string[] {
   if (delivered === null) return [];
-  if (!config.enabled) return ["Delivery is turned off by POSTHORN_ENABLED; events are kept.", ""];
+  if (!config.enabled) return ["Delivery is disabled by POSTHORN_ENABLED; events are stored.", ""];
   if (delivered.kind === "failed") return [`The demo could not be set up: ${delivered.message}`, ""];
   if (delivered.kind === "waiting")
     return [`${delivered.eventId} was published and has not arrived yet.`, ""];

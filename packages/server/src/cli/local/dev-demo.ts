@@ -40,12 +40,12 @@ export async function deliverFirstEvent(
  */
 async function pointEndpointAt(hooks: Posthorn, url: string): Promise<string> {
   const { data } = await hooks.endpoints.list(DEMO_TENANT, { limit: 250 });
-  const ofDemos = data.filter((endpoint) => endpoint.description === DESCRIPTION);
-  const others = ofDemos.filter((endpoint) => endpoint.url !== url && isSinkUrl(endpoint.url));
+  const demoEndpoints = data.filter((endpoint) => endpoint.description === DESCRIPTION);
+  const others = demoEndpoints.filter((endpoint) => endpoint.url !== url && isSinkUrl(endpoint.url));
   const areAlive = await Promise.all(others.map((endpoint) => isListening(endpoint.url)));
-  const leftOver = others.filter((_endpoint, index) => !areAlive[index]);
-  const ours = ofDemos.find((endpoint) => endpoint.url === url) ?? leftOver.shift();
-  for (const { id } of leftOver) await hooks.endpoints.delete(DEMO_TENANT, id);
+  const unused = others.filter((_endpoint, index) => !areAlive[index]);
+  const ours = demoEndpoints.find((endpoint) => endpoint.url === url) ?? unused.shift();
+  for (const { id } of unused) await hooks.endpoints.delete(DEMO_TENANT, id);
   if (!ours) {
     const input = { url, events: ["*"], description: DESCRIPTION };
     return (await hooks.endpoints.create(DEMO_TENANT, input)).endpoint.id;

@@ -69,16 +69,16 @@ async function setUp() {
 test("a key is retired by putting the new one in front, encrypting anew, and taking it out", async () => {
   const { run, judged, check } = await setUp();
   await check(k2, k1);
-  await expect(check(k2)).rejects.toThrow(/key "k1" that this machine does not have/);
+  await expect(check(k2)).rejects.toThrow(/key "k1", which is not available here/);
   const { code, out } = await run("reencrypt", [k2, k1]);
   expect([code, out]).toEqual([
     0,
-    'Encrypted anew with the key "k2": 2.\nSecrets under the key "k2": 2.\n' +
-      'Nothing needs "k1" any more. When every process has "k2" in front, take the others out.\n',
+    'Re-encrypted with the key "k2": 2.\nSecrets encrypted with the key "k2": 2.\n' +
+      '"k1" can be removed when every process lists "k2" first.\n',
   ]);
   await check(k2);
-  expect(await judged(k2)).toEqual({ code: 0, level: "ok", message: "fit the secrets in the database" });
-  await expect(check(k1)).rejects.toThrow(/key "k2" that this machine does not have/);
+  expect(await judged(k2)).toEqual({ code: 0, level: "ok", message: "match the secrets in the database" });
+  await expect(check(k1)).rejects.toThrow(/key "k2", which is not available here/);
 });
 
 test("a process that still encrypts with the old key is told of, and the old key stays needed", async () => {
@@ -100,8 +100,8 @@ test("secrets that no key opens are a failure, and the key they are under stays 
   const k3 = makeKey("k3");
   await open(k3, k1).endpoints.create("acme", { url: "https://example.com/c", events: ["*"] });
   const { code, out, err } = await run("reencrypt", [k2, k1]);
-  expect([code, out]).toEqual([1, expect.stringContaining('Secrets under the key "k3": 1.')]);
-  expect(err).toContain("1 secret(s) do not decrypt with the keys there are");
+  expect([code, out]).toEqual([1, expect.stringContaining('Secrets encrypted with the key "k3": 1.')]);
+  expect(err).toContain("1 secret(s) cannot be decrypted with the available keys");
   await expect(check(k2)).rejects.toThrow(/"k1"/);
   expect((await run("reencrypt", [k2, k1, k3])).code).toBe(0);
   await check(k2);
@@ -112,9 +112,9 @@ test("doctor refuses the keys that a start refuses, and says which way they are 
   const changed = makeKey("k1");
   expect(await judged(k1)).toMatchObject({ code: 0, level: "ok" });
   for (const [keys, says] of [
-    [[makeKey("k9")], /a key "k1" that this machine does not have/],
-    [[], /a key "k1" that this machine does not have/],
-    [[changed], /The key "k1" of this machine .* has the same id and other bytes/],
+    [[makeKey("k9")], /the key "k1", which is not available here/],
+    [[], /the key "k1", which is not available here/],
+    [[changed], /The encryption key "k1" differs .* has the same id/],
   ] as const) {
     expect(await judged(...keys)).toEqual({
       code: 1,

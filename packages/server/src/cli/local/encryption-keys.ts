@@ -46,16 +46,14 @@ function readKeys(content: string, path: string): readonly string[] {
   try {
     return parseKeys(content);
   } catch (error) {
-    throw new EncryptionKeyError(
-      `The file ${path} ${(error as Error).message}. Bring back the original file.`,
-    );
+    throw new EncryptionKeyError(`The file ${path} ${(error as Error).message}. Restore the original file.`);
   }
 }
 
 /** Throws if the database was set up with a key that is not among these. */
 export async function checkEncryptionKeys(hooks: Posthorn, found: EncryptionKeys): Promise<void> {
   const { keys, path, isNew } = found;
-  const canary = (await readCanary(hooks)) ?? (await hooks.meta.setOnce(CANARY_META, makeCanary(keys)));
+  const canary = (await readCanary(hooks)) ?? (await hooks.meta.setOnce(CANARY_META, createCanary(keys)));
   const problem = keyProblem(canary, found);
   if (problem === null) return;
   // A useless new key must not be found by the next start.
@@ -71,7 +69,7 @@ export async function readCanary(hooks: Posthorn): Promise<string | null> {
 /** Encrypts the canary with the first key, after all secrets were. */
 export async function renewCanary(hooks: Posthorn, { keys }: EncryptionKeys): Promise<void> {
   const canary = await readCanary(hooks);
-  if (canary !== null) await hooks.meta.replace(CANARY_META, canary, makeCanary(keys));
+  if (canary !== null) await hooks.meta.replace(CANARY_META, canary, createCanary(keys));
 }
 
 /** Returns why the keys do not match the database, or null if they do. */
@@ -81,14 +79,14 @@ export function keyProblem(canary: string, { keys, path, isNew }: EncryptionKeys
   // a newly generated key always has the id k1, so an equal id means nothing
   if (!isNew && keys.some((pair) => split(pair).id === id)) {
     return (
-      `The key "${id}" of this machine is not the one that this database was set up with: it has the same id and other bytes. ` +
-      `Put the original back. A new key gets an id of its own and goes in front of it: k2:<new>,${id}:<original>.`
+      `The encryption key "${id}" differs from the one that this database was set up with, although it has the same id. ` +
+      `Restore the original. A new key needs a new id and goes first: k2:<new>,${id}:<original>.`
     );
   }
   return (
-    `The endpoint secrets in this database are encrypted with a key "${id}" that this machine does not have. ` +
-    `Copy it from the machine that has it: the file encryption-keys of its data directory${path === null ? "" : ` to ${path}`}, ` +
-    `or its POSTHORN_ENCRYPTION_KEYS. To do without "${id}", run posthorn reencrypt while it is there behind the new one.`
+    `The endpoint secrets in this database are encrypted with the key "${id}", which is not available here. ` +
+    `Copy it from the machine that has it: the file encryption-keys in its data directory${path === null ? "" : ` to ${path}`}, ` +
+    `or its POSTHORN_ENCRYPTION_KEYS. To remove "${id}", run posthorn reencrypt with it listed after the new key.`
   );
 }
 
@@ -96,7 +94,7 @@ const CANARY_META = "encryption_canary";
 const CANARY_TEXT = "posthorn";
 
 /** `key-id base64(iv, tag, ciphertext)` of a constant. */
-function makeCanary([first = ""]: readonly string[]): string {
+function createCanary([first = ""]: readonly string[]): string {
   const { id, key } = split(first);
   const iv = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", key, iv);

@@ -14,7 +14,7 @@ function open(env: Environment): Promise<unknown> {
 test.each<[env: Environment, says: RegExp]>([
   [
     { SMTP_URL: "smtp://u:s3cret@mail.example.com" },
-    /: SMTP_URL is set and POSTHORN_MAIL_FROM is not\. Set it/,
+    /: SMTP_URL is set, but POSTHORN_MAIL_FROM is not\. Set it/,
   ],
   [
     { POSTHORN_ALERT_WEBHOOK_URL: "https://10.0.0.1/s3cret" },

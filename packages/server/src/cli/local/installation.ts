@@ -40,7 +40,7 @@ export async function openInstallation(
   const { hooks } = installation;
   await withProgress("Preparing the database", onProgress, () => prepareSchema(hooks, config));
   await checkEncryptionKeys(hooks, keys).catch((error) => Promise.reject(explainMissing(error, config)));
-  if (keys.isNew) options.logger.info("made an encryption key; keep a copy of it", { file: keys.path });
+  if (keys.isNew) options.logger.info("generated an encryption key; keep a copy of it", { file: keys.path });
   return { ...installation, keys };
 }
 
@@ -48,7 +48,7 @@ export async function openInstallation(
 export function requireDatabase(config: Config): void {
   if (hasDatabase(config)) return;
   throw new StartError(
-    `There is no database in ${resolve(config.dataDir)} yet; the first start makes one. Name another data directory with --data-dir or POSTHORN_DATA_DIR, or a database with DATABASE_URL.`,
+    `There is no database in ${resolve(config.dataDir)}; the first start creates one. Set another data directory with --data-dir or POSTHORN_DATA_DIR, or a database with DATABASE_URL.`,
   );
 }
 
@@ -69,7 +69,7 @@ export async function openDatabase(
   lifetime.onEnd((graceMs) => hooks.stop({ graceMs }));
   let reason = "";
   await withProgress(
-    () => `Waiting for the database${placeOf(config.databaseUrl)}${reason}`,
+    () => `Waiting for the database${addressOf(config.databaseUrl)}${reason}`,
     onProgress,
     () =>
       waitUntilReachable(hooks, (error) => {
@@ -151,13 +151,13 @@ function webSubOptions(config: Config): PosthornOptions["websub"] {
 function mailSenderOf({ smtpUrl, mailFrom }: Config): SendMail | undefined {
   if (smtpUrl === undefined && mailFrom !== undefined) {
     throw new ConfigError([
-      "POSTHORN_MAIL_FROM is set and SMTP_URL is not. Set the mail server, or take the sender away.",
+      "POSTHORN_MAIL_FROM is set, but SMTP_URL is not. Set the mail server, or remove the sender.",
     ]);
   }
   if (smtpUrl === undefined) return undefined;
   if (mailFrom !== undefined) return createSendMail(smtpUrl, mailFrom);
   throw new ConfigError([
-    "SMTP_URL is set and POSTHORN_MAIL_FROM is not. Set it to the address that mails are sent from, such as posthorn@example.com.",
+    "SMTP_URL is set, but POSTHORN_MAIL_FROM is not. Set it to the sender address, such as posthorn@example.com.",
   ]);
 }
 
@@ -183,7 +183,7 @@ async function openEmbedded(
 
 // When both start together, the database may become ready later.
 const WAIT_TIMEOUT_MS = 30_000;
-const PAUSE_MS = 500;
+const RETRY_MS = 500;
 
 async function waitUntilReachable(hooks: Posthorn, onFailure: (error: unknown) => void): Promise<void> {
   const deadline = performance.now() + WAIT_TIMEOUT_MS;
@@ -195,7 +195,7 @@ async function waitUntilReachable(hooks: Posthorn, onFailure: (error: unknown) =
       if (!isUnavailable(error)) throw explain(error);
       if (performance.now() > deadline) throw unreachable(error);
       onFailure(error);
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 }
@@ -204,7 +204,7 @@ function unreachable(error: unknown): StartError {
   const { message, code } = causeOf(error);
   return new StartError(
     `The database cannot be reached: ${message || code}. ` +
-      "Check DATABASE_URL and that PostgreSQL runs there.",
+      "Check DATABASE_URL and that PostgreSQL is running.",
     { cause: error },
   );
 }
@@ -215,7 +215,7 @@ function causeOf(error: unknown): { readonly message?: string; readonly code?: s
 }
 
 /** Returns ` at host:5432/name` without credentials, or an empty string for other forms of URLs. */
-function placeOf(databaseUrl: string | undefined): string {
+function addressOf(databaseUrl: string | undefined): string {
   if (databaseUrl === undefined || !URL.canParse(databaseUrl)) return "";
   const { hostname, port, pathname } = new URL(databaseUrl);
   return hostname === "" ? "" : ` at ${hostname}:${port || 5432}${pathname}`;
@@ -226,7 +226,7 @@ function explain(error: unknown): unknown {
   const { code = "", message } = error as { code?: string; message?: string };
   if (!/^(28...|3D000)$/.test(code)) return error;
   return new StartError(
-    `The database refuses us: ${message}. Check user, password and database in DATABASE_URL.`,
+    `The database rejected the connection: ${message}. Check user, password and database in DATABASE_URL.`,
     {
       cause: error,
     },
@@ -238,7 +238,7 @@ async function prepareSchema(hooks: Posthorn, { migrate, schema }: Config): Prom
   if (migrate !== "check") return;
   const { pending } = await hooks.migrationStatus();
   if (pending.length === 0) return;
-  throw new StartError(`The schema "${schema}" lacks ${pending.length} migration(s). ${MIGRATE}`);
+  throw new StartError(`The schema "${schema}" has ${pending.length} pending migration(s). ${MIGRATE}`);
 }
 
 const MIGRATE = "Run `posthorn migrate`, or set POSTHORN_MIGRATE=auto.";
@@ -246,5 +246,7 @@ const MIGRATE = "Run `posthorn migrate`, or set POSTHORN_MIGRATE=auto.";
 /** With POSTHORN_MIGRATE=off a missing schema is noticed by the first query. */
 function explainMissing(error: unknown, { schema }: Config): unknown {
   if ((error as { code?: string }).code !== "schema_missing") return error;
-  return new StartError(`The schema "${schema}" is not in this database. ${MIGRATE}`, { cause: error });
+  return new StartError(`The schema "${schema}" does not exist in this database. ${MIGRATE}`, {
+    cause: error,
+  });
 }

@@ -13,9 +13,9 @@ export class KeyFileError extends Error {
   override readonly name = "KeyFileError";
 }
 
-export function readOrCreateKeyFile(path: string, make: () => string): KeyFile {
+export function readOrCreateKeyFile(path: string, create: () => string): KeyFile {
   try {
-    return readIfThere(path) ?? create(path, make());
+    return readIfThere(path) ?? createFile(path, create());
   } catch (error) {
     throw explain(error, path);
   }
@@ -40,7 +40,7 @@ function readIfThere(path: string): KeyFile | null {
 }
 
 /** Writes a temporary file and links it, so that no process reads a partial key and the first one wins. */
-function create(path: string, content: string): KeyFile {
+function createFile(path: string, content: string): KeyFile {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${content}\n`, { mode: 0o600 });
@@ -61,8 +61,8 @@ function explain(error: unknown, path: string): unknown {
   const { code = "", message } = error as { code?: string; message?: string };
   if (!/^(EACCES|EPERM|EROFS|ENOSPC|EDQUOT|ENOTDIR|EISDIR|EEXIST)$/.test(code)) return error;
   return new KeyFileError(
-    `The key file ${resolve(path)} cannot be read or written by this user (${message}). Give this user the data ` +
-      "directory and what is in it, or set POSTHORN_DATA_DIR to a folder it may write to.",
+    `The key file ${resolve(path)} cannot be read or written by this user (${message}). Make this user the owner of ` +
+      "the data directory and its files, or set POSTHORN_DATA_DIR to a writable folder.",
     { cause: error },
   );
 }

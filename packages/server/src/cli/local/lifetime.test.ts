@@ -100,5 +100,5 @@ test("what cannot be closed does not keep the rest open", async () => {
   life.onEnd(() => Promise.reject(new Error("no")));
   life.signal("SIGTERM");
   expect(await exited).toBe(1);
-  expect([closed, lines.at(-1)]).toEqual([["database"], "stopped, but not in order"]);
+  expect([closed, lines.at(-1)]).toEqual([["database"], "stopped with an error"]);
 });

@@ -55,10 +55,13 @@ export class Lifetime {
   signal(signal: string): void {
     if (!this.isEnding) {
       this.#signalledAt = this.#nowMs();
-      this.#logger.info("stopping; once more to stop at once", { signal, graceMs: this.#graceMs });
+      this.#logger.info("stopping; send the signal again to stop at once", {
+        signal,
+        graceMs: this.#graceMs,
+      });
       void this.#endGracefully();
     } else if (this.#nowMs() - this.#signalledAt >= SAME_SIGNAL_MS) {
-      void this.#forceEnd("stopped at once: what was in flight is delivered again by the next start", {
+      void this.#forceEnd("stopped at once; deliveries in flight are retried after the next start", {
         signal,
       });
     }
@@ -75,7 +78,7 @@ export class Lifetime {
 
   async #endGracefully(): Promise<void> {
     const overdue = setTimeout(() => {
-      void this.#forceEnd("stopped without waiting longer: not everything closed within the grace", {});
+      void this.#forceEnd("stopped after the grace period, although not everything was closed", {});
     }, this.#graceMs + OVERDUE_MS);
     try {
       await this.end();
@@ -84,7 +87,7 @@ export class Lifetime {
       this.#exit(0);
     } catch (error) {
       if (this.#forcedEnd !== undefined) return;
-      this.#logger.error("stopped, but not in order", { error });
+      this.#logger.error("stopped with an error", { error });
       this.#exit(1);
     } finally {
       clearTimeout(overdue);

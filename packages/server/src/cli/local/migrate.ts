@@ -17,7 +17,7 @@ export async function migrate({ dryRun, status, json, ...flags }: MigrateFlags):
   const config = loadConfig({ env: process.env, flags });
   if ((status || dryRun) && !hasDatabase(config)) {
     const { script, ...survey } = statusOfNewDatabase(config.schema);
-    if (!json) printError("There is no database yet: `posthorn migrate` or the first start makes it.");
+    if (!json) printError("There is no database yet; `posthorn migrate` or the first start creates it.");
     if (status) show(survey, json, describeStatus);
     else show({ ...survey, script }, json, () => script);
     return;
@@ -60,7 +60,7 @@ function describeStatus({
   version: number;
 }): string {
   const state =
-    pending.length === 0 ? "Nothing is pending." : "Run `posthorn migrate` to apply what is pending.";
+    pending.length === 0 ? "Nothing is pending." : "Run `posthorn migrate` to apply pending migrations.";
   return [
     `The database is at version ${version}. ${state}`,
     ...applied.map(line("applied")),

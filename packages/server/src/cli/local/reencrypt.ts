@@ -18,8 +18,8 @@ interface ReencryptFlags {
 export function addReencrypt(program: Command, terminal: Terminal): void {
   program
     .command("reencrypt")
-    .description("encrypt all endpoint secrets with the first encryption key, beside servers that run")
-    .option("--json", "answer in JSON")
+    .description("encrypt all endpoint secrets with the first encryption key, while servers run")
+    .option("--json", "print JSON")
     .option("--data-dir <folder>", "embedded database and keys (POSTHORN_DATA_DIR, default .posthorn)")
     .action((flags: ReencryptFlags) => reencrypt(terminal, flags));
 }
@@ -52,13 +52,13 @@ function idOf(key: string): string {
 
 function describe(result: Reencrypted, keyIds: readonly string[]): string {
   const { keyId, reencrypted, inUse } = result;
-  const unneeded = keyIds.filter((id) => id !== keyId);
+  const removable = keyIds.filter((id) => id !== keyId);
   return [
-    `Encrypted anew with the key "${keyId}": ${reencrypted}.`,
-    ...inUse.map((used) => `Secrets under the key "${used.keyId}": ${used.count}.`),
-    ...(isComplete(result) && unneeded.length > 0
+    `Re-encrypted with the key "${keyId}": ${reencrypted}.`,
+    ...inUse.map((used) => `Secrets encrypted with the key "${used.keyId}": ${used.count}.`),
+    ...(isComplete(result) && removable.length > 0
       ? [
-          `Nothing needs ${unneeded.map((id) => `"${id}"`).join(", ")} any more. When every process has "${keyId}" in front, take the others out.`,
+          `${removable.map((id) => `"${id}"`).join(", ")} can be removed when every process lists "${keyId}" first.`,
         ]
       : []),
   ].join("\n");
@@ -66,7 +66,7 @@ function describe(result: Reencrypted, keyIds: readonly string[]): string {
 
 function describeIncomplete({ keyId, unreadable }: Reencrypted): string {
   if (unreadable === 0) {
-    return `Some secrets are still under another key than "${keyId}": they were changed meanwhile, or a process still has the old key in front. See that all have "${keyId}" in front, then run it again.`;
+    return `Some secrets still use another key than "${keyId}": they were changed meanwhile, or a process still lists the old key first. Make sure that all list "${keyId}" first, then run it again.`;
   }
-  return `${unreadable} secret(s) do not decrypt with the keys there are and stay as they were. Put the keys they are under back behind "${keyId}", or rotate the secrets of their endpoints, and run it again.`;
+  return `${unreadable} secret(s) cannot be decrypted with the available keys and were not changed. Add their keys after "${keyId}", or rotate the secrets of their endpoints, and run it again.`;
 }

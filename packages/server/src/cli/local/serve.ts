@@ -38,7 +38,7 @@ export async function serve({ role, ...flags }: ServeFlags): Promise<void> {
     const { url } = await listen(hooks, config, role, logger, lifetime);
     if (isFirst) {
       const link = await operatorLink(hooks, config.publicUrl ?? url, config.adminKey);
-      print(`The dashboard, for one sign-in within the hour: ${link}`);
+      print(`Dashboard (one-time link, valid for one hour): ${link}`);
     }
     logger.info("ready", { url, role, isEmbedded });
   } catch (error) {
@@ -55,7 +55,7 @@ async function announceAdminKey(hooks: Posthorn, config: Config, isEmbedded: boo
     configured: config.adminKey,
     keepIn: isEmbedded ? config.dataDir : null,
   });
-  if (isNew) print(`The admin key, shown this once: ${key}`);
+  if (isNew) print(`Admin key (shown only once): ${key}`);
   return isNew;
 }
 

@@ -79,8 +79,8 @@ function keyOf(flags: ConnectionFlags, env: Environment, url: string): string {
   if (key && /^[\x21-\x7e]+$/.test(key)) return key;
   throw usage(
     key
-      ? "The key has characters that no key has. Copy it again, without line breaks and quotes."
-      : "There is no key. Give one with --key or in POSTHORN_API_KEY. On the machine of the server its own is taken when POSTHORN_DATA_DIR is its data directory, or POSTHORN_ADMIN_KEY is set.",
+      ? "The key has invalid characters. Copy it again, without line breaks and quotes."
+      : "No key is set. Use --key or POSTHORN_API_KEY. On the machine of the server, its admin key is used if POSTHORN_DATA_DIR is its data directory or POSTHORN_ADMIN_KEY is set.",
   );
 }
 
@@ -106,14 +106,14 @@ function keyOfThisMachine(env: Environment, url: string): string | undefined {
 }
 
 /** More than any valid response: a page of 250 events of the maximum size has 65 MB. */
-const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
 async function readText(response: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.byteLength;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error("its answer does not end");
+    if (bytes > MAX_RESPONSE_BYTES) throw new Error("its response is too large");
     parts.push(part);
   }
   return Buffer.concat(parts).toString("utf8");
@@ -126,7 +126,7 @@ async function reach<Result>(url: string, call: () => Promise<Result>): Promise<
     if ((error as Error).name === "AbortError") throw error;
     throw new CliError(
       "unreachable",
-      `The server at ${url} cannot be reached (${codeOf(error)}). Check that it runs there, or name another with --url or POSTHORN_URL.`,
+      `The server at ${url} cannot be reached (${codeOf(error)}). Check that it is running, or set another with --url or POSTHORN_URL.`,
       { cause: error },
     );
   }

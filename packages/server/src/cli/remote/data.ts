@@ -11,7 +11,7 @@ export async function readData(text: string, terminal: Terminal): Promise<string
     return json;
   } catch (error) {
     throw usage(
-      `${source} is not JSON: ${(error as Error).message}. Give JSON such as '{"id":1}', @file, or - for standard input.`,
+      `${source} is not JSON: ${(error as Error).message}. Use JSON such as '{"id":1}', @file, or - for standard input.`,
     );
   }
 }
@@ -19,7 +19,7 @@ export async function readData(text: string, terminal: Terminal): Promise<string
 export async function readObject(text: string, terminal: Terminal): Promise<Record<string, unknown>> {
   const value: unknown = JSON.parse(await readData(text, terminal));
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as never;
-  throw usage("--data must be a JSON object here: {…}, not a list, a text or a number.");
+  throw usage("--data must be a JSON object.");
 }
 
 export async function readAll(stdin: Terminal["stdin"]): Promise<Buffer> {

@@ -37,15 +37,14 @@ export function flagsOf<Flags extends object>(command: Command): Flags {
 
 /** Rejects ids that a URL would treat as relative path segments. */
 export function requireId(text: string | undefined): void {
-  if (text === "" || text === "." || text === "..")
-    throw usage(`${JSON.stringify(text)} names nothing. Give an id.`);
+  if (text === "" || text === "." || text === "..") throw usage(`${JSON.stringify(text)} is not an id.`);
 }
 
 export function remoteOptions(command: Command): Command {
   return command
-    .addOption(new Option("--url <url>", `where the server is (POSTHORN_URL, default ${DEFAULT_URL})`))
+    .addOption(new Option("--url <url>", `URL of the server (POSTHORN_URL, default ${DEFAULT_URL})`))
     .addOption(new Option("--key <key>", "API key (POSTHORN_API_KEY)"))
-    .addOption(new Option("--json", "answer in JSON"));
+    .addOption(new Option("--json", "print JSON"));
 }
 
 export function openRemote(terminal: Terminal, flags: RemoteFlags): Remote {
@@ -53,12 +52,12 @@ export function openRemote(terminal: Terminal, flags: RemoteFlags): Remote {
 }
 
 /** Prints a result as JSON or as text. */
-export function printResult<Answer>(
+export function printResult<Result>(
   { terminal, isJson }: Remote,
-  answer: Answer,
-  words: (answer: Answer) => string,
+  result: Result,
+  describe: (result: Result) => string,
 ) {
-  terminal.print(isJson ? jsonText(answer) : words(answer));
+  terminal.print(isJson ? jsonText(result) : describe(result));
 }
 
 /** Prints a note for people; omitted with --json. */
@@ -97,7 +96,7 @@ export async function printList<Item>(
   const data: Item[] = [];
   let next = cursor ?? null;
   let emptyPages = 0;
-  const goesOn = () => next !== null && data.length < wanted && emptyPages < MAX_EMPTY_PAGES;
+  const hasMore = () => next !== null && data.length < wanted && emptyPages < MAX_EMPTY_PAGES;
   try {
     do {
       const page = await fetchPage({
@@ -107,8 +106,8 @@ export async function printList<Item>(
       data.push(...page.data);
       next = page.next_cursor;
       emptyPages = page.data.length === 0 ? emptyPages + 1 : 0;
-      if (goesOn()) bar.update(data.length, null);
-    } while (goesOn());
+      if (hasMore()) bar.update(data.length, null);
+    } while (hasMore());
   } finally {
     bar.end();
   }
@@ -119,28 +118,28 @@ export async function printList<Item>(
   if (next !== null && !remote.isJson) {
     terminal.printError(
       emptyPages === MAX_EMPTY_PAGES
-        ? `There may be more: the last ${MAX_EMPTY_PAGES} pages were empty. Go on with --cursor ${clean(next)}, or narrow it.`
-        : `There are more: give --limit ${wanted * 2}, or --cursor ${clean(next)}`,
+        ? `There may be more: the last ${MAX_EMPTY_PAGES} pages were empty. Continue with --cursor ${clean(next)}, or use a narrower filter.`
+        : `There are more: use --limit ${wanted * 2} or --cursor ${clean(next)}`,
     );
   }
 }
 
 export function listOptions(command: Command): Command {
   return command
-    .option("--limit <number>", "how many at most (default 50)")
-    .option("--cursor <cursor>", "where the list before ended");
+    .option("--limit <number>", "maximum number of items (default 50)")
+    .option("--cursor <cursor>", "cursor of the next page");
 }
 
 export function timeOptions(command: Command): Command {
   return command
-    .option("--since <time>", "from this time on: 2026-11-15T09:30:00Z, or how long ago: 10m, 2h, 3d")
-    .option("--until <time>", "up to this time, in the same forms");
+    .option("--since <time>", "since this time: 2026-11-15T09:30:00Z, or a duration ago: 10m, 2h, 3d")
+    .option("--until <time>", "until this time, in the same formats");
 }
 
 export function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw usage(`${name} is a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
+  throw usage(`${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
 }
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -153,7 +152,7 @@ export function parseTime(name: string, text: string, now: Date): Date {
   const ms = timeMs(text);
   if (!Number.isNaN(ms)) return new Date(ms);
   throw usage(
-    `${name} is a time such as 2026-11-15T09:30:00Z, or how long ago such as 10m, 2h or 3d, not ${JSON.stringify(text)}.`,
+    `${name} must be a time such as 2026-11-15T09:30:00Z, or a duration such as 10m, 2h or 3d, not ${JSON.stringify(text)}.`,
   );
 }
 
@@ -162,7 +161,7 @@ export function parseFutureTime(name: string, text: string, now: Date): Date {
   const ms = timeMs(text);
   if (ms > now.getTime()) return new Date(ms);
   throw usage(
-    `${name} is a day or a time in the future, such as 2027-01-01 or 2027-01-01T09:30:00Z, not ${JSON.stringify(text)}.`,
+    `${name} must be a day or a time in the future, such as 2027-01-01 or 2027-01-01T09:30:00Z, not ${JSON.stringify(text)}.`,
   );
 }
 

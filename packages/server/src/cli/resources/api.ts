@@ -27,7 +27,7 @@ export function addApi(program: Command, terminal: Terminal): void {
     .command("api")
     .description("call any operation of the API by its name; without one, list them")
     .argument("[operation]", "such as endpoints.list")
-    .argument("[parameters...]", "of path and query: tenant=acme limit=10")
+    .argument("[parameters...]", "path and query parameters such as tenant=acme limit=10")
     .option("--data <json>", "the body: JSON, @file, or -");
   remoteOptions(command).action(
     async (name: string | undefined, parameters: string[], _own: ApiFlags, own: Command) => {
@@ -49,8 +49,8 @@ async function call(
   const body = data === undefined ? undefined : JSON.parse(await readData(data, terminal));
   const [resource = "", verb = ""] = name.split(".");
   const resources = client as unknown as Record<string, Record<string, AnyCall>>;
-  const answer = await resources[resource]?.[verb]?.({ ...parameters, ...(body !== undefined && { body }) });
-  if (answer !== undefined) terminal.print(jsonText(answer));
+  const result = await resources[resource]?.[verb]?.({ ...parameters, ...(body !== undefined && { body }) });
+  if (result !== undefined) terminal.print(jsonText(result));
 }
 
 function list(terminal: Terminal, isJson: boolean): void {
@@ -67,7 +67,7 @@ function list(terminal: Terminal, isJson: boolean): void {
         { title: "NAME", value: ({ name }) => name },
         { title: "METHOD", value: ({ method }) => method },
         { title: "PATH", value: ({ path }) => path, canShrink: true },
-        { title: "WHAT IT DOES", value: ({ summary }) => summary, canShrink: true },
+        { title: "SUMMARY", value: ({ summary }) => summary, canShrink: true },
       ],
       operations,
     );
@@ -87,7 +87,7 @@ function parametersOf(pairs: readonly string[], { path }: Operation): Record<str
   const given = Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf("=");
-      if (at < 1) throw usage(`"${pair}" is no parameter. Write name=value, such as tenant=acme.`);
+      if (at < 1) throw usage(`"${pair}" is not a parameter. Write name=value, such as tenant=acme.`);
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );

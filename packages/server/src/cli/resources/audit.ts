@@ -21,7 +21,7 @@ interface ListFlags extends PageFlags, TimeFlags {
 
 const columns: readonly Column<AuditEntry>[] = [
   { title: "AT", value: ({ at }) => timeText(at) },
-  { title: "WHO", value: whoOf },
+  { title: "ACTOR", value: actorText },
   { title: "TENANT", value: ({ tenant }) => tenant ?? "all", canShrink: true },
   { title: "ACTION", value: ({ action }) => action },
   {
@@ -29,27 +29,27 @@ const columns: readonly Column<AuditEntry>[] = [
     value: resultOf,
     tone: ({ status }) => (status === null ? "warning" : status < 400 ? "good" : "bad"),
   },
-  { title: "ABOUT", value: aboutOf, canShrink: true },
+  { title: "TARGET", value: targetText, canShrink: true },
   { title: "CHANGES", value: changesOf, canShrink: true },
 ];
 
 export function addAudit(program: Command, terminal: Terminal): void {
-  const audit = program.command("audit").description("who changed what");
+  const audit = program.command("audit").description("the audit log");
   const list = audit
     .command("list")
-    .description("list what was changed and by whom, newest first")
-    .option("--tenant <tenant>", "of this tenant")
-    .option("--action <operation>", "of this operation, such as endpoints.update");
+    .description("list changes, newest first")
+    .option("--tenant <tenant>", "only of this tenant")
+    .option("--action <operation>", "only of this operation, such as endpoints.update");
   remote<ListFlags>(listOptions(timeOptions(list)), terminal, async (remote, _args, flags) => {
     const { tenant, action } = flags;
     const filters = { tenant, action, ...timeFilters(flags, remote.now()) };
     const fetchPage = (page: object) => remote.client.auditLog.list({ query: { ...filters, ...page } });
-    await printList(remote, flags, fetchPage, { columns, none: "There are no such entries." });
+    await printList(remote, flags, fetchPage, { columns, none: "No entries found." });
   });
 }
 
 /** `key 4kQ9d0Zx1B` or `ann by 4kQ9d0Zx1B`, with the id from `keys list`. */
-function whoOf({ actor: { kind, id, user } }: AuditEntry): string {
+function actorText({ actor: { kind, id, user } }: AuditEntry): string {
   if (kind === "admin") return "admin key";
   if (kind === "operator") return "operator";
   return user === null ? `key ${id}` : `${user} by ${id}`;
@@ -61,7 +61,7 @@ function resultOf({ status, error_code }: AuditEntry): string {
 }
 
 /** The tenant has its own column, and `made` is shown only if it is not one of the other ids. */
-function aboutOf({ target: { tenant, made, ...ids } }: AuditEntry): string {
+function targetText({ target: { tenant, made, ...ids } }: AuditEntry): string {
   const isNew = made !== undefined && ![tenant, ...Object.values(ids)].includes(made);
   return Object.entries(isNew ? { ...ids, made } : ids)
     .map(([name, id]) => `${name} ${id}`)

@@ -52,7 +52,7 @@ describe("event types", () => {
     expect(list.out).toMatch(/^shop\.paid +2 +yes +yes /m);
 
     const newest = await posthorn(["event-types", "get", "shop.paid"]);
-    expect(newest.out).toMatch(/^version +2\nalso there +1\n/m);
+    expect(newest.out).toMatch(/^version +2\nother versions +1\n/m);
     expect(newest.out).toContain(`\nschema\n${JSON.stringify(orderPaid.schema, null, 2)}\n`);
     expect(newest.out).toMatch(/\nexample\n\{\n {2}"amount": 1299\n\}\n$/);
     const first = await posthorn(["event-types", "get", "shop.paid", "--api-version", "1", "--json"]);
@@ -60,7 +60,7 @@ describe("event types", () => {
 
     const remove = ["event-types", "delete", "shop.paid"];
     const one = await posthorn([...remove, "--api-version", "1"]);
-    expect(one).toMatchObject({ code: 0, out: "Version 1 of shop.paid is deleted.\n" });
+    expect(one).toMatchObject({ code: 0, out: "Deleted version 1 of shop.paid.\n" });
     expect((await posthorn(["event-types", "get", "shop.paid", "--json"])).json.versions).toEqual(["2"]);
     expect((await posthorn([...remove, "--json"])).json).toEqual({
       name: "shop.paid",
@@ -81,7 +81,7 @@ describe("event types", () => {
     const other = await posthorn(["event-types", "put", "another.type", "--data", before.out]);
     expect([other.code, other.err]).toEqual([
       2,
-      '--data is of "edited.type", not of another.type. Name the same type in both places.\n',
+      '--data is for "edited.type", not for another.type. Use the same type in both places.\n',
     ]);
   });
 
@@ -101,7 +101,7 @@ describe("event types", () => {
     const rest = await posthorn(["event-types", "list", "--cursor", first.json.next_cursor, "--json"]);
     expect([...first.json.data, ...rest.json.data]).toEqual(all.json.data);
     const words = await posthorn(["event-types", "list", "--limit", "2"]);
-    expect(words.err).toBe(`There are more: give --limit 4, or --cursor ${first.json.next_cursor}\n`);
+    expect(words.err).toBe(`There are more: use --limit 4 or --cursor ${first.json.next_cursor}\n`);
   });
 
   test("deleting is asked for where somebody can answer, and says what comes of it", async () => {
@@ -110,9 +110,11 @@ describe("event types", () => {
     const no = await posthorn(remove, { answers: "n" });
     expect(no).toMatchObject({ code: 1, out: "" });
     expect(no.err).toMatch(
-      /^asked\.type, in all its versions, is deleted\. A strict catalogue takes no event of it then\. Go on\? \[y\/N\] /,
+      /^This deletes all versions of asked\.type\. A strict catalogue then rejects its events\. Continue\? \[y\/N\] /,
     );
-    expect((await posthorn([...remove, "--yes"], { answers: "n" })).out).toBe("asked.type is deleted.\n");
+    expect((await posthorn([...remove, "--yes"], { answers: "n" })).out).toBe(
+      "Deleted all versions of asked.type.\n",
+    );
   });
 
   test("nothing in a description, a schema or an example can steer the terminal", async () => {
@@ -145,7 +147,7 @@ describe("import and export", () => {
     const run = ["event-types", "import", "--data", `@${path}`];
     const dry = await posthorn([...run, "--dry-run"]);
     expect(dry).toMatchObject({ code: 0, err: "Nothing was changed: this was a dry run.\n" });
-    expect(dry.out).toMatch(/^NAME +VERSION +WHAT\nimported\.a +1 +created\nimported\.b +1 +created\n$/);
+    expect(dry.out).toMatch(/^NAME +VERSION +CHANGE\nimported\.a +1 +created\nimported\.b +1 +created\n$/);
     expect((await posthorn(["event-types", "get", "imported.a"])).code).toBe(3);
     const done = await posthorn([...run, "--json"]);
     expect(done).toMatchObject({ code: 0, err: "" });
@@ -206,16 +208,16 @@ describe("what goes wrong", () => {
     [["get", "export"], "Did you mean `posthorn event-types export`?"],
     [["put", "import"], "Did you mean `posthorn event-types import`?"],
     [["delete", "import"], "Did you mean `posthorn event-types import`?"],
-    [["get", ".."], '".." names nothing'],
-    [["put", "a.b", "--data", "[]"], "--data must be a JSON object here"],
+    [["get", ".."], '".." is not an id'],
+    [["put", "a.b", "--data", "[]"], "--data must be a JSON object"],
     [["put", "a.b", "--data", "{"], "--data is not JSON"],
     [["import"], "--data"],
-    [["import", "--data", "openapi.json"], "Give JSON such as '{\"id\":1}', @file, or - for standard input"],
+    [["import", "--data", "openapi.json"], "Use JSON such as '{\"id\":1}', @file, or - for standard input"],
     [["import", "--data", "@/nowhere/openapi.json"], "/nowhere/openapi.json, which cannot be read (ENOENT)"],
-    [["import", "--data", "@openapi.yaml"], "openapi.yaml is YAML, and only JSON is read. Turn it into JSON"],
+    [["import", "--data", "@openapi.yaml"], "openapi.yaml is YAML; only JSON is supported"],
     [["import", "--data", "-"], "Standard input is not JSON"],
     [["export", "--format", "raml"], "Allowed choices are openapi, asyncapi"],
-    [["list", "--limit", "0"], "--limit is a whole number from 1"],
+    [["list", "--limit", "0"], "--limit must be a whole number from 1"],
   ])("event-types %j is a mistake of usage", async (args, says) => {
     const result = await posthorn(["event-types", ...args]);
     expect([result.code, result.out]).toEqual([2, ""]);
@@ -245,7 +247,7 @@ describe("what goes wrong", () => {
       expect(await as(...args)).toMatchObject({
         code: 3,
         out: "",
-        err: "This needs the scope admin, which the key lacks. Give a key that may do this with --key or in POSTHORN_API_KEY.\n",
+        err: "This needs the scope admin, which the key lacks. Set a key with this permission with --key or POSTHORN_API_KEY.\n",
       });
     }
     expect((await server().call("GET", "/api/v1/event-types")).text).toBe(before);

@@ -32,20 +32,20 @@ interface ListFlags extends PageFlags, TimeFlags {
 const STATES = ["pending", "in_flight", "success", "failed", "dead"];
 
 export function addDeliveries(program: Command, terminal: Terminal): void {
-  const deliveries = program.command("deliveries").description("what was sent, is on its way, or failed");
+  const deliveries = program.command("deliveries").description("deliveries and their attempts");
   const list = deliveries
     .command("list")
     .description("list deliveries, newest first")
-    .option("--tenant <tenant>", "of this tenant")
-    .option("--endpoint <endpoint>", "to this endpoint")
-    .addOption(new Option("--state <state>", "in this state").choices(STATES))
-    .option("--type <type>", "of events of this type")
-    .option("--reason <reason>", "dead for this reason");
+    .option("--tenant <tenant>", "only of this tenant")
+    .option("--endpoint <endpoint>", "only to this endpoint")
+    .addOption(new Option("--state <state>", "only in this state").choices(STATES))
+    .option("--type <type>", "only events of this type")
+    .option("--reason <reason>", "only dead letters with this reason");
   remote<ListFlags>(listOptions(timeOptions(list)), terminal, async (remote, _args, flags) => {
     const { tenant, endpoint, state, type, reason } = flags;
     const filters = { tenant, endpoint, state, type, reason, ...timeFilters(flags, remote.now()) };
     const fetchPage = (page: object) => remote.client.deliveries.list({ query: { ...filters, ...page } });
-    const none = () => emptyListText(remote, tenant, "There are no such deliveries.");
+    const none = () => emptyListText(remote, tenant, "No deliveries found.");
     await showDeliveries(remote, flags, fetchPage, none);
   });
   const get = deliveries
@@ -55,23 +55,23 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
   remote(get, terminal, async (remote, [delivery = ""]) => {
     const found = await remote.client.deliveries.get({ delivery });
     const holds = new Holds(remote);
-    if (!remote.isJson) await holds.look([found]);
+    if (!remote.isJson) await holds.load([found]);
     printResult(remote, found, () => describe(remote, found, holds.of(found)));
   });
   const queue = deliveries
     .command("retry-queue")
-    .description("list what is tried again, by its next attempt")
-    .option("--tenant <tenant>", "of this tenant")
-    .option("--endpoint <endpoint>", "to this endpoint");
+    .description("list failed deliveries by their next attempt")
+    .option("--tenant <tenant>", "only of this tenant")
+    .option("--endpoint <endpoint>", "only to this endpoint");
   remote<ListFlags>(listOptions(queue), terminal, async (remote, _args, flags) => {
     const { tenant, endpoint } = flags;
     const fetchPage = (page: object) =>
       remote.client.deliveries.retryQueue({ query: { tenant, endpoint, ...page } });
-    await showDeliveries(remote, flags, fetchPage, "Nothing waits to be tried again.");
+    await showDeliveries(remote, flags, fetchPage, "The retry queue is empty.");
   });
   const cancel = deliveries
     .command("cancel")
-    .description("try a delivery no more; it is dead, with the reason cancelled")
+    .description("cancel a delivery; it becomes dead with the reason cancelled")
     .argument("<delivery>", "dlv_…");
   remote(cancel, terminal, async (remote, [delivery = ""]) => {
     printResult(
@@ -82,32 +82,30 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
   });
   const remove = deliveries
     .command("delete")
-    .description("delete a dead letter for good")
+    .description("delete a dead letter permanently")
     .argument("<delivery>", "dlv_…")
-    .option("--yes", "do not ask");
+    .option("--yes", "skip the confirmation");
   remote<{ yes?: boolean }>(remove, terminal, async (remote, [delivery = ""], { yes }) => {
-    await confirm(terminal, `The dead letter ${delivery} is deleted, with its attempts.`, yes);
+    await confirm(terminal, `This deletes the dead letter ${delivery} and its attempts.`, yes);
     await remote.client.deliveries.delete({ delivery });
     printResult(remote, { id: delivery, deleted: true }, () => `${clean(delivery)} is deleted.`);
   });
   for (const parent of [deliveries, program]) {
-    const command = parent.command("retry").description("try a delivery again now");
+    const command = parent.command("retry").description("retry a delivery now");
     remote(command.argument("<delivery>", "dlv_…"), terminal, retry);
   }
 }
 
 async function retry(remote: Remote, [delivery = ""]: readonly string[]): Promise<void> {
-  const answer = await remote.client.deliveries.retry({ delivery });
-  const { tenant, endpoint_id: endpoint } = answer;
+  const retried = await remote.client.deliveries.retry({ delivery });
+  const { tenant, endpoint_id: endpoint } = retried;
   const known = remote.isJson
     ? null
     : await remote.client.endpoints.get({ tenant, endpoint }).catch(nullIfRejected);
   const pause = known && pauseText(known, remote.now());
   const what =
-    pause === null
-      ? "is next: a worker tries it again now, if one runs"
-      : `is to be tried again, and ${pause}`;
-  printResult(remote, answer, ({ id, event_id }) =>
+    pause === null ? "is due now and will be sent by the next free worker" : `will be retried; ${pause}`;
+  printResult(remote, retried, ({ id, event_id }) =>
     [`${clean(id)} ${what}.`, `Follow it with: posthorn trace ${clean(event_id)}`].join("\n"),
   );
 }
@@ -121,7 +119,7 @@ async function showDeliveries(
   const holds = new Holds(remote);
   const fetchWithHolds = async (page: object) => {
     const fetched = await fetchPage(page);
-    if (!remote.isJson) await holds.look(fetched.data);
+    if (!remote.isJson) await holds.load(fetched.data);
     return fetched;
   };
   const columns = deliveryColumns(remote.now(), (delivery) => holds.of(delivery));
@@ -139,12 +137,10 @@ function describe({ terminal, now }: Remote, delivery: DeliveryDetail, hold: str
       ["created", timeText(delivery.created_at)],
       delivery.dead_at === null
         ? ["delivered", timeText(delivery.delivered_at)]
-        : ["died", timeText(delivery.dead_at)],
-      ...(delivery.members === null
-        ? []
-        : [["events in it", delivery.members.join(" ")] as [string, unknown]]),
+        : ["dead since", timeText(delivery.dead_at)],
+      ...(delivery.members === null ? [] : [["events", delivery.members.join(" ")] as [string, unknown]]),
     ]),
     "",
-    delivery.attempts.length === 0 ? "It has not been tried yet." : attemptTable(terminal, delivery.attempts),
+    delivery.attempts.length === 0 ? "No attempts yet." : attemptTable(terminal, delivery.attempts),
   ].join("\n");
 }

@@ -54,7 +54,7 @@ type ImportItem = BodyOf<PosthornContract["endpoints"]["import"]>["endpoints"][n
 
 const importColumns: readonly Column<Imported>[] = [
   { title: "ID", value: ({ id }) => id },
-  { title: "WHAT", value: ({ action }) => action },
+  { title: "CHANGE", value: ({ action }) => action },
   { title: "URL", value: ({ url }) => url, canShrink: true },
   { title: "SECRET", value: ({ secret }) => secret },
 ];
@@ -62,10 +62,10 @@ const importColumns: readonly Column<Imported>[] = [
 type Call<Flags> = (remote: Remote, args: readonly string[], flags: Flags & OfTenant) => Promise<void>;
 
 export function addEndpoints(program: Command, terminal: Terminal): void {
-  const endpoints = program.command("endpoints").description("endpoints: where a tenant's events go");
+  const endpoints = program.command("endpoints").description("endpoints of a tenant");
   const describe = (endpoint: Endpoint): string => endpointText(terminal, endpoint);
   const add = (name: string, description: string): Command =>
-    endpoints.command(name).description(description).requiredOption("--tenant <tenant>", "of this tenant");
+    endpoints.command(name).description(description).requiredOption("--tenant <tenant>", "id of the tenant");
   const addOfOne = (name: string, description: string): Command =>
     add(name, description).argument("<endpoint>", "ep_…");
   const run = <Flags extends object = object>(command: Command, call: Call<Flags>): Command =>
@@ -82,25 +82,25 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
   run(addOfOne("get", "show an endpoint"), async (remote, [endpoint = ""], { tenant }) => {
     printResult(remote, await remote.client.endpoints.get({ tenant, endpoint }), describe);
   });
-  const create = add("create", "make an endpoint; its secret is shown this once").argument(
+  const create = add("create", "create an endpoint; its secret is shown only once").argument(
     "<url>",
-    "where it is",
+    "its URL",
   );
   run<SettingFlags>(secretOptions(settingOptions(create)), async (remote, [url = ""], flags) => {
     const given = await settingsOf(flags, terminal, async () => null);
     const body = { events: ["*"], ...given, url };
     const made = await remote.client.endpoints.create({ tenant: flags.tenant, body });
     printResult(remote, made, ({ secret, ...endpoint }) =>
-      [describe(endpoint), "", `The secret, shown this once: ${clean(secret)}`].join("\n"),
+      [describe(endpoint), "", `Secret (shown only once): ${clean(secret)}`].join("\n"),
     );
     warnOfPrivateKeys(remote, [made]);
   });
-  const update = removalOptions(settingOptions(addOfOne("update", "change the settings that are given")));
+  const update = removalOptions(settingOptions(addOfOne("update", "change settings of an endpoint")));
   run<SettingFlags>(update, async (remote, [endpoint = ""], flags) => {
     const current = () => remote.client.endpoints.get({ tenant: flags.tenant, endpoint });
     const body = await settingsOf(flags, terminal, current);
     if (Object.keys(body).length === 0) {
-      throw usage("Nothing is to be changed. Give a setting such as --to, --events, --format or --data.");
+      throw usage("There is nothing to change. Use a setting such as --to, --events, --format or --data.");
     }
     printResult(
       remote,
@@ -110,14 +110,14 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
   });
   const importing = add(
     "import",
-    "make and change many at once, all or none; new secrets are shown this once",
+    "create and change several endpoints, all or none; new secrets are shown only once",
   )
     .requiredOption(
       "--data <json>",
-      "what `endpoints list --json` gives, or a list of endpoints: JSON, @file, or -",
+      "output of `endpoints list --json`, or a list of endpoints: JSON, @file, or -",
     )
-    .option("--as-new", "leave their ids out, and make all of them anew")
-    .option("--dry-run", "say what would be done, and do nothing");
+    .option("--as-new", "ignore their ids and create all of them")
+    .option("--dry-run", "show what would be done");
   run<ImportFlags>(importing, async (remote, _args, { tenant, data, asNew, dryRun }) => {
     const items = endpointsIn(JSON.parse(await readData(data, terminal)), asNew ?? false);
     const body = { endpoints: items, ...(dryRun && { dry_run: true }) };
@@ -125,20 +125,23 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     printResult(remote, done, ({ endpoints }) => table(terminal, importColumns, endpoints));
     if (dryRun) printNote(remote, "Nothing was changed: this was a dry run.");
     else if (done.endpoints.some(({ secret }) => secret !== null))
-      printNote(remote, "The secrets are shown this once.");
+      printNote(remote, "The secrets are shown only once.");
     warnOfPrivateKeys(remote, done.endpoints);
   });
-  const remove = addOfOne("delete", "delete an endpoint and cancel what it is owed").option(
+  const remove = addOfOne("delete", "delete an endpoint and cancel its pending deliveries").option(
     "--yes",
-    "do not ask",
+    "skip the confirmation",
   );
   run<{ yes?: boolean }>(remove, async (remote, [endpoint = ""], { tenant, yes }) => {
-    await confirm(terminal, `The endpoint ${endpoint} is deleted, and what it is owed is cancelled.`, yes);
+    await confirm(terminal, `This deletes the endpoint ${endpoint} and cancels its pending deliveries.`, yes);
     await remote.client.endpoints.delete({ tenant, endpoint });
     printResult(remote, { id: endpoint, deleted: true }, () => `${clean(endpoint)} is deleted.`);
   });
-  const enable = addOfOne("enable", "send to it again").addOption(
-    new Option("--backlog <what>", "what becomes of what it is owed").choices(["deliver", "discard"]),
+  const enable = addOfOne("enable", "enable an endpoint").addOption(
+    new Option("--backlog <what>", "deliver or discard its pending deliveries").choices([
+      "deliver",
+      "discard",
+    ]),
   );
   run<{ backlog?: "deliver" | "discard" }>(enable, async (remote, [endpoint = ""], { tenant, backlog }) => {
     printResult(
@@ -148,7 +151,7 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     );
   });
   run(
-    addOfOne("disable", "send nothing to it, and keep what is for it"),
+    addOfOne("disable", "disable an endpoint; its deliveries wait"),
     async (remote, [endpoint = ""], flags) => {
       printResult(
         remote,
@@ -157,25 +160,26 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
       );
     },
   );
-  const test = addOfOne("test", "send a test event to it, and to no other")
-    .option("--type <type>", "of this type, whatever the endpoint asks for (default webhook.test)")
-    .option("--data <json>", "with this data: JSON, @file, or - (default: a greeting)");
+  const test = addOfOne("test", "send a test event to this endpoint only")
+    .option("--type <type>", "type of the event, regardless of the endpoint's events (default webhook.test)")
+    .option("--data <json>", "data of the event: JSON, @file, or -");
   run<TestFlags>(test, async (remote, [endpoint = ""], { tenant, type, data }) => {
     const given = data === undefined ? {} : { data: JSON.parse(await readData(data, terminal)) };
     const sent = await remote.client.endpoints.test({ tenant, endpoint, body: { type, ...given } });
     printResult(remote, sent, ({ event_id }) =>
-      [`Sent ${clean(event_id)}.`, `See what came of it: posthorn trace ${clean(event_id)}`].join("\n"),
+      [`Sent ${clean(event_id)}.`, `Show the result with: posthorn trace ${clean(event_id)}`].join("\n"),
     );
   });
-  const rotate = addOfOne("rotate-secret", "give it a new secret, beside the old one for a while")
+  const rotate = addOfOne("rotate-secret", "create a new secret; the old one stays valid for a while")
     .option("--overlap-seconds <number>", "how long both are valid, 0 to 1209600 (default 7 days)")
-    .option("--scheme <scheme>", "of this signature scheme alone, which has one of its own from then on")
-    .option("--secret <secret>", "one of your own (default: one is made)")
-    .option("--yes", "do not ask");
+    .option("--scheme <scheme>", "rotate only the secret of this signature scheme")
+    .option("--secret <secret>", "your own secret (default: generated)")
+    .option("--yes", "skip the confirmation");
   run<RotateFlags>(rotate, async (remote, [endpoint = ""], flags) => {
     const { tenant, overlapSeconds: text, scheme, secret: own, yes } = flags;
     const overlap = text === undefined ? undefined : wholeNumber("--overlap-seconds", text, 0, 1_209_600);
-    if (overlap === 0) await confirm(terminal, `The secret of ${endpoint} is refused at once.`, yes);
+    if (overlap === 0)
+      await confirm(terminal, `The current secret of ${endpoint} becomes invalid at once.`, yes);
     const body = { overlap_seconds: overlap, scheme, secret: own };
     const rotated = await remote.client.endpoints.rotateSecret({ tenant, endpoint, body });
     printResult(remote, rotated, ({ secret }) => clean(secret));
@@ -185,8 +189,8 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
 }
 
 function endOfPrevious(end: string | null, overlap: number | undefined): string {
-  if (end !== null) return `The one before is valid until ${timeText(end)}.`;
-  return overlap === 0 ? "The one before is not valid any more." : "There was none before.";
+  if (end !== null) return `The previous secret is valid until ${timeText(end)}.`;
+  return overlap === 0 ? "The previous secret is no longer valid." : "There was no previous secret.";
 }
 
 /** A private key must stay with the sender. */
@@ -198,7 +202,7 @@ function warnOfPrivateKeys(
     if (id === null || secret === null || parseSecret(secret)?.kind !== "signing") continue;
     printNote(
       remote,
-      `A whsk_… is the private half of a key pair: keep it to yourself. Receivers verify with the public one, at ${publicKeysPath(clean(id))} of the server.`,
+      `The whsk_… is a private key: keep it secret. Receivers verify with the public key at ${publicKeysPath(clean(id))} of the server.`,
     );
   }
 }

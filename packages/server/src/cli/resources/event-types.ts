@@ -33,40 +33,38 @@ type Imported = AnswerOf<PosthornContract["eventTypes"]["import"]>["data"][numbe
 const importColumns: readonly Column<Imported>[] = [
   { title: "NAME", value: ({ name }) => name },
   { title: "VERSION", value: ({ api_version }) => api_version },
-  { title: "WHAT", value: ({ change }) => change },
+  { title: "CHANGE", value: ({ change }) => change },
 ];
 
 export function addEventTypes(program: Command, terminal: Terminal): void {
-  const eventTypes = program
-    .command("event-types")
-    .description("the catalogue: what is published, and what its data looks like");
+  const eventTypes = program.command("event-types").description("the catalogue of event types");
   const add = (name: string, description: string): Command =>
     eventTypes.command(name).description(description);
   const addOfOne = (name: string, description: string): Command =>
-    add(name, description).argument("<name>", "its name, such as order.paid");
+    add(name, description).argument("<name>", "name of the type, such as order.paid");
 
   const list = add("list", "list event types by name and version");
   remote<PageFlags>(listOptions(list), terminal, async (remote, _args, flags) => {
     const fetchPage = (page: object) => remote.client.eventTypes.list({ query: page });
     await printList(remote, flags, fetchPage, {
       columns: eventTypeColumns,
-      none: "No type is registered. Register one with `posthorn event-types put <name>`, or many with `posthorn event-types import`.",
+      none: "No event types are registered. Register one with `posthorn event-types put <name>`, or several with `posthorn event-types import`.",
     });
   });
   const get = addOfOne("get", "show a type, with its schema and example").option(
     "--api-version <version>",
-    "this version (default: the one registered last)",
+    "version (default: the one registered last)",
   );
   remote<OfVersion>(get, terminal, async (remote, [given = ""], { apiVersion }) => {
     const query = { api_version: apiVersion };
     const found = await remote.client.eventTypes.get({ name: nameOf(given), query });
     printResult(remote, found, (type) => eventTypeText(terminal, type));
   });
-  const put = addOfOne("put", "register a version of a type, or replace it as a whole")
-    .option("--api-version <version>", "which version (default 1)")
-    .option("--description <text>", "what the event means, for people")
-    .option("--deprecated", "mark it as not to be used any more")
-    .option("--data <json>", "schema, example, redact and the rest as a JSON object, @file, or -");
+  const put = addOfOne("put", "register or replace a version of a type")
+    .option("--api-version <version>", "version (default 1)")
+    .option("--description <text>", "description of the event")
+    .option("--deprecated", "mark the type as deprecated")
+    .option("--data <json>", "schema, example, redact and other fields as a JSON object, @file, or -");
   remote<PutFlags>(put, terminal, async (remote, [given = ""], flags) => {
     const name = nameOf(given);
     const body = await settingsOf(name, flags, terminal);
@@ -74,13 +72,13 @@ export function addEventTypes(program: Command, terminal: Terminal): void {
       eventTypeText(terminal, type),
     );
   });
-  const remove = addOfOne("delete", "delete a version of a type, or all; what was published stays")
-    .option("--api-version <version>", "this version (default: all of them)")
-    .option("--yes", "do not ask");
+  const remove = addOfOne("delete", "delete a version of a type, or all; published events are kept")
+    .option("--api-version <version>", "version (default: all)")
+    .option("--yes", "skip the confirmation");
   remote<OfVersion & { yes?: boolean }>(remove, terminal, deleteType);
   const importing = add("import", "register the webhooks of an OpenAPI 3.1 document, all or none")
     .requiredOption("--data <json>", "the document: JSON, @file, or -")
-    .option("--dry-run", "say what would be done, and do nothing");
+    .option("--dry-run", "show what would be done");
   remote<{ data: string; dryRun?: boolean }>(importing, terminal, async (remote, _args, flags) => {
     const document = await documentIn(flags.data, terminal);
     const body = { document, ...(flags.dryRun && { dry_run: true }) };
@@ -88,7 +86,7 @@ export function addEventTypes(program: Command, terminal: Terminal): void {
     printResult(remote, done, ({ data }) => table(terminal, importColumns, data));
     if (flags.dryRun) printNote(remote, "Nothing was changed: this was a dry run.");
   });
-  const exporting = add("export", "write the catalogue as a document, in JSON").addOption(
+  const exporting = add("export", "print the catalogue as a JSON document").addOption(
     new Option("--format <format>", "OpenAPI 3.1, which can be imported, or AsyncAPI 3.0")
       .choices(["openapi", "asyncapi"])
       .default("openapi"),
@@ -104,20 +102,17 @@ async function deleteType(
   { apiVersion, yes }: OfVersion & { yes?: boolean },
 ): Promise<void> {
   const name = nameOf(given);
-  const what =
-    apiVersion === undefined ? `${name}, in all its versions,` : `Version ${apiVersion} of ${name}`;
-  await confirm(remote.terminal, `${what} is deleted. A strict catalogue takes no event of it then.`, yes);
+  const what = apiVersion === undefined ? `all versions of ${name}` : `version ${apiVersion} of ${name}`;
+  await confirm(remote.terminal, `This deletes ${what}. A strict catalogue then rejects its events.`, yes);
   await remote.client.eventTypes.delete({ name, query: { api_version: apiVersion } });
   const deleted = { name, api_version: apiVersion ?? null, deleted: true };
-  printResult(remote, deleted, () =>
-    clean(apiVersion === undefined ? `${name} is deleted.` : `${what} is deleted.`),
-  );
+  printResult(remote, deleted, () => clean(`Deleted ${what}.`));
 }
 
 /** These names are paths of the API and cannot be types. */
 function nameOf(given: string): string {
   if (given !== "import" && given !== "export") return given;
-  throw usage(`"${given}" is the name of no event type. Did you mean \`posthorn event-types ${given}\`?`);
+  throw usage(`"${given}" is not an event type. Did you mean \`posthorn event-types ${given}\`?`);
 }
 
 /** Accepts the output of `get --json`, without its read-only fields. */
@@ -132,7 +127,7 @@ async function settingsOf(name: string, flags: PutFlags, terminal: Terminal) {
     ...settings
   } = given as Partial<EventTypeDetail>;
   if (named !== name)
-    throw usage(`--data is of ${JSON.stringify(named)}, not of ${name}. Name the same type in both places.`);
+    throw usage(`--data is for ${JSON.stringify(named)}, not for ${name}. Use the same type in both places.`);
   return {
     ...settings,
     ...(apiVersion !== undefined && { api_version: apiVersion }),
@@ -143,6 +138,6 @@ async function settingsOf(name: string, flags: PutFlags, terminal: Terminal) {
 
 async function documentIn(data: string, terminal: Terminal): Promise<Record<string, unknown>> {
   if (/^@.*\.ya?ml$/i.test(data))
-    throw usage(`${data.slice(1)} is YAML, and only JSON is read. Turn it into JSON first, and give that.`);
+    throw usage(`${data.slice(1)} is YAML; only JSON is supported. Convert it to JSON first.`);
   return await readObject(data, terminal);
 }

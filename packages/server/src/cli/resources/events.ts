@@ -33,18 +33,18 @@ const columns: readonly Column<Event>[] = [
 ];
 
 export function addEvents(program: Command, terminal: Terminal): void {
-  const events = program.command("events").description("events that were published");
+  const events = program.command("events").description("published events");
   const list = events
     .command("list")
     .description("list events, newest first")
-    .option("--tenant <tenant>", "of this tenant")
-    .option("--type <type>", "of this type")
-    .option("--subject <subject>", "about this subject");
+    .option("--tenant <tenant>", "only of this tenant")
+    .option("--type <type>", "only of this type")
+    .option("--subject <subject>", "only of this subject");
   remote<ListFlags>(listOptions(timeOptions(list)), terminal, async (remote, _args, flags) => {
     const { tenant, type, subject } = flags;
     const filters = { tenant, type, subject, ...timeFilters(flags, remote.now()) };
     const fetchPage = (page: object) => remote.client.events.list({ query: { ...filters, ...page } });
-    const none = () => emptyListText(remote, tenant, "There are no such events.");
+    const none = () => emptyListText(remote, tenant, "No events found.");
     await printList(remote, flags, fetchPage, { columns, none });
   });
   const get = events
@@ -62,7 +62,7 @@ function describe(terminal: Terminal, text: string): string {
   const event = JSON.parse(text) as EventDetail;
   const { subject, sequence, deliveries } = event;
   const waiting = event.batches.filter(({ event_id }) => event_id === null);
-  const went = [
+  const deliveryTexts = [
     ...(deliveries.length === 0 ? [] : [deliveryTable(terminal, deliveries)]),
     ...waiting.map(waitsForBatch),
   ];
@@ -72,14 +72,14 @@ function describe(terminal: Terminal, text: string): string {
       ["tenant", event.tenant],
       ["type", event.type],
       ["api version", event.api_version],
-      ["subject", sequence === null ? subject : `${subject} (number ${sequence})`],
+      ["subject", sequence === null ? subject : `${subject} (sequence ${sequence})`],
       ["created", timeText(event.created_at)],
       ...cloudEventFacts(event),
     ]),
     "",
     safeJson(Buffer.from(readEvent(text).payload).toString("utf8")),
     "",
-    ...(went.length === 0 ? ["No delivery was made for it."] : went),
+    ...(deliveryTexts.length === 0 ? ["It has no deliveries."] : deliveryTexts),
     ...event.not_matched.map(explainNotMatched),
   ].join("\n");
 }

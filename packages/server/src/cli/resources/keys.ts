@@ -25,7 +25,7 @@ const columns: readonly Column<Key>[] = [
   {
     title: "SCOPES",
     value: ({ scopes, user, role }) =>
-      user === null ? scopes.join(" ") : `token of ${user}, ${role ?? "no member"}`,
+      user === null ? scopes.join(" ") : `token of ${user}, ${role ?? "not a member"}`,
     canShrink: true,
   },
   { title: "RATE", value: ({ rate_limit }) => (rate_limit === null ? null : `${rate_limit}/s`) },
@@ -41,8 +41,11 @@ interface CreateFlags {
 }
 
 export function addKeys(program: Command, terminal: Terminal): void {
-  const keys = program.command("keys").description("keys of programs");
-  const list = keys.command("list").description("list keys").option("--tenant <tenant>", "of this tenant");
+  const keys = program.command("keys").description("API keys");
+  const list = keys
+    .command("list")
+    .description("list keys")
+    .option("--tenant <tenant>", "only of this tenant");
   remote<PageFlags & { tenant?: string }>(listOptions(list), terminal, async (remote, _args, flags) => {
     const { tenant } = flags;
     const fetchPage = (page: object) => remote.client.keys.list({ query: { tenant, ...page } });
@@ -50,11 +53,11 @@ export function addKeys(program: Command, terminal: Terminal): void {
   });
   const create = keys
     .command("create")
-    .description("make a key, which is shown this once")
+    .description("create a key; it is shown only once")
     .argument("<name>", "what it is for")
-    .requiredOption("--scopes <scopes>", `comma between: ${SCOPES.join(", ")}`)
-    .option("--tenant <tenant>", "for this tenant alone")
-    .option("--expires-at <time>", "when it ends: 2027-01-01, or 2027-01-01T09:30:00Z")
+    .requiredOption("--scopes <scopes>", `comma-separated: ${SCOPES.join(", ")}`)
+    .option("--tenant <tenant>", "only for this tenant")
+    .option("--expires-at <time>", "expiry: 2027-01-01, or 2027-01-01T09:30:00Z")
     .option("--rate-limit <number>", "requests per second");
   remote<CreateFlags>(create, terminal, async (remote, [name = ""], flags) => {
     const { tenant, expiresAt, rateLimit } = flags;
@@ -65,15 +68,15 @@ export function addKeys(program: Command, terminal: Terminal): void {
     const body = { name, scopes, tenant, expires_at: end?.toISOString(), rate_limit: rate };
     const made = await remote.client.keys.create({ body });
     printResult(remote, made, ({ key }) => clean(key));
-    printNote(remote, `It is shown this once. Its id is ${clean(made.id)}.`);
+    printNote(remote, `The key is shown only once. Its id is ${clean(made.id)}.`);
   });
   const revoke = keys
     .command("revoke")
     .description("revoke a key")
-    .argument("<key>", "its id, not the key itself")
-    .option("--yes", "do not ask");
+    .argument("<key>", "id of the key, not the key itself")
+    .option("--yes", "skip the confirmation");
   remote<{ yes?: boolean }>(revoke, terminal, async (remote, [key = ""], { yes }) => {
-    await confirm(terminal, `The key ${key} is refused from now on.`, yes);
+    await confirm(terminal, `This revokes the key ${key}.`, yes);
     await remote.client.keys.revoke({ key });
     printResult(remote, { id: key, revoked: true }, () => `${clean(key)} is revoked.`);
   });

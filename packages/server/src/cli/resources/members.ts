@@ -27,16 +27,16 @@ interface OfTenant {
 }
 
 export function addMembers(program: Command, terminal: Terminal): void {
-  const members = program.command("members").description("members of a tenant, your users");
+  const members = program.command("members").description("members of a tenant");
   const describe = (member: Member): string =>
     facts(
       terminal,
       columns.map(({ title, value }) => [title.toLowerCase(), value(member)]),
     );
   const add = (name: string, description: string): Command =>
-    members.command(name).description(description).requiredOption("--tenant <tenant>", "of this tenant");
+    members.command(name).description(description).requiredOption("--tenant <tenant>", "id of the tenant");
   const addOfUser = (name: string, description: string): Command =>
-    add(name, description).argument("<user>", "the user's id, one of your own");
+    add(name, description).argument("<user>", "id of the user in your system");
 
   remote<PageFlags & OfTenant>(
     listOptions(add("list", "list the members")),
@@ -50,16 +50,13 @@ export function addMembers(program: Command, terminal: Terminal): void {
   remote<OfTenant>(addOfUser("get", "show a member"), terminal, async (remote, [user = ""], { tenant }) => {
     printResult(remote, await remote.client.members.get({ tenant, user }), describe);
   });
-  const put = addOfUser(
-    "put",
-    "make a user a member, with a key of the whole installation, or change the role",
-  )
+  const put = addOfUser("put", "add a member (needs a key of the whole installation), or change the role")
     .addOption(
-      new Option("--role <role>", "what they may do")
+      new Option("--role <role>", "role of the member")
         .choices(["owner", "admin", "member"])
         .makeOptionMandatory(),
     )
-    .option("--email <address>", "where they are told of disabled endpoints");
+    .option("--email <address>", "address for mails about disabled endpoints");
   remote<OfTenant & Pick<Member, "role"> & { email?: string }>(
     put,
     terminal,
@@ -67,13 +64,13 @@ export function addMembers(program: Command, terminal: Terminal): void {
       printResult(remote, await remote.client.members.put({ tenant, user, body: { role, email } }), describe);
     },
   );
-  const remove = addOfUser("delete", "remove a member").option("--yes", "do not ask");
+  const remove = addOfUser("delete", "remove a member").option("--yes", "skip the confirmation");
   remote<OfTenant & { yes?: boolean }>(remove, terminal, async (remote, [user = ""], { tenant, yes }) => {
-    await confirm(terminal, `${user} is no member of ${tenant} any more.`, yes);
+    await confirm(terminal, `This removes ${user} from ${tenant}.`, yes);
     await remote.client.members.delete({ tenant, user });
-    printResult(remote, { tenant, user, deleted: true }, () => `${clean(user)} is no member any more.`);
+    printResult(remote, { tenant, user, deleted: true }, () => `${clean(user)} is removed.`);
   });
-  const token = addOfUser("token", "make a token for a member to act with").option(
+  const token = addOfUser("token", "create a token for a member").option(
     "--expires-in <seconds>",
     "60 to 2592000 (default 3600)",
   );
@@ -86,7 +83,7 @@ export function addMembers(program: Command, terminal: Terminal): void {
       const body = { expires_in_seconds: seconds };
       const made = await remote.client.members.createToken({ tenant, user, body });
       printResult(remote, made, ({ key }) => clean(key));
-      printNote(remote, `It is shown this once, and ends ${timeText(made.expires_at)}.`);
+      printNote(remote, `The token is shown only once. It expires ${timeText(made.expires_at)}.`);
     },
   );
 }

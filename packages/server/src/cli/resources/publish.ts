@@ -34,19 +34,20 @@ export function addPublish(program: Command, terminal: Terminal): void {
   const command = program
     .command("publish")
     .description("publish an event")
-    .argument("<type>", "its type, such as order.paid")
-    .addOption(new Option("--tenant <tenant>", "whose event it is").conflicts("user"))
-    .option("--user <user>", "instead: an event for every active tenant of this user")
+    .argument("<type>", "type of the event, such as order.paid")
+    .addOption(new Option("--tenant <tenant>", "tenant of the event").conflicts("user"))
+    .option("--user <user>", "publish for every active tenant of this user instead")
     .option("--data <json>", "JSON, @file, or - for standard input", "{}")
-    .option("--subject <subject>", "what it is about; events of a subject are numbered")
-    .option("--idempotency-key <key>", "published twice with it, it is there once")
-    .option("--api-version <version>", "version of the data's form");
+    .option("--subject <subject>", "subject; events of a subject are numbered")
+    .option("--idempotency-key <key>", "events with the same key are published once")
+    .option("--api-version <version>", "version of the data");
   remote<PublishFlags>(command, terminal, publish);
 }
 
 async function publish(remote: Remote, [type = ""]: readonly string[], flags: PublishFlags): Promise<void> {
   const { tenant, user } = flags;
-  if (tenant === undefined && user === undefined) throw usage("Whose event is it? Give --tenant or --user.");
+  if (tenant === undefined && user === undefined)
+    throw usage("Set the owner of the event with --tenant or --user.");
   requireId(user);
   const data = await readData(flags.data, remote.terminal);
   const fields = {
@@ -58,17 +59,17 @@ async function publish(remote: Remote, [type = ""]: readonly string[], flags: Pu
     api_version: flags.apiVersion,
   };
   const body = `${JSON.stringify(fields).slice(0, -1)},"data":${data}}`;
-  const answer = JSON.parse(await remote.send(contract.events.publish, "/api/v1/events", body)) as
+  const published = JSON.parse(await remote.send(contract.events.publish, "/api/v1/events", body)) as
     | Published
     | PublishedForUser;
-  if ("events" in answer) {
-    printResult(remote, answer, describeEach);
+  if ("events" in published) {
+    printResult(remote, published, describeEach);
     return;
   }
-  await showOne(remote, answer);
+  await printPublished(remote, published);
 }
 
-async function showOne(remote: Remote, published: Published): Promise<void> {
+async function printPublished(remote: Remote, published: Published): Promise<void> {
   printResult(remote, published, describe);
   if (published.duplicate || remote.isJson) return;
   if (published.deliveries === 0) await printWhyNoDeliveries(remote, published);
@@ -80,7 +81,7 @@ async function printWhyNoDeliveries(remote: Remote, { id }: Published): Promise<
   const why = await remote.client.events
     .get({ event: id })
     .then((event) => explainNoDeliveries(remote, event))
-    .catch(() => `See why, with a key that has deliveries:read: posthorn trace ${clean(id)}`);
+    .catch(() => `To see why, use a key with deliveries:read: posthorn trace ${clean(id)}`);
   printNote(remote, why);
 }
 
@@ -88,7 +89,7 @@ async function printWhyNoDeliveries(remote: Remote, { id }: Published): Promise<
 async function printHolds(remote: Remote, { id }: Published): Promise<void> {
   const event = await remote.client.events.get({ event: id }).catch(nullIfRejected);
   const holds = new Holds(remote);
-  await holds.look(event?.deliveries ?? []);
+  await holds.load(event?.deliveries ?? []);
   for (const delivery of event?.deliveries ?? []) {
     const hold = holds.of(delivery);
     if (hold !== null) printNote(remote, `${clean(delivery.id)} to ${clean(delivery.endpoint_id)} ${hold}.`);
@@ -97,19 +98,19 @@ async function printHolds(remote: Remote, { id }: Published): Promise<void> {
 
 function describeEach({ user, events }: PublishedForUser): string {
   if (events.length === 0)
-    return `Nothing was published: ${clean(user)} is a member of no active tenant. See posthorn members list --tenant <tenant>.`;
+    return `Nothing was published: ${clean(user)} is not a member of an active tenant. See posthorn members list --tenant <tenant>.`;
   return events.map(({ tenant, ...published }) => `${clean(tenant)}: ${describe(published)}`).join("\n");
 }
 
 function describe({ id, duplicate, deliveries }: Published): string {
   const shown = clean(id);
-  if (duplicate) return `${shown} was published before with this idempotency key; nothing new was made.`;
+  if (duplicate) return `${shown} was already published with this idempotency key.`;
   const made =
     deliveries === null
-      ? "Its deliveries are made in a moment."
+      ? "Its deliveries are being created."
       : deliveries === 0
-        ? "It goes to no endpoint."
-        : `${deliveries} ${deliveries === 1 ? "delivery is" : "deliveries are"} made for it.`;
+        ? "No endpoint matches."
+        : `${deliveries} ${deliveries === 1 ? "delivery" : "deliveries"} created.`;
   const next = deliveries === 0 ? "" : `\nFollow it with: posthorn trace ${shown}`;
   return `Published ${shown}. ${made}${next}`;
 }

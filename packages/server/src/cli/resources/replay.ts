@@ -48,28 +48,28 @@ const columns: readonly Column<Replay>[] = [
 ];
 
 export function addReplay(program: Command, terminal: Terminal): void {
-  const replay = program.command("replay").description("send again by a filter");
+  const replay = program.command("replay").description("deliver again by a filter");
   const start = replay
     .command("start")
-    .description("send again what a filter matches, and show how far it has come")
-    .option("--tenant <tenant>", "of this tenant")
-    .option("--endpoint <endpoint>", "to this endpoint")
-    .option("--type <type>", "of events of this type")
-    .option("--states <states>", `comma between: ${STATES.join(", ")} (default dead)`)
-    .option("--reason <reason>", "dead for this reason")
+    .description("deliver again what a filter matches, and show the progress")
+    .option("--tenant <tenant>", "only of this tenant")
+    .option("--endpoint <endpoint>", "only to this endpoint")
+    .option("--type <type>", "only events of this type")
+    .option("--states <states>", `comma-separated: ${STATES.join(", ")} (default dead)`)
+    .option("--reason <reason>", "only dead letters with this reason")
     .option("--rate <number>", "deliveries per second (default 50)")
-    .option("--resubscribe", "events without a delivery to an endpoint that wants them now get one")
-    .option("--dry-run", "say how many that would be, and start nothing")
-    .option("--detach", "do not wait for its end")
-    .option("--yes", "do not ask");
+    .option("--resubscribe", "also create deliveries for events that match an endpoint now")
+    .option("--dry-run", "only count the deliveries")
+    .option("--detach", "do not wait for the end")
+    .option("--yes", "skip the confirmation");
   remote<StartFlags>(timeOptions(start), terminal, async (remote, _args, flags) => {
     const body = inputOf(remote, flags);
     if (flags.dryRun || !flags.yes) {
       const preview = await remote.client.replays.start({ body: { ...body, dry_run: true } });
       const { count, is_exact } = preview as ReplayPreview;
       const many = `${is_exact ? "" : "at least "}${count}`;
-      if (flags.dryRun) return printResult(remote, preview, () => `It would send ${many} again.`);
-      await confirm(terminal, `It sends ${many} again.`, flags.yes);
+      if (flags.dryRun) return printResult(remote, preview, () => `Deliveries to send again: ${many}.`);
+      await confirm(terminal, `Deliveries to send again: ${many}.`, flags.yes);
     }
     const started = (await remote.client.replays.start({ body })) as Replay;
     const ended = flags.detach ? started : await waitForEnd(remote, started);
@@ -78,7 +78,7 @@ export function addReplay(program: Command, terminal: Terminal): void {
   const list = replay
     .command("list")
     .description("list replays, newest first")
-    .option("--tenant <tenant>", "of this tenant");
+    .option("--tenant <tenant>", "only of this tenant");
   remote<PageFlags & { tenant?: string }>(listOptions(list), terminal, async (remote, _args, flags) => {
     const { tenant } = flags;
     const fetchPage = (page: object) => remote.client.replays.list({ query: { tenant, ...page } });
@@ -88,10 +88,7 @@ export function addReplay(program: Command, terminal: Terminal): void {
   remote(get, terminal, async (remote, [id = ""]) => {
     printResult(remote, await remote.client.replays.get({ replay: id }), describe);
   });
-  const cancel = replay
-    .command("cancel")
-    .description("end a replay before its next step")
-    .argument("<replay>", "rpl_…");
+  const cancel = replay.command("cancel").description("cancel a replay").argument("<replay>", "rpl_…");
   remote(cancel, terminal, async (remote, [id = ""]) => {
     printResult(remote, await remote.client.replays.cancel({ replay: id }), describe);
   });
@@ -122,13 +119,13 @@ function statesOf(text: string): State[] {
 async function waitForEnd({ client, terminal }: Remote, started: Replay): Promise<Replay> {
   const bar = progressBar(terminal, "Replaying");
   let replay = started;
-  const look = async () => {
+  const pollOnce = async () => {
     replay = await client.replays.get({ replay: started.id });
     bar.update(replay.done, replay.total);
     return replay.state === "running" ? undefined : "done";
   };
   try {
-    await poll(terminal, POLL_INTERVAL_MS, look, () => {});
+    await poll(terminal, POLL_INTERVAL_MS, pollOnce, () => {});
   } finally {
     bar.end();
   }
@@ -141,7 +138,7 @@ function describe({ id, state, done, total, skipped }: Replay): string {
   const lines = [`${clean(id)} is ${state}: ${done}${of} sent again.`, ...left];
   if (state === "running")
     lines.push(
-      `See how far it is: posthorn replay get ${clean(id)}; end it: posthorn replay cancel ${clean(id)}`,
+      `Show the progress: posthorn replay get ${clean(id)}; cancel: posthorn replay cancel ${clean(id)}`,
     );
   return lines.join("\n");
 }

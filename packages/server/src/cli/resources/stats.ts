@@ -7,11 +7,11 @@ import { type StatsScope, statsText } from "../views/stats.ts";
 export function addStats(program: Command, terminal: Terminal): void {
   const command = program
     .command("stats")
-    .description("how many deliveries wait or are dead, and how those that ended lately have ended")
-    .option("--tenant <tenant>", "of this tenant")
-    .option("--endpoint <endpoint>", "to this endpoint")
+    .description("count deliveries by state, and the results of recent ones")
+    .option("--tenant <tenant>", "only of this tenant")
+    .option("--endpoint <endpoint>", "only to this endpoint")
     .addOption(
-      new Option("--period <period>", "how far back those that ended go")
+      new Option("--period <period>", "period of the finished deliveries")
         .choices(["hour", "day"])
         .default("hour"),
     );

@@ -24,7 +24,7 @@ const columns: readonly Column<Tenant>[] = [
 ];
 
 export function addTenants(program: Command, terminal: Terminal): void {
-  const tenants = program.command("tenants").description("tenants, your customers");
+  const tenants = program.command("tenants").description("tenants");
   const describe = (tenant: Tenant): string =>
     facts(
       terminal,
@@ -35,7 +35,7 @@ export function addTenants(program: Command, terminal: Terminal): void {
     const fetchPage = (page: object) => remote.client.tenants.list({ query: page });
     await printList(remote, flags, fetchPage, {
       columns,
-      none: "There is no tenant yet. Make one with `posthorn tenants put <id>`.",
+      none: "There are no tenants. Create one with `posthorn tenants put <id>`.",
     });
   });
   const get = tenants.command("get").description("show a tenant").argument("<tenant>", "its id");
@@ -44,16 +44,16 @@ export function addTenants(program: Command, terminal: Terminal): void {
   });
   const put = tenants
     .command("put")
-    .description("make a tenant or change it")
-    .argument("<tenant>", "its id, one of your own")
-    .option("--name <name>", "what people call it")
-    .option("--active", "send to its endpoints")
-    .addOption(new Option("--inactive", "send nothing to its endpoints").conflicts("active"))
+    .description("create or change a tenant")
+    .argument("<tenant>", "its id in your system")
+    .option("--name <name>", "display name")
+    .option("--active", "deliver to its endpoints")
+    .addOption(new Option("--inactive", "stop delivering to its endpoints").conflicts("active"))
     .option(
       "--websub-topics <types>",
-      "types that anybody may read and follow by WebSub, comma between: order.paid,invoice.*; '' for none",
+      "comma-separated types that are public WebSub topics, such as order.paid,invoice.*; '' for none",
     )
-    .option("--restore", "bring back one that was deleted, with its history");
+    .option("--restore", "restore a deleted tenant with its history");
   remote<PutFlags>(put, terminal, async (remote, [tenant = ""], flags) => {
     const { name, active, inactive, websubTopics, restore } = flags;
     const isActive = active ? true : inactive ? false : undefined;
@@ -62,17 +62,17 @@ export function addTenants(program: Command, terminal: Terminal): void {
     const put = await remote.client.tenants.put({ tenant, body });
     printResult(remote, put, describe);
     if (topics !== undefined && topics.length > 0)
-      printNote(remote, "Whoever knows the address of these topics reads their events, without a key.");
+      printNote(remote, "These topics are public: their events can be read without a key.");
   });
   const remove = tenants
     .command("delete")
     .description("delete a tenant that has no endpoints")
     .argument("<tenant>", "its id")
-    .option("--yes", "do not ask");
+    .option("--yes", "skip the confirmation");
   remote<{ yes?: boolean }>(remove, terminal, async (remote, [tenant = ""], { yes }) => {
     await confirm(
       terminal,
-      `The tenant ${tenant} is deleted, with its members and keys. Its history stays, and its id with it.`,
+      `This deletes the tenant ${tenant} with its members and keys. Its history is kept, and its id stays reserved.`,
       yes,
     );
     await remote.client.tenants.delete({ tenant });

@@ -22,7 +22,7 @@ interface TracedDelivery extends DeliveryDetail {
 export function addTrace(program: Command, terminal: Terminal): void {
   const command = program
     .command("trace")
-    .description("what happened to an event, and what to do next")
+    .description("show what happened to an event, and what to do next")
     .argument("<event>", "evt_…");
   remote(command, terminal, trace);
 }
@@ -51,7 +51,7 @@ function explainUnknownEvent(error: unknown, id: string): unknown {
   const isUnknown = error instanceof PosthornApiError && error.code === "event_not_found";
   if (!isUnknown || id.startsWith("evt_")) return error;
   return usage(
-    `${JSON.stringify(id)} is not the id of an event, which begins with evt_. Find it by what it is about: posthorn events list --subject ${clean(id)}`,
+    `${JSON.stringify(id)} is not an event id, which begins with evt_. Search by subject: posthorn events list --subject ${clean(id)}`,
   );
 }
 
@@ -79,18 +79,18 @@ async function screen(
   ]);
   const waiting = event.batches.filter(({ event_id }) => event_id === null).map(waitsForBatch);
   if (deliveries.length + waiting.length === 0)
-    return [about, `No delivery was made. ${await explainNoDeliveries(remote, event)}`].join("\n\n");
+    return [about, `It has no deliveries. ${await explainNoDeliveries(remote, event)}`].join("\n\n");
   const made = deliveries.map((delivery) => deliveryText(terminal, delivery, now()));
   const others = event.not_matched.map(explainNotMatched).join("\n");
   return [about, ...made, ...waiting, ...(others === "" ? [] : [others])].join("\n\n");
 }
 
 function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): string {
-  const url = delivery.endpoint === null ? "an endpoint that is gone" : clean(delivery.endpoint.url);
+  const url = delivery.endpoint === null ? "a deleted endpoint" : clean(delivery.endpoint.url);
   const isWaiting = delivery.state === "pending" || delivery.state === "failed";
   const hold = isWaiting && delivery.endpoint !== null ? holdText(delivery.endpoint, now) : null;
   const state = toned(terminal, toneOfState(delivery.state), stateText(delivery, now, hold));
-  const tries = delivery.attempts.length === 0 ? [] : [attemptTable(terminal, delivery.attempts)];
+  const attempts = delivery.attempts.length === 0 ? [] : [attemptTable(terminal, delivery.attempts)];
   return [
     `${state}  ${url}`,
     toned(
@@ -98,7 +98,7 @@ function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): 
       "quiet",
       `${clean(delivery.id)} to ${clean(delivery.endpoint_id)}${membersText(delivery)}`,
     ),
-    ...tries,
+    ...attempts,
     ...(delivery.advice === null ? [] : [`→ ${clean(delivery.advice)}`]),
   ].join("\n");
 }

@@ -19,7 +19,7 @@ export function parseRequest(bytes: Buffer): RawRequest {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
     if (name === undefined || value === undefined) {
       throw usage(
-        `"${line.slice(0, 60)}" is no header. Write each as 'name: value', then an empty line, then the body.`,
+        `"${line.slice(0, 60)}" is not a header. Write headers as 'name: value', then an empty line, then the body.`,
       );
     }
     const lower = name.toLowerCase();
@@ -42,7 +42,7 @@ function split(bytes: Buffer): { head: string; body: Buffer } {
   const [end] = ends;
   if (end === undefined) {
     throw usage(
-      "This is no request: an empty line between headers and body is missing. Pipe the whole request in, or give the headers with --header.",
+      "The empty line between headers and body is missing. Pass the whole request, or use --header for the headers.",
     );
   }
   return { head: bytes.subarray(0, end.at).toString("latin1"), body: bytes.subarray(end.at + end.length) };

@@ -28,19 +28,26 @@ export function addSign(program: Command, terminal: Terminal): void {
     .description("print the signature headers of a body read from standard input; works offline")
     .requiredOption(
       "--secret <secret...>",
-      "whsec_… or whsk_…, or any text for a vendor's scheme; several while one is changed",
+      "whsec_… or whsk_…, or any text for a vendor's scheme; several during a rotation",
     )
     .addOption(
-      schemeOption("--scheme <schemes>", `comma between (default ${DEFAULT_SCHEMES.join(",")}), of these`),
+      schemeOption(
+        "--scheme <schemes>",
+        `comma-separated signature schemes (default ${DEFAULT_SCHEMES.join(",")})`,
+      ),
     )
-    .option("--to <url>", "where it is sent to, for schemes that sign the URL")
-    .option("--type <type>", "the event's type, which some vendors have in a header", "webhook.test")
-    .option("--content-type <type>", "of the body, for HTTP Message Signatures", "application/json")
-    .option("--id <id>", "the event's id (default: a new one)")
+    .option("--to <url>", "URL of the receiver, for schemes that sign the URL")
+    .option("--type <type>", "type of the event, which some vendors send in a header", "webhook.test")
+    .option(
+      "--content-type <type>",
+      "content type of the body, for HTTP Message Signatures",
+      "application/json",
+    )
+    .option("--id <id>", "id of the event (default: a new one)")
     .option("--timestamp <seconds>", "Unix time (default: now)")
-    .option("--header-prefix <prefix>", "of the headers (default X-Webhook)")
+    .option("--header-prefix <prefix>", "prefix of the headers (default X-Webhook)")
     .option("--body <file>", "read the body from a file")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action((flags: SignFlags) => run(terminal, flags));
 }
 
@@ -48,16 +55,17 @@ async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
   const headerPrefix = prefixOf(flags.headerPrefix);
   const schemes = schemesOf(flags.scheme, headerPrefix);
   const timestamp = flags.timestamp ?? String(Math.floor(Date.now() / 1000));
-  if (!/^\d{1,12}$/.test(timestamp)) throw usage("--timestamp is a Unix time in whole seconds.");
+  if (!/^\d{1,12}$/.test(timestamp)) throw usage("--timestamp must be a Unix time in whole seconds.");
   const id = flags.id ?? `evt_${randomUUID()}`;
-  if (!/^[\x21-\x2d\x2f-\x7e]{1,255}$/.test(id)) throw usage("--id has visible ASCII characters and no dot.");
+  if (!/^[\x21-\x2d\x2f-\x7e]{1,255}$/.test(id))
+    throw usage("--id must be visible ASCII characters without a dot.");
   const secrets = secretsOf(flags.secret);
   requireSigningSecrets(schemes, secrets);
-  const place = placeOf(flags.to, schemes);
+  const target = targetUrl(flags.to, schemes);
   const body = flags.body === undefined ? await readAll(terminal.stdin) : readNamedFile("--body", flags.body);
 
   const look = vendorStyleOf({ schemes, headerPrefix });
-  const url = place === undefined ? "" : (look.urlToSend?.(place, digestOf(body)) ?? place);
+  const url = target === undefined ? "" : (look.urlToSend?.(target, digestOf(body)) ?? target);
   const now = new Date(Number(timestamp) * 1000);
   const names = headerNames(headerPrefix);
   const headers: Record<string, string> = {
@@ -69,7 +77,8 @@ async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
   addCompanions(headers, look, { event: eventOf(flags, id, now, body), attempts: 0 }, {});
   const lines = Object.entries(headers).map(([name, value]) => `${clean(name)}: ${clean(value)}`);
   terminal.print(flags.json ? jsonText(headers) : lines.join("\n"));
-  if (place !== undefined && url !== place) terminal.printError(`Send it to ${clean(url)}, which is signed.`);
+  if (target !== undefined && url !== target)
+    terminal.printError(`Send it to ${clean(url)}, because the URL is signed.`);
 }
 
 /** The event that companion headers are derived from. */
@@ -82,13 +91,13 @@ function isMessageSignature(name: string): boolean {
   return schemeNamed(name).isMessageSignature === true;
 }
 
-function placeOf(given: string | undefined, schemes: readonly string[]): string | undefined {
+function targetUrl(given: string | undefined, schemes: readonly string[]): string | undefined {
   if (given !== undefined && !URL.canParse(given))
-    throw usage(`--to is a URL such as https://example.com/hooks, not ${JSON.stringify(given)}.`);
+    throw usage(`--to must be a URL such as https://example.com/hooks, not ${JSON.stringify(given)}.`);
   const signing = schemes.find(
     (name) => schemeNamed(name).signedUrls !== undefined || isMessageSignature(name),
   );
   if (signing !== undefined && given === undefined)
-    throw usage(`${signing} signs the URL too: give --to, where the request is sent to.`);
+    throw usage(`${signing} signs the URL: set it with --to.`);
   return given;
 }

@@ -23,29 +23,23 @@ interface VerifyFlags {
 export function addVerify(program: Command, terminal: Terminal): void {
   program
     .command("verify")
-    .description("say whether a request was signed with a secret, and if not, why; works offline")
-    .requiredOption(
-      "--secret <secret...>",
-      "whsec_…, whpk_…, or what a vendor gave you; any of them may have signed",
-    )
-    .option("--header <header...>", "'name: value', as it came; the body is then on standard input")
-    .option(
-      "--request <file>",
-      "a whole request as it came over the wire (default: standard input, without --header)",
-    )
-    .option("--body <file>", "read the body from a file; for use with --header")
-    .option("--to <url>", "where it was sent to, for schemes that sign the URL (default: by its first line)")
-    .option("--header-prefix <prefix>", "of the headers (default X-Webhook)")
-    .option("--tolerance <seconds>", "how old it may be; 0 does not look", "300")
-    .option("--now <time>", "judge the age as of this time: 2026-11-15T09:30:00Z")
-    .option("--json", "answer in JSON")
+    .description("verify the signature of a request, and explain a failure; works offline")
+    .requiredOption("--secret <secret...>", "whsec_…, whpk_…, or a vendor's secret; one of them must match")
+    .option("--header <header...>", "'name: value'; the body is read from standard input")
+    .option("--request <file>", "file with a raw HTTP request (default: standard input)")
+    .option("--body <file>", "read the body from a file; only with --header")
+    .option("--to <url>", "requested URL, for schemes that sign the URL (default: from the request line)")
+    .option("--header-prefix <prefix>", "prefix of the headers (default X-Webhook)")
+    .option("--tolerance <seconds>", "maximum age of the signature; 0 disables the check", "300")
+    .option("--now <time>", "time to compare the age with, such as 2026-11-15T09:30:00Z")
+    .option("--json", "print JSON")
     .action((flags: VerifyFlags) => run(terminal, flags));
 }
 
 async function run(terminal: Terminal, flags: VerifyFlags): Promise<void> {
-  if (!/^\d{1,9}$/.test(flags.tolerance)) throw usage("--tolerance is a whole number of seconds.");
+  if (!/^\d{1,9}$/.test(flags.tolerance)) throw usage("--tolerance must be a whole number of seconds.");
   const now = flags.now === undefined ? new Date() : new Date(flags.now);
-  if (Number.isNaN(now.getTime())) throw usage("--now is a time such as 2026-11-15T09:30:00Z.");
+  if (Number.isNaN(now.getTime())) throw usage("--now must be a time such as 2026-11-15T09:30:00Z.");
   const secrets = secretsOf(flags.secret);
   const headerPrefix = prefixOf(flags.headerPrefix);
   const request = await readRequest(terminal, flags);
@@ -57,21 +51,21 @@ async function run(terminal: Terminal, flags: VerifyFlags): Promise<void> {
   if (flags.json) terminal.print(jsonText({ valid: isValid, findings }));
   else terminal.print(findings.map((finding) => lineOf(terminal, finding)).join("\n"));
   if (!isValid) {
-    throw new CliError("failed", "The request is not to be trusted: no signature on it holds.");
+    throw new CliError("failed", "The request has no valid signature.");
   }
 }
 
 async function readRequest(terminal: Terminal, flags: VerifyFlags): Promise<RawRequest> {
   if (flags.header === undefined) {
-    if (flags.body !== undefined) throw usage("--body goes with --header; a --request has its body in it.");
+    if (flags.body !== undefined) throw usage("--body needs --header; a --request contains its body.");
     const bytes =
       flags.request === undefined ? await readAll(terminal.stdin) : readNamedFile("--request", flags.request);
     return parseRequest(bytes);
   }
-  if (flags.request !== undefined) throw usage("Give --request or --header, not both.");
+  if (flags.request !== undefined) throw usage("Use --request or --header, not both.");
   const wrong = flags.header.find((header) => !header.includes(":"));
   if (wrong !== undefined) {
-    throw usage(`"${wrong.slice(0, 60)}" is no header. Give each as --header 'name: value', as it came.`);
+    throw usage(`"${wrong.slice(0, 60)}" is not a header. Use --header 'name: value'.`);
   }
   const body = flags.body === undefined ? await readAll(terminal.stdin) : readNamedFile("--body", flags.body);
   return { ...parseRequest(Buffer.from(`${flags.header.join("\r\n")}\r\n\r\n`)), body };
@@ -85,18 +79,18 @@ function nothingToVerify({
   if (scheme !== undefined) {
     const header = scheme.headers.signature(headerNames(headerPrefix));
     return usage(
-      `${header} is there, but no secret given fits its scheme. A whpk_… verifies only ed25519, a whsec_… only the others.`,
+      `${header} is present, but no given secret matches its scheme. A whpk_… verifies only ed25519, a whsec_… only the others.`,
     );
   }
   if (headers["signature-input"] !== undefined) {
-    return usage("This is an HTTP Message Signature (RFC 9421). Verify it with a library of that standard.");
+    return usage("This is an HTTP Message Signature (RFC 9421). Verify it with a library for that standard.");
   }
   const names = [headerNames(headerPrefix).signature, "webhook-signature"];
   const other = Object.keys(headers).find((name) => name.endsWith("-signature"));
   const hint =
     other === undefined
-      ? "Was the whole request given?"
-      : `There is ${other}; give --header-prefix ${other.slice(0, -"-signature".length)}.`;
+      ? "Check that the whole request was passed."
+      : `There is ${other}; use --header-prefix ${other.slice(0, -"-signature".length)}.`;
   return usage(`There is no ${names.join(" and no ")} header, nor one of a vendor. ${hint}`);
 }
 

@@ -11,7 +11,7 @@ export interface Column<Row> {
 }
 
 const GAP = "  ";
-const LEAST = 8;
+const MIN_WIDTH = 8;
 
 export function table<Row>(
   terminal: Pick<Terminal, "columns" | "hasColors">,
@@ -66,7 +66,7 @@ function fit<Row>(
   while (excess > 0) {
     const candidates = fitted.map((width, index) => (columns[index]?.canShrink ? width : 0));
     const widest = candidates.indexOf(Math.max(...candidates));
-    const cut = Math.min(excess, (candidates[widest] ?? 0) - LEAST);
+    const cut = Math.min(excess, (candidates[widest] ?? 0) - MIN_WIDTH);
     if (cut <= 0) break;
     fitted[widest] = (fitted[widest] ?? 0) - cut;
     excess -= cut;

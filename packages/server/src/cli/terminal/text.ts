@@ -3,16 +3,16 @@ import { styleText } from "node:util";
 import type { Terminal } from "./terminal.ts";
 
 // Control characters (C0, DEL, C1), the separators that end a line, and the marks that reorder text.
-const HARMFUL = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const UNSAFE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Returns one line without unsafe characters. */
 export function clean(text: unknown): string {
-  return String(text).replace(HARMFUL, "\u{fffd}");
+  return String(text).replace(UNSAFE, "\u{fffd}");
 }
 
 /** Like `clean`, but keeps line breaks and tabs. */
 export function cleanLines(text: string): string {
-  return text.replace(HARMFUL, (found) => (found === "\n" || found === "\t" ? found : "\u{fffd}"));
+  return text.replace(UNSAFE, (found) => (found === "\n" || found === "\t" ? found : "\u{fffd}"));
 }
 
 export function jsonText(value: unknown, indent = 2): string {
@@ -21,7 +21,7 @@ export function jsonText(value: unknown, indent = 2): string {
 
 /** Escapes all unsafe characters in JSON; JSON itself escapes only the first 32. */
 export function safeJson(json: string): string {
-  return json.replace(HARMFUL, (found) => {
+  return json.replace(UNSAFE, (found) => {
     if (found === "\n" || found === "\t") return found;
     // outside strings it is whitespace, and inside it is escaped already
     return found === "\r" ? " " : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -29,22 +29,27 @@ const endpoint = {
 
 test.each([
   ["success", delivery, endpoint, null],
-  ["in_flight", delivery, endpoint, "being sent at this moment"],
+  ["in_flight", delivery, endpoint, "It is being sent"],
   ["pending", delivery, endpoint, "It waits for its turn"],
   [
     "failed",
     { ...delivery, next_retry_at: "2026-11-15T10:00:00Z" },
     endpoint,
-    "by itself at 2026-11-15T10:00:00Z. To try it now: posthorn retry dlv_1",
+    "automatically at 2026-11-15T10:00:00Z. To retry now: posthorn retry dlv_1",
   ],
-  ["failed", delivery, { ...endpoint, circuit: "open" as const }, "only probed"],
+  ["failed", delivery, { ...endpoint, circuit: "open" as const }, "The circuit is open"],
   ["failed", delivery, { ...endpoint, is_active: false }, "posthorn endpoints enable ep_1 --tenant acme"],
-  ["failed", delivery, { ...endpoint, is_active: false, disabled_reason: "failures" }, "what it fails with"],
+  [
+    "failed",
+    delivery,
+    { ...endpoint, is_active: false, disabled_reason: "failures" },
+    "Fix the cause of its failures",
+  ],
   [
     "pending",
     delivery,
     { ...endpoint, is_active: false, disabled_reason: "manual" },
-    "disabled by a person. When it may be sent to again: posthorn endpoints enable",
+    "disabled manually. To enable it: posthorn endpoints enable",
   ],
   [
     "failed",
@@ -67,7 +72,7 @@ test.each([
 
 test.each(END_REASONS)("one that is dead because of %s has advice of its own", (dead_reason) => {
   const advice = adviceFor({ ...delivery, state: "dead", dead_reason }, endpoint, now);
-  expect(advice).not.toContain("It is not tried again by itself");
+  expect(advice).not.toContain("It is not retried automatically");
   if (dead_reason !== "endpoint_deleted") expect(advice).toContain("posthorn retry dlv_1");
 });
 
@@ -77,12 +82,12 @@ test("one that is dead on a disabled endpoint needs both, to enable it and to re
   expect(advice).toMatch(/posthorn endpoints enable ep_1 --tenant acme .*posthorn retry dlv_1$/);
 });
 
-test("an answer that is hidden is not said to stand above", () => {
+test("advice for a redacted response asks for a key with payloads:read", () => {
   const attempt = { response_body: "[redacted]" };
   const dead = { ...delivery, state: "dead" as const, dead_reason: "rejected" as const };
   const seen = { ...attempt, response_body: "no such order" };
   const adviceWith = (attempts: readonly object[]) =>
     adviceFor({ ...dead, attempts: attempts as never }, endpoint, now);
-  expect(adviceWith([attempt])).toContain("which a key with payloads:read shows");
-  expect(adviceWith([seen])).toContain("in its answer above");
+  expect(adviceWith([attempt])).toContain("use a key with payloads:read");
+  expect(adviceWith([seen])).toContain("see the response above");
 });

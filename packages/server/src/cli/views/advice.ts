@@ -8,56 +8,53 @@ type KnownEndpoint = Pick<Endpoint, "id" | "is_active" | "disabled_reason" | "ci
 export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null, now: Date): string | null {
   const { state, id, tenant } = delivery;
   if (state === "success") return null;
-  if (state === "in_flight") return "It is being sent at this moment. Look again in a few seconds.";
+  if (state === "in_flight") return "It is being sent. Check again in a few seconds.";
   if (endpoint !== null && !endpoint.is_active) {
     const first =
       endpoint.disabled_reason === "manual"
-        ? "The endpoint was disabled by a person. When it may be sent to again"
-        : "The endpoint is disabled. Set right what it fails with, then";
+        ? "The endpoint was disabled manually. To enable it"
+        : "The endpoint is disabled. Fix the cause of its failures, then";
     const enable = `${first}: posthorn endpoints enable ${endpoint.id} --tenant ${tenant}`;
-    return state === "dead"
-      ? `${enable} and, since a dead letter is not sent by itself: posthorn retry ${id}`
-      : enable;
+    return state === "dead" ? `${enable} and retry the dead letter: posthorn retry ${id}` : enable;
   }
   if (state === "dead") return deadLetterAdvice(delivery);
   const pauseEnds = endpoint?.health.throttled_until ?? null;
   if (pauseEnds !== null && Date.parse(pauseEnds) > now.getTime()) {
-    return `The receiver asked for a pause until ${pauseEnds}. It is tried again by itself after that, and not before.`;
+    return `The receiver asked for a pause until ${pauseEnds}. It is retried automatically after that.`;
   }
   if (endpoint !== null && endpoint.circuit !== "closed") {
-    return `The endpoint fails so often that it is only probed, next at ${endpoint.health.probe_at ?? "any moment"}. Look at what it answers; to try this one now: posthorn retry ${id}`;
+    return `The circuit is open: deliveries are paused until the next probe at ${endpoint.health.probe_at ?? "any moment"}. Check the responses above. To retry now: posthorn retry ${id}`;
   }
   if (delivery.next_retry_at !== null) {
-    return `It is tried again by itself at ${delivery.next_retry_at}. To try it now: posthorn retry ${id}`;
+    return `It is retried automatically at ${delivery.next_retry_at}. To retry now: posthorn retry ${id}`;
   }
-  return "It waits for its turn. If it stays so, see on the machine of the server whether a worker delivers: posthorn doctor";
+  return "It waits for its turn. If it stays pending, check on the server that a worker is running: posthorn doctor";
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  attempts_exhausted: "It was tried as often as the retry policy allows. Set the receiver right",
-  too_old: "It became older than the retry policy allows. Set the receiver right",
-  rejected: "The receiver refuses it, and says why in its answer above. Set the receiver right",
-  redirect: "The receiver is elsewhere now. Change the endpoint's URL to where it redirects",
+  attempts_exhausted: "All attempts of the retry policy failed. Fix the receiver",
+  too_old: "It exceeded the maximum age of the retry policy. Fix the receiver",
+  rejected: "The receiver rejected it; see the response above. Fix the receiver",
+  redirect: "The receiver redirects. Change the endpoint's URL to the new location",
   blocked_address:
-    "The URL leads to an address that may not be called. Change it, or allow the address in POSTHORN_ALLOW_CIDRS",
-  invalid_request: "The endpoint's settings make no valid request. Look at its headers and URL",
-  lease_ended: "The WebSub subscription had ended. If its subscriber has renewed it",
-  gone: "The receiver said that it is gone. If it is not, enable the endpoint",
-  cancelled: "It was cancelled by hand. If it is wanted after all",
-  discarded: "It was discarded when the endpoint was enabled. If it is wanted after all",
+    "The URL resolves to a blocked address. Change it, or allow the address in POSTHORN_ALLOW_CIDRS",
+  invalid_request: "The endpoint's settings do not make a valid request. Check its headers and URL",
+  lease_ended: "The WebSub subscription expired. If the subscriber has renewed it",
+  gone: "The receiver returned 410 Gone. If that is wrong, enable the endpoint",
+  cancelled: "It was cancelled manually. If it is needed",
+  discarded: "It was discarded when the endpoint was enabled. If it is needed",
 };
 
 /** The response body that a key without payloads:read sees. */
 const REDACTED = "[redacted]";
 const REJECTED_REDACTED =
-  "The receiver refuses it, and says why in its answer, which a key with payloads:read shows. Set the receiver right";
+  "The receiver rejected it; use a key with payloads:read to see the response. Fix the receiver";
 
 function deadLetterAdvice({ id, dead_reason, attempts }: Known): string {
-  if (dead_reason === "endpoint_deleted")
-    return "The endpoint is deleted; nothing can be sent to it any more.";
-  const isHidden = dead_reason === "rejected" && attempts.at(-1)?.response_body === REDACTED;
-  const remedy = isHidden
+  if (dead_reason === "endpoint_deleted") return "The endpoint was deleted. It cannot be delivered.";
+  const isRedacted = dead_reason === "rejected" && attempts.at(-1)?.response_body === REDACTED;
+  const remedy = isRedacted
     ? REJECTED_REDACTED
-    : (REMEDIES[dead_reason ?? ""] ?? "It is not tried again by itself");
+    : (REMEDIES[dead_reason ?? ""] ?? "It is not retried automatically");
   return `${remedy}, then: posthorn retry ${id}`;
 }

@@ -4,7 +4,7 @@ import type { Event } from "@posthorn/client";
 const DATA_IS = {
   text: "text, not JSON",
   base64: "bytes, in base64",
-  none: "none: it came without",
+  none: "none",
 } as const;
 
 /** Returns an empty list for an event that is not a CloudEvent. */

@@ -18,7 +18,7 @@ export function stateText(
 ): string {
   if (dead_reason !== null) return `${state} (${clean(dead_reason)})`;
   if (hold !== null) return `${state}, ${hold}`;
-  return next_retry_at === null ? state : `${state}, again ${distanceText(next_retry_at, now)}`;
+  return next_retry_at === null ? state : `${state}, retry ${distanceText(next_retry_at, now)}`;
 }
 
 export function deliveryColumns(
@@ -32,7 +32,7 @@ export function deliveryColumns(
       value: (delivery) => stateText(delivery, now, holdOf(delivery)),
       tone: ({ state }) => toneOfState(state),
     },
-    { title: "TRIES", value: ({ attempt_count }) => attempt_count },
+    { title: "ATTEMPTS", value: ({ attempt_count }) => attempt_count },
     { title: "TYPE", value: ({ event_type }) => event_type, canShrink: true },
     { title: "ENDPOINT", value: ({ endpoint_id }) => endpoint_id, canShrink: true },
     { title: "CREATED", value: ({ created_at }) => timeText(created_at), canShrink: true },
@@ -41,7 +41,7 @@ export function deliveryColumns(
 
 /** Text for an event that waits for its batch. */
 export function waitsForBatch({ endpoint_id }: EventDetail["batches"][number]): string {
-  return `It waits for its batch to ${clean(endpoint_id)}.`;
+  return `Waiting for the next batch to ${clean(endpoint_id)}.`;
 }
 
 export function deliveryTable(terminal: Terminal, deliveries: readonly Delivery[]): string {
@@ -49,19 +49,19 @@ export function deliveryTable(terminal: Terminal, deliveries: readonly Delivery[
 }
 
 const attemptColumns: readonly Column<Attempt>[] = [
-  { title: "TRY", value: ({ number }) => number },
+  { title: "ATTEMPT", value: ({ number }) => number },
   { title: "STARTED", value: ({ started_at }) => timeText(started_at) },
-  { title: "TOOK", value: ({ duration_ms }) => (duration_ms === null ? null : `${duration_ms} ms`) },
-  { title: "PHASES IN MS", value: ({ phases }) => phasesText(phases), canShrink: true },
+  { title: "DURATION", value: ({ duration_ms }) => (duration_ms === null ? null : `${duration_ms} ms`) },
+  { title: "PHASES (MS)", value: ({ phases }) => phasesText(phases), canShrink: true },
   {
-    title: "ANSWER",
+    title: "RESULT",
     value: ({ status_code, error }) => status_code ?? error,
     tone: ({ status_code }) =>
       status_code !== null && status_code >= 200 && status_code < 300 ? "good" : "bad",
   },
-  { title: "BECAUSE OF", value: ({ trigger }) => trigger },
-  { title: "NEXT TRY", value: ({ next_retry_at }) => timeText(next_retry_at) },
-  { title: "IT SAID", value: ({ response_body }) => response_body?.slice(0, 200), canShrink: true },
+  { title: "TRIGGER", value: ({ trigger }) => trigger },
+  { title: "NEXT RETRY", value: ({ next_retry_at }) => timeText(next_retry_at) },
+  { title: "RESPONSE", value: ({ response_body }) => response_body?.slice(0, 200), canShrink: true },
 ];
 
 const PHASES = [

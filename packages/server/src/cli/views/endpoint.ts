@@ -10,7 +10,7 @@ export const endpointColumns: readonly Column<Endpoint>[] = [
   {
     title: "STATE",
     value: stateOf,
-    tone: (endpoint) => (!endpoint.is_active ? "bad" : isWell(endpoint) ? "good" : "warning"),
+    tone: (endpoint) => (!endpoint.is_active ? "bad" : isHealthy(endpoint) ? "good" : "warning"),
   },
   { title: "URL", value: ({ url }) => url, canShrink: true },
   { title: "EVENTS", value: ({ events }) => events.join(" "), canShrink: true },
@@ -27,7 +27,7 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
     ...ifSet("topic", endpoint.websub?.topic ?? null, String),
     ...ifSet("subscribed until", endpoint.websub?.lease_ends_at ?? null, timeText),
     ...SETTING_NAMES.flatMap((name) => SETTING_FACTS[name]?.(endpoint) ?? [factOf(name, endpoint)]),
-    ["failures", health.consecutive_failures === 0 ? "none" : `${health.consecutive_failures} in a row`],
+    ["failures", health.consecutive_failures === 0 ? "none" : `${health.consecutive_failures} consecutive`],
     ...ifSet("failing since", health.failing_since, timeText),
     ["last error", health.last_error],
     ...ifSet("next probe", health.probe_at, timeText),
@@ -70,11 +70,11 @@ export function publicKeysPath(endpoint: string): string {
   return `/.well-known/webhook-keys/${endpoint}`;
 }
 
-function isByKeyPair(scheme: string): boolean {
+function isAsymmetric(scheme: string): boolean {
   return findScheme(scheme)?.key === "ed25519";
 }
 
-function isWell({ circuit, handshake }: Endpoint): boolean {
+function isHealthy({ circuit, handshake }: Endpoint): boolean {
   return circuit === "closed" && (handshake === null || handshake.state === "granted");
 }
 
@@ -91,7 +91,7 @@ function ifSet(name: string, value: string | null, text: (value: string) => stri
 function signatureFacts({ id, signature: { schemes, header_prefix } }: Endpoint): Fact[] {
   return [
     ...schemes.map((scheme, at): Fact => [at === 0 ? "signature" : "", signatureText(scheme, header_prefix)]),
-    ...(schemes.some(isByKeyPair) ? [["public keys", publicKeysPath(id)] as Fact] : []),
+    ...(schemes.some(isAsymmetric) ? [["public keys", publicKeysPath(id)] as Fact] : []),
   ];
 }
 
@@ -109,18 +109,18 @@ function handshakeText({ handshake }: Endpoint, state: string): string {
 function stateOf({ is_active, disabled_reason, handshake, websub, circuit }: Endpoint): string {
   if (!is_active) return `disabled (${disabled_reason ?? "manual"})`;
   if (handshake !== null && handshake.state !== "granted") return `active, handshake ${handshake.state}`;
-  if (websub !== null && circuit === "closed") return "active, by WebSub";
+  if (websub !== null && circuit === "closed") return "active, WebSub";
   return circuit === "closed" ? "active" : `active, circuit ${circuit}`;
 }
 
 function orderingText({ ordering, fifo_on_dead }: Endpoint): string {
-  return ordering === "fifo" ? `fifo, a dead one: ${fifo_on_dead}` : ordering;
+  return ordering === "fifo" ? `fifo, after a dead letter: ${fifo_on_dead}` : ordering;
 }
 
 function retryText({ retry_policy: policy, retry_on }: Endpoint): string {
   const gaps = policy.gaps_ms?.map(durationText).join(",");
   const growth = `exponential from ${durationText(policy.base_ms)} to ${durationText(policy.cap_ms)}, ${policy.max_attempts} attempts`;
-  const age = policy.max_age_ms === undefined ? "" : `, for ${durationText(policy.max_age_ms)} at most`;
+  const age = policy.max_age_ms === undefined ? "" : `, at most ${durationText(policy.max_age_ms)}`;
   const failures = retry_on === "every" ? "every failure" : `${retry_on} failures`;
   return `${gaps ?? growth}${age}, after ${failures}`;
 }
@@ -132,7 +132,7 @@ const UNITS = [
   ["s", 1_000],
 ] as const;
 
-/** `90s`, `5m`: as a retry policy is written. */
+/** `90s`, `5m`: the format of a retry policy. */
 function durationText(ms: number | undefined): string {
   if (ms === undefined) return "–";
   const [unit, size] = UNITS.find(([, length]) => ms > 0 && ms % length === 0) ?? ["ms", 1];

@@ -27,7 +27,7 @@ export function eventTypeText(
     facts(terminal, [
       ["name", type.name],
       ["version", type.api_version],
-      ...(others.length === 0 ? [] : [["also there", others.join(" ")] as const]),
+      ...(others.length === 0 ? [] : [["other versions", others.join(" ")] as const]),
       ["description", type.description],
       ["deprecated", type.deprecated ? "yes" : "no"],
       ["redacted", type.redact.join(" ")],

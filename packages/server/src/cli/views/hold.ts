@@ -11,21 +11,20 @@ export function holdText(
   now: Date,
 ): string | null {
   const { is_active, handshake, health } = endpoint;
-  if (!is_active) return "waits: its endpoint is disabled";
-  if (handshake !== null && handshake.state !== "granted")
-    return `waits: its receiver has not agreed to webhooks (${handshake.state})`;
-  if (!isAhead(health.throttled_until, now) && isAhead(health.probe_at, now))
-    return `waits: its circuit is open until the probe ${distanceText(health.probe_at, now)}`;
+  if (!is_active) return "held: the endpoint is disabled";
+  if (handshake !== null && handshake.state !== "granted") return `held: the handshake is ${handshake.state}`;
+  if (!isFuture(health.throttled_until, now) && isFuture(health.probe_at, now))
+    return `held: circuit open, next probe ${distanceText(health.probe_at, now)}`;
   return pauseText(endpoint, now);
 }
 
 /** Returns the pause that also holds a manual retry, or null. */
 export function pauseText({ health }: Pick<Endpoint, "health">, now: Date): string | null {
-  if (!isAhead(health.throttled_until, now)) return null;
-  return `waits: its receiver asked for a pause that ends ${distanceText(health.throttled_until, now)}`;
+  if (!isFuture(health.throttled_until, now)) return null;
+  return `held: the receiver asked for a pause that ends ${distanceText(health.throttled_until, now)}`;
 }
 
-function isAhead(time: string | null, now: Date): boolean {
+function isFuture(time: string | null, now: Date): boolean {
   return time !== null && Date.parse(time) > now.getTime();
 }
 
@@ -39,7 +38,7 @@ export class Holds {
   }
 
   /** Loads a limited number of endpoints. */
-  async look(deliveries: readonly Delivery[]): Promise<void> {
+  async load(deliveries: readonly Delivery[]): Promise<void> {
     const { client, now } = this.#remote;
     for (const { tenant, endpoint_id: endpoint } of deliveries.filter((one) => isDue(one, now()))) {
       if (this.#byEndpoint.has(endpoint) || this.#byEndpoint.size === MAX_ENDPOINTS) continue;

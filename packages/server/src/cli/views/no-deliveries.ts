@@ -8,10 +8,10 @@ export async function explainNoDeliveries(remote: Remote, event: EventDetail): P
   const { tenant, not_matched } = event;
   const name = clean(tenant);
   if (not_matched.length > 0)
-    return [`None of the endpoints of ${name} got it:`, ...not_matched.map(explainNotMatched)].join("\n");
+    return [`No endpoint of ${name} matched:`, ...not_matched.map(explainNotMatched)].join("\n");
   return (
     (await unknownTenant(remote, tenant)) ??
-    `${name} had no endpoint. See what there is: posthorn endpoints list --tenant ${name}`
+    `${name} has no endpoints. List them with: posthorn endpoints list --tenant ${name}`
   );
 }
 
@@ -19,7 +19,7 @@ export async function explainNoDeliveries(remote: Remote, event: EventDetail): P
 async function unknownTenant({ client }: Remote, tenant: string): Promise<string | null> {
   if ((await client.tenants.get({ tenant }).catch(nullIfRejected)) !== null) return null;
   const name = clean(tenant);
-  return `There is no tenant ${name}. Check its id, or make it: posthorn tenants put ${name}`;
+  return `There is no tenant ${name}. Check its id, or create it: posthorn tenants put ${name}`;
 }
 
 /** Text for an empty list. Mentions it if the tenant of the filter does not exist. */

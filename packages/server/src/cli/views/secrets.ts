@@ -17,11 +17,11 @@ import { splitList } from "../remote/remote.ts";
 export function secretsOf(given: readonly string[]): readonly string[] {
   for (const secret of given) {
     if (secret.trim() !== secret || secret === "") {
-      throw usage("A secret is empty or has spaces around it. Copy it again.");
+      throw usage("A secret is empty or has surrounding spaces. Copy it again.");
     }
     if (/^wh(sec|sk|pk)_/.test(secret) && parseSecret(secret) === null) {
       throw usage(
-        "A secret begins like one of Posthorn's and is not whole. Copy it again, up to its last =.",
+        "A secret begins with a Posthorn prefix but is incomplete. Copy it again, including a trailing =.",
       );
     }
   }
@@ -49,7 +49,7 @@ export function requireSigningSecrets(schemes: readonly string[], secrets: reado
     const { key } = schemeNamed(name);
     if (secrets.some((secret) => signingKeyBytes(key, secret) !== null)) continue;
     const wanted = { text: "any text", base64: "a whsec_…", ed25519: "a whsk_…" }[key];
-    throw usage(`None of the secrets can sign for the scheme "${name}", which takes ${wanted}.`);
+    throw usage(`None of the secrets can sign with the scheme "${name}", which needs ${wanted}.`);
   }
 }
 

@@ -26,7 +26,7 @@ test("a count that was not counted to its end is at least so much", () => {
   };
   const text = shown({ ...quiet, now });
   expect(text).toMatch(/^dead letters +at least 10000$/m);
-  expect(text).toMatch(/^to be sent +7$/m);
+  expect(text).toMatch(/^pending +7$/m);
 });
 
 test.each([

@@ -19,18 +19,18 @@ export function statsText(
   return [
     heading("Now"),
     facts(terminal, [
-      ["to be sent", countText(now.pending)],
-      ["being sent", countText(now.in_flight)],
-      ["to be tried again", countText(now.failed)],
+      ["pending", countText(now.pending)],
+      ["in flight", countText(now.in_flight)],
+      ["failed, to be retried", countText(now.failed)],
       ["dead letters", countText(now.dead)],
     ]),
     "",
-    heading(`Ended, of the events since ${timeText(ended.since)} (the last ${scope.period})`),
+    heading(`Finished, for events since ${timeText(ended.since)} (last ${scope.period})`),
     facts(terminal, [
       ["delivered", countText(ended.success)],
       ["dead", countText(ended.dead)],
       ["success rate", rateText(ended.success_rate)],
-      ["time to success", latencyText(ended.latency_ms)],
+      ["latency", latencyText(ended.latency_ms)],
     ]),
     ...nextSteps(now, scope),
   ].join("\n");
@@ -50,7 +50,7 @@ function rateText(rate: number | null): string | null {
 function latencyText(latency: Stats["ended"]["latency_ms"]): string | null {
   if (latency === null) return null;
   const { p50, p95, p99 } = latency;
-  return `half within ${p50} ms, 95 % within ${p95} ms, 99 % within ${p99} ms`;
+  return `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms`;
 }
 
 function nextSteps(now: Stats["now"], { tenant, endpoint }: StatsScope): string[] {
@@ -59,10 +59,8 @@ function nextSteps(now: Stats["now"], { tenant, endpoint }: StatsScope): string[
     ...(endpoint === undefined ? [] : [` --endpoint ${clean(endpoint)}`]),
   ].join("");
   const steps = [
-    ...(now.failed.count > 0
-      ? [`→ What is tried again, and when: posthorn deliveries retry-queue${of}`]
-      : []),
-    ...(now.dead.count > 0 ? [`→ The dead letters: posthorn deliveries list --state dead${of}`] : []),
+    ...(now.failed.count > 0 ? [`→ Retry queue: posthorn deliveries retry-queue${of}`] : []),
+    ...(now.dead.count > 0 ? [`→ Dead letters: posthorn deliveries list --state dead${of}`] : []),
   ];
   return steps.length === 0 ? [] : ["", ...steps];
 }
