@@ -1,11 +1,11 @@
-// What the overview waits for when a browser has nothing of it yet. Facts that decide how fast it is, rather than the
-// clock of the machine that tests: how many requests there are, and which of them wait for one another.
+// The requests of the overview with an empty cache: how many there are, and which of them wait for others. Durations
+// are not measured because they depend on the machine.
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { openDashboard } from "../support/dashboard.ts";
 import { startServer } from "../support/start-server.ts";
 
-/** Signed in, and without anything in its cache. */
+/** Opens a signed-in page with an empty cache. */
 async function openCold(): Promise<{ page: Page; url: string }> {
   const server = await startServer();
   const before = await openDashboard(server, "/verify");
@@ -21,11 +21,11 @@ async function openCold(): Promise<{ page: Page; url: string }> {
   return { page: await context.newPage(), url: server.url };
 }
 
-/** Lets none of these through before all of them were asked for: what waits for another's answer never comes. */
-async function holdUntilAllAreAsked(page: Page, patterns: readonly RegExp[]): Promise<void> {
+/** Holds these requests until all of them were sent, so that one that waits for another's response never completes. */
+async function holdUntilAllAreSent(page: Page, patterns: readonly RegExp[]): Promise<void> {
   const waiting = new Set(patterns);
   let release = (): void => {};
-  const areAsked = new Promise<void>((resolve) => {
+  const areSent = new Promise<void>((resolve) => {
     release = resolve;
   });
   for (const pattern of patterns) {
@@ -34,7 +34,7 @@ async function holdUntilAllAreAsked(page: Page, patterns: readonly RegExp[]): Pr
       async (route) => {
         waiting.delete(pattern);
         if (waiting.size === 0) release();
-        await areAsked;
+        await areSent;
         await route.continue();
       },
       { times: 1 },
@@ -42,9 +42,9 @@ async function holdUntilAllAreAsked(page: Page, patterns: readonly RegExp[]): Pr
   }
 }
 
-test("the overview's code is loaded while the server is asked who is there", async () => {
+test("the code of the overview is loaded while the session is requested", async () => {
   const { page, url } = await openCold();
-  await holdUntilAllAreAsked(page, [
+  await holdUntilAllAreSent(page, [
     /\/api\/v1\/session$/,
     /\/assets\/overview-/,
     /\/assets\/activity-charts-/,
@@ -53,22 +53,21 @@ test("the overview's code is loaded while the server is asked who is there", asy
   await page.getByRole("figure").first().waitFor();
 });
 
-test("all that the overview shows is asked for at once, and nothing is asked for twice", async () => {
+test("the overview requests all its data at once, and nothing twice", async () => {
   const { page, url } = await openCold();
-  const asked: string[] = [];
-  page.on("request", (request) => asked.push(request.url().replace(url, "")));
+  const requested: string[] = [];
+  page.on("request", (request) => requested.push(request.url().replace(url, "")));
   const data = [/\/v1\/activity/, /\/v1\/system/, /\/v1\/stats/, /\/v1\/events/];
-  await holdUntilAllAreAsked(page, data);
+  await holdUntilAllAreSent(page, data);
   await page.goto(url);
   await page.getByRole("figure").first().waitFor();
-  const ofApi = asked.filter((path) => path.startsWith("/api/"));
+  const ofApi = requested.filter((path) => path.startsWith("/api/"));
   expect(ofApi.filter((path) => !data.some((pattern) => pattern.test(path)))).toEqual(["/api/v1/session"]);
-  expect(new Set(asked).size).toBe(asked.length);
-  expect(asked.length).toBeLessThanOrEqual(20);
-  // and it does what it is told
+  expect(new Set(requested).size).toBe(requested.length);
+  expect(requested.length).toBeLessThanOrEqual(20);
   const period = page.getByRole("combobox", { name: "Period" });
-  const answered = page.waitForResponse(/\/v1\/activity\?period=day/);
+  const response = page.waitForResponse(/\/v1\/activity\?period=day/);
   await period.selectOption("day");
-  await answered;
+  await response;
   expect(await period.inputValue()).toBe("day");
 });

@@ -59,7 +59,7 @@ test("the outcome of a test event is shown without the live stream", async () =>
   const page = await openDashboard(server, `${path}?tab=test`);
   await page.route("**/live", (route) => route.abort());
   await page.reload();
-  // the first look at it is too early
+  // the first poll sees the delivery in flight
   const seen = page.getByText("in flight", { exact: true }).waitFor();
   receiver.answer("/in", { until: seen, body: "thank you" });
   await page.getByRole("button", { name: "Send test event" }).click();

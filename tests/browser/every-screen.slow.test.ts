@@ -1,5 +1,5 @@
-// What holds for every screen of the dashboard and of the portal, whatever somebody wrote: it stays text, nothing is
-// loaded from elsewhere, everybody can use it in both themes, and it fits a telephone in either language.
+// Every screen of the dashboard and the portal: hostile input stays text, nothing is loaded from other hosts, it is
+// accessible in both themes, and it fits a phone in both languages.
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COLOURS, expectAccessible, type OpenPage, openPage, screenshot } from "../support/browser.ts";
@@ -13,39 +13,39 @@ beforeAll(async () => {
   world = await startHostileWorld(afterAll);
 });
 
-/** Hostile texts that were on a screen: what is not there proves nothing. */
+/** The hostile texts that were on a screen; the others prove nothing. */
 const seen = new Set<string>();
 
-const telephone = {
+const phone = {
   viewport: { width: 360, height: 740 },
   locale: "de-DE",
   colorScheme: "dark",
   reducedMotion: "reduce",
 } as const;
-const desk = { viewport: { width: 1280, height: 800 }, locale: "en-GB", colorScheme: "light" } as const;
+const desktop = { viewport: { width: 1280, height: 800 }, locale: "en-GB", colorScheme: "light" } as const;
 
 describe.each<Audience>(["operator", "portal"])("%s", (audience) => {
   let wide: OpenPage;
   let narrow: OpenPage;
   beforeAll(async () => {
-    wide = await enter(audience, desk);
-    narrow = await enter(audience, telephone);
+    wide = await enter(audience, desktop);
+    narrow = await enter(audience, phone);
   });
 
   describe.each(routesOf(audience))("%s", (route) => {
-    test("everybody can use it, what is hostile stays text, it fits, and nothing moves for whoever asked for that", async () => {
+    test("is accessible, shows hostile input as text, fits the window and respects reduced motion", async () => {
       const views = viewsOf(audience, world.ids).filter((view) => view.route === route);
       for (const { path } of views) {
         for (const [look, opened] of Object.entries({ wide, narrow })) {
-          // both show the same parts of an endpoint: each is looked at once on a desk, and once on a telephone
+          // dashboard and portal share the tabs of an endpoint: each tab is checked once wide and once narrow
           if (path.includes("?tab=") && (audience === "operator") !== (look === "wide")) continue;
           await show(opened.page, world.server.url + path);
           await screenshot(opened.page, `${fileName(path)}-${look}`);
           const content = (await opened.page.textContent("main")) ?? "";
           for (const text of HOSTILE_TEXTS) if (content.includes(text)) seen.add(text);
-          expect.soft([path, look, await whatIsMoreThanText(opened.page)]).toEqual([path, look, []]);
+          expect.soft([path, look, await markupFromInput(opened.page)]).toEqual([path, look, []]);
           expect.soft([path, look, await overflow(opened.page)]).toEqual([path, look, []]);
-          if (look === "narrow") expect.soft([path, await whatMoves(opened.page)]).toEqual([path, []]);
+          if (look === "narrow") expect.soft([path, await animations(opened.page)]).toEqual([path, []]);
           await expectAccessible(opened.page, `${path} ${look}`, look === "wide" ? COLOURS : undefined);
           expect.soft([path, look, opened.complaints.splice(0)]).toEqual([path, look, []]);
         }
@@ -59,16 +59,16 @@ function fileName(path: string): string {
   return plain.replace(/^-/, "") || "overview";
 }
 
-test("at least sixty hostile texts were on a screen, letter for letter", () => {
+test("at least sixty hostile texts were shown verbatim", () => {
   expect(seen.size).toBeGreaterThanOrEqual(60);
 });
 
-describe("what a screen says when it has nothing to show", () => {
-  test("nothing yet: everybody can read it, in both themes", async () => {
+describe("a screen without data", () => {
+  test("is accessible in both themes when there is nothing yet", async () => {
     const empty = await startServer({ started: false });
     await empty.call("PUT", "/api/v1/tenants/acme", {});
     for (const audience of ["operator", "portal"] as const) {
-      const { page } = await enter(audience, telephone, empty);
+      const { page } = await enter(audience, phone, empty);
       for (const path of listsOf(audience)) {
         await show(page, empty.url + path);
         await expectAccessible(page, path);
@@ -82,9 +82,9 @@ describe("what a screen says when it has nothing to show", () => {
   });
 
   test.each([
-    ["failed to load", 500, "Laden fehlgeschlagen", telephone],
-    ["access denied", 403, "Access denied", desk],
-  ] as const)("%s: everybody can read it", async (_state, status, says, look) => {
+    ["failed to load", 500, "Laden fehlgeschlagen", phone],
+    ["access denied", 403, "Access denied", desktop],
+  ] as const)("is accessible: %s", async (_state, status, says, look) => {
     for (const audience of ["operator", "portal"] as const) {
       const { page } = await enter(audience, look);
       const body = JSON.stringify({ status, code: "refused", title: "No.", detail: "No." });
@@ -93,35 +93,35 @@ describe("what a screen says when it has nothing to show", () => {
       );
       for (const path of listsOf(audience)) {
         await show(page, world.server.url + path);
-        if (!ASKS_NOTHING.test(path)) await page.getByText(says).first().waitFor();
+        if (!WITHOUT_DATA.test(path)) await page.getByText(says).first().waitFor();
         expect.soft([path, await overflow(page)]).toEqual([path, []]);
         await expectAccessible(page, path, STATES);
       }
     }
   });
 
-  test("a filter that leaves nothing says so wherever there are filters", async () => {
-    const { page } = await enter("operator", desk);
+  test("shows that no row matches the filters", async () => {
+    const { page } = await enter("operator", desktop);
     const filtered = ["/events", "/deliveries", "/dead-letters", "/retry-queue", "/keys", "/audit"];
     for (const path of filtered) {
       await show(page, `${world.server.url}${path}?tenant=nobody`);
       await page.getByText("No results for these filters").waitFor();
       await expectAccessible(page, path);
     }
-    const { page: portal } = await enter("portal", desk);
+    const { page: portal } = await enter("portal", desktop);
     await show(portal, `${world.server.url}/portal/logs?type=no.such`);
     await portal.getByText("No results for these filters").waitFor();
     await expectAccessible(portal);
   });
 });
 
-test("what the catalogue hides is nowhere for whoever may not read payloads, on the screen or on the way to it", async () => {
+test("redacted values are neither shown nor sent to a session that may not read payloads", async () => {
   const scopes = ["webhooks:manage", "deliveries:read", "deliveries:retry"];
   const { json } = await world.server.call("POST", "/api/v1/keys", { name: "restricted", scopes });
   const { json: link } = await world.server.call("POST", "/api/v1/tenants/acme/portal-links", { scopes });
   const restricted = {
-    operator: await signInWith(json.key, await watched(world.server.url, desk)),
-    portal: await enterBy(link.url, desk),
+    operator: await signInWith(json.key, await watched(world.server.url, desktop)),
+    portal: await enterBy(link.url, desktop),
   };
   const seen: string[] = [];
   for (const audience of ["operator", "portal"] as const) {
@@ -141,18 +141,18 @@ test("what the catalogue hides is nowhere for whoever may not read payloads, on 
     await Promise.all(answers);
   }
   expect(seen).toEqual([]);
-  const { page } = await enter("operator", desk);
+  const { page } = await enter("operator", desktop);
   await show(page, `${world.server.url}/events/${world.ids.event}`);
   await page.getByText(REDACTED).first().waitFor();
 });
 
-/** What can be wrong with the one part that says so on every screen, and with the page around it. */
+/** The axe rules for the part of a screen that shows a state. */
 const STATES = ["color-contrast", "page-has-heading-one", "region", "button-name", "aria-allowed-role"];
 
-/** Screens that show no list of their own: text, and what comes from now on. */
-const ASKS_NOTHING = /\/(?:verify|contract|first-run|tail)$/;
+/** Screens that load no data when they open. */
+const WITHOUT_DATA = /\/(?:verify|contract|first-run|tail)$/;
 
-/** The screens that are not of one thing. */
+/** The screens whose path has no parameter. */
 function listsOf(audience: Audience): string[] {
   const routes = routesOf(audience).filter((route) => !route.includes("$"));
   return routes.map((route) => (audience === "portal" ? `/portal${route}`.replace(/\/$/, "") : route));
@@ -179,7 +179,7 @@ async function signInWith(key: string, opened: OpenPage): Promise<OpenPage> {
   return opened;
 }
 
-/** Whatever it loads from elsewhere, and whatever its policy refuses, is a complaint. */
+/** Records requests to other hosts and violations of the Content-Security-Policy as complaints. */
 async function watched(url: string, look: Look): Promise<OpenPage> {
   const opened = await openPage(url, { ...look, atEnd: afterAll });
   opened.page.on("request", (request) => {
@@ -195,8 +195,8 @@ async function watched(url: string, look: Look): Promise<OpenPage> {
   return opened;
 }
 
-/** Nothing that somebody wrote has become an element, an attribute, a link or a program. */
-async function whatIsMoreThanText(page: Page): Promise<string[]> {
+/** Returns elements, attributes and links that input may have created, and whether a script ran. */
+async function markupFromInput(page: Page): Promise<string[]> {
   return await page.evaluate(() => {
     const found: string[] = [];
     if ("canary" in window) found.push("it ran");
@@ -221,8 +221,8 @@ async function whatIsMoreThanText(page: Page): Promise<string[]> {
   });
 }
 
-/** What is animated for longer than nobody can see. */
-async function whatMoves(page: Page): Promise<string[]> {
+/** Returns the elements with a visible animation. */
+async function animations(page: Page): Promise<string[]> {
   return await page.evaluate(() =>
     document
       .getAnimations()
@@ -231,7 +231,7 @@ async function whatMoves(page: Page): Promise<string[]> {
   );
 }
 
-/** What is wider than the window; empty when nothing is. */
+/** Returns the elements that are wider than the window. */
 async function overflow(page: Page): Promise<string[]> {
   return await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;

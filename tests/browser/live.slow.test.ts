@@ -1,4 +1,4 @@
-// What open pages hear and show by themselves, in a real browser: through restarts, in many tabs, and until the session ends.
+// Live updates in a real browser: across restarts, in many tabs, and until the session ends.
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createPort } from "node:net";
@@ -25,7 +25,7 @@ async function startWithEndpoint(events: readonly string[] = ["*"]): Promise<Tes
   return server;
 }
 
-/** A server in a process of its own, on a port that stays, beside another process that goes on delivering. */
+/** A server process with a fixed port that can be killed, and a second one that keeps delivering. */
 async function startToKill() {
   const receiver = await startStatusReceiver();
   const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
@@ -103,7 +103,7 @@ test.each([
   },
 );
 
-/** The same server once more, which counts who asks for what. */
+/** A second HTTP server on the same Posthorn that records requests and counts open streams. */
 async function startCounting(server: TestServer) {
   const asked: string[] = [];
   let openStreams = 0;
@@ -128,13 +128,13 @@ async function startCounting(server: TestServer) {
   return {
     server: { ...server, url },
     streams: () => openStreams,
-    /** What was asked for since this was called last. */
+    /** Returns the requests since the previous call. */
     take: () => asked.splice(0),
   };
 }
 
-/** Until the server has said that it is still there: so many looks at what is new later. */
-async function oneBeat(server: TestServer): Promise<void> {
+/** Waits for a heartbeat of the stream, which is many polls later. */
+async function nextHeartbeat(server: TestServer): Promise<void> {
   const controller = new AbortController();
   const response = await fetch(`${server.url}/live`, {
     headers: { authorization: `Bearer ${adminKey}` },
@@ -156,7 +156,7 @@ async function openTab(of: Page, url: string): Promise<Page> {
   return page;
 }
 
-test("ten tabs cost one stream and nothing else, and another takes it over when its tab is closed", async () => {
+test("ten tabs share one stream, and another tab takes over when the reading tab is closed", async () => {
   const server = await startWithEndpoint();
   await publish(server, "order.first");
   const counting = await startCounting(server);
@@ -174,15 +174,15 @@ test("ten tabs cost one stream and nothing else, and another takes it over when 
   expect(counting.streams()).toBe(1);
 
   counting.take();
-  await oneBeat(server);
+  await nextHeartbeat(server);
   expect(counting.take()).toEqual([]);
 
   await publish(server, "order.second");
   for (const tail of [first, ...tails]) await rowOf(tail, "order.second").getByText("delivered").waitFor();
   for (const list of lists.slice(0, 2)) await list.getByRole("button", { name: "1 new" }).waitFor();
-  // a list that is empty has no rows to move: it shows the first one
+  // an empty list shows its first row at once
   await rowOf(lists[3] as Page, "order.second").waitFor();
-  // and asks once where the endpoints of its tenant are
+  // and requests the endpoints of its tenant once
   await rowOf(lists[3] as Page, "order.second")
     .getByText("http")
     .last()
@@ -197,7 +197,7 @@ test("ten tabs cost one stream and nothing else, and another takes it over when 
   expect(counting.streams()).toBe(1);
 });
 
-test("tabs that cannot agree on one have a stream each, and only while they are seen", async () => {
+test("without Web Locks every visible tab has its own stream", async () => {
   const server = await startWithEndpoint();
   const counting = await startCounting(server);
   const first = await openDashboard(counting.server, "/");
@@ -223,7 +223,7 @@ test("tabs that cannot agree on one have a stream each, and only while they are 
   expect(await rowOf(seen, "order.unseen").count()).toBe(1);
 });
 
-test("new rows are announced over a list, which stays as it is until they are asked for by keyboard", async () => {
+test("new rows are announced, and the list does not move until they are requested by keyboard", async () => {
   const server = await startWithEndpoint();
   for (const type of ["order.one", "order.two", "order.three"]) await publish(server, type);
   const page = await openDashboard(server, "/deliveries");
@@ -246,7 +246,7 @@ test("new rows are announced over a list, which stays as it is until they are as
   await expect.poll(() => pill.count()).toBe(0);
 });
 
-test("a customer's logs announce what is sent to them, and nothing of others", async () => {
+test("the logs of the portal announce only deliveries of their tenant", async () => {
   const server = await startWithEndpoint();
   const receiver = await startStatusReceiver();
   await server.call("PUT", "/api/v1/tenants/other", {});
@@ -264,7 +264,7 @@ test("a customer's logs announce what is sent to them, and nothing of others", a
   expect(await rowOf(page, "order.theirs").count()).toBe(0);
 });
 
-test("whoever signs out is signed out in every tab, and none of them asks for the stream again", async () => {
+test("signing out in one tab signs out all tabs and closes the stream", async () => {
   const server = await startWithEndpoint();
   const counting = await startCounting(server);
   const first = await openDashboard(counting.server, "/tail");
@@ -276,11 +276,11 @@ test("whoever signs out is signed out in every tab, and none of them asks for th
   await second.getByLabel("API key", { exact: true }).waitFor();
   await expect.poll(() => counting.streams(), { timeout: 5_000 }).toBe(0);
   counting.take();
-  await oneBeat(server);
+  await nextHeartbeat(server);
   expect(counting.take()).toEqual([]);
 });
 
-test("a tail whose key is revoked goes to the sign-in, and does not ask again", async () => {
+test("a tail whose key is revoked shows the sign-in and does not reconnect", async () => {
   const server = await startWithEndpoint();
   const counting = await startCounting(server);
   const { json } = await server.call("POST", "/api/v1/keys", { name: "k", scopes: ["deliveries:read"] });

@@ -1,5 +1,4 @@
-// A list with 100,000 deliveries behind it, in a real browser: what is in the page and in memory stays small, and every
-// row is come by once.
+// A list of 100,000 deliveries in a real browser: few rows are rendered, and scrolling shows every row once.
 import pg from "pg";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
@@ -8,11 +7,11 @@ import { startServer, type TestServer } from "../support/start-server.ts";
 
 const ROWS = 100_000;
 const WALKED = 3_000;
-/** A screen of 800 px has 20 rows; there are some above and below. */
+/** A window of 800 px shows 20 rows; some more are rendered above and below. */
 const MOST_ROWS_IN_PAGE = 60;
 const ROW_PX = 41;
 
-/** Dead ones, the newest first as the list has them. */
+/** Creates dead deliveries and returns their ids, newest first. */
 async function withDeliveries(server: TestServer): Promise<readonly string[]> {
   await server.call("PUT", "/api/v1/tenants/acme", {});
   const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
@@ -43,12 +42,12 @@ async function withDeliveries(server: TestServer): Promise<readonly string[]> {
 }
 
 interface Walk {
-  /** By their place in the list. */
+  /** Ids by position in the list. */
   readonly seen: readonly (string | null)[];
   readonly mostRows: number;
 }
 
-/** Scrolls down by less than a screen at a time, and waits for rows that have to be read first. */
+/** Scrolls down in steps of less than a window and waits until the visible rows are loaded. */
 function walk(page: Page, count: number): Promise<Walk> {
   return page.evaluate(async (wanted) => {
     const seen: (string | null)[] = Array.from({ length: wanted }, () => null);
@@ -76,39 +75,39 @@ function walk(page: Page, count: number): Promise<Walk> {
 
 const isCurrent = (page: Page, id: string) => page.locator(`tr[data-row="${id}"][aria-current=true]`);
 
-test("all rows come by in order, none twice and none left out, and few are in the page", async () => {
+test("scrolling shows every row once and in order, and few rows are rendered", async () => {
   const server = await startServer({ started: false });
   const ids = await withDeliveries(server);
   const page = await openDashboard(server, "/deliveries");
   await page.locator("tr[data-row]").first().waitFor();
   await expectFitToShow(page, "deliveries-long");
-  let asked = 0;
+  let requests = 0;
   page.on("request", (request) => {
-    if (request.url().includes("/api/v1/deliveries?")) asked += 1;
+    if (request.url().includes("/api/v1/deliveries?")) requests += 1;
   });
   const { seen, mostRows } = await walk(page, WALKED);
   expect(seen).toEqual(ids.slice(0, WALKED));
   expect(mostRows).toBeLessThan(MOST_ROWS_IN_PAGE);
-  expect(asked).toBeLessThanOrEqual(WALKED / 100 + 1);
+  expect(requests).toBeLessThanOrEqual(WALKED / 100 + 1);
 
-  // far back at once: what was let go is read again, that page alone
-  asked = 0;
+  // jumping far back loads only the evicted page
+  requests = 0;
   await page.evaluate((top) => window.scrollTo(0, top), 1_000 * ROW_PX);
   await page.locator(`tr[data-row="${ids[1_000]}"]`).waitFor();
-  expect(asked).toBeLessThanOrEqual(3);
+  expect(requests).toBeLessThanOrEqual(3);
 
-  // something was done: the pages in sight are asked for, not all that were ever read
-  asked = 0;
-  const refused = page.waitForResponse((response) => response.url().endsWith("/retry"));
+  // a change reloads only the visible pages
+  requests = 0;
+  const response = page.waitForResponse((response) => response.url().endsWith("/retry"));
   await page.keyboard.press("j");
   await page.locator(`tr[data-row="${ids[0]}"][aria-current=true]`).waitFor();
   await page.keyboard.press("r");
-  await refused;
+  await response;
   await page.getByText("Retry started.").waitFor();
-  expect(asked).toBeLessThanOrEqual(5);
+  expect(requests).toBeLessThanOrEqual(5);
 });
 
-test("keys go on past a page, and who comes back from a row is where they were", async () => {
+test("the keyboard moves past a page, and going back restores the position", async () => {
   const server = await startServer({ started: false });
   const ids = await withDeliveries(server);
   const page = await openDashboard(server, "/deliveries");

@@ -1,4 +1,4 @@
-// The main job of each screen of the portal, by somebody who has no mouse.
+// The main task of each screen of the portal, by keyboard alone.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { openPage } from "../support/browser.ts";
@@ -56,7 +56,7 @@ test("a customer adds an endpoint, finds a failure, retries, replays, and rotate
   await page.getByRole("dialog").waitFor();
 });
 
-/** Goes on until it has the focus, and presses it. */
+/** Presses Tab until the element has the focus, then activates it. */
 async function press(page: Page, name: string): Promise<void> {
   await tabTo(page, name);
   await page.keyboard.press("Enter");

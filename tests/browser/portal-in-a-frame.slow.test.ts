@@ -1,5 +1,5 @@
-// The portal inside of somebody's application, in a real browser that refuses cookies of other sites: the example's page
-// on an origin of its own, the portal on another.
+// The portal in a frame of another site's page (examples/portal-frame.html), in a real browser that blocks third-party
+// cookies.
 import { readFileSync } from "node:fs";
 import type { Frame, Page } from "playwright-core";
 import { expect, test } from "vitest";
@@ -17,7 +17,7 @@ interface Embedded {
   readonly complaints: string[];
 }
 
-/** The page asks for its link, and shows it; `isAllowed`: whether the server was told of that page. */
+/** Opens the host page, which requests a portal link and shows it. `isAllowed`: the server allows the page's origin. */
 async function embed({
   scheme = "https" as "http" | "https",
   hostname = "localhost",
@@ -51,21 +51,20 @@ async function embed({
       }
     });
   }
-  await refuseCookiesOfOtherSites(page);
+  await blockThirdPartyCookies(page);
   await page.goto(host.origin);
   const frame = (await (await page.waitForSelector("iframe")).contentFrame()) as Frame;
   if (waitsFor !== "") await frame.getByText(waitsFor).first().waitFor();
   return { server, host, page, frame, complaints };
 }
 
-/** As many browsers do; for all tests here. */
-async function refuseCookiesOfOtherSites(page: Page): Promise<void> {
+async function blockThirdPartyCookies(page: Page): Promise<void> {
   const devTools = await page.context().newCDPSession(page);
   await devTools.send("Network.enable");
   await devTools.send("Network.setCookieControls", { enableThirdPartyCookieRestriction: true });
 }
 
-test("over https it works in a page of another site, although cookies of other sites are refused", async () => {
+test("over https the portal works on another site although third-party cookies are blocked", async () => {
   const { page, frame, host } = await embed();
   await frame.getByRole("link", { name: "Logs" }).click();
   await frame.getByText("No deliveries yet").waitFor();
@@ -73,11 +72,11 @@ test("over https it works in a page of another site, although cookies of other s
   expect(cookies.map(({ name, sameSite, partitionKey }) => ({ name, sameSite, partitionKey }))).toEqual([
     { name: "__Host-posthorn-portal", sameSite: "None", partitionKey: "https://localhost" },
   ]);
-  // that they are refused is no matter of course: one that is not kept apart does not come back
+  // proves that they are blocked: only a partitioned cookie is kept
   const kept = await frame.evaluate(() => {
     const text = "SameSite=None; Secure";
     for (const cookie of [`shared=1; ${text}`, `apart=1; ${text}; Partitioned`]) {
-      // biome-ignore lint/suspicious/noDocumentCookie: what a page does with one is the question
+      // biome-ignore lint/suspicious/noDocumentCookie: the test is about cookies
       document.cookie = cookie;
     }
     return document.cookie;
@@ -86,7 +85,7 @@ test("over https it works in a page of another site, although cookies of other s
   expect(host.links).toHaveLength(1);
 });
 
-test("the frame is as tall as what is in it, and a dialog opens where it can be seen", async () => {
+test("the frame is as tall as its content, and a dialog opens in the visible part", async () => {
   const { page, frame } = await embed();
   await expectNoScrollInside(frame);
   const smallPx = await heightOf(page);
@@ -95,7 +94,7 @@ test("the frame is as tall as what is in it, and a dialog opens where it can be 
   await expectNoScrollInside(frame);
   await frame.getByRole("link", { name: "Replays", exact: true }).click();
   await expect.poll(() => heightOf(page)).toBeLessThan(smallPx + 100);
-  // far down, where somebody has scrolled to in the page around: the frame begins above what can be seen
+  // the host page is scrolled down, so the frame begins above the visible part
   await page.setViewportSize({ width: 400, height: 500 });
   await page.evaluate(() => document.body.style.setProperty("padding-bottom", "100vh"));
   await frame.getByRole("button", { name: "New replay" }).click();
@@ -108,22 +107,22 @@ test("the frame is as tall as what is in it, and a dialog opens where it can be 
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await expect.poll(() => heightOf(page)).toBeLessThan(640);
-  // a wheel above the frame moves the page around it
+  // the mouse wheel over the frame scrolls the host page
   await page.mouse.move(200, 250);
   const before = await page.evaluate(() => scrollY);
   await page.mouse.wheel(0, 200);
   await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(before);
 });
 
-test("when the session ends the page around is told, and opens a new link in the same frame", async () => {
+test("the host page is notified when the session ends and opens a new link in the same frame", async () => {
   const { server, page, frame, host } = await embed();
-  // a screen that looks again by itself, and so notices
+  // this screen polls
   await frame.getByRole("link", { name: "Replays", exact: true }).click();
   const { status } = await server.call("DELETE", `/api/v1/tenants/acme/portal-links/${host.links[0]}`);
   expect(status).toBe(204);
   await expect.poll(() => host.links.length, { timeout: 10_000 }).toBe(2);
   await frame.getByText("No endpoints yet").waitFor();
-  // the page is there already, and only what stands behind the # changes
+  // only the fragment of the URL changes
   await server.call("PUT", "/api/v1/tenants/other", {});
   await server.call("POST", "/api/v1/tenants/other/endpoints", {
     url: "http://127.0.0.1:4999/of-another",
@@ -134,7 +133,7 @@ test("when the session ends the page around is told, and opens a new link in the
   await frame.getByText("http://127.0.0.1:4999/of-another").waitFor();
 });
 
-test("without an application that listens, whoever stays too long is told what to do", async () => {
+test("if the host page does not react, the portal explains what to do when the session ends", async () => {
   const { server, frame, host } = await embed({
     content: html.replace("&& isSignedIn) open()", "&& false) open()"),
   });
@@ -145,20 +144,20 @@ test("without an application that listens, whoever stays too long is told what t
   expect(host.links).toHaveLength(1);
 });
 
-test("a page that was not allowed shows nothing of it", async () => {
+test("a page whose origin is not allowed cannot show the portal", async () => {
   const { page, frame, complaints } = await embed({ isAllowed: false, waitsFor: "" });
   await expect.poll(() => page.frames()[1]?.url()).toMatch(/^chrome-error:/);
   await expect.poll(() => complaints.splice(0)).toEqual([expect.stringContaining("frame-ancestors")]);
   expect(await frame.locator("#root").count()).toBe(0);
 });
 
-test("over http it works in a page of the same host", async () => {
+test("over http the portal works on a page of the same host", async () => {
   const { frame } = await embed({ scheme: "http", hostname: "127.0.0.1" });
   await frame.getByRole("link", { name: "Logs" }).click();
   await frame.getByText("No deliveries yet").waitFor();
 });
 
-test("over http in a page of another host it says why it cannot, and no link is made in vain", async () => {
+test("over http on another host the portal explains why it does not work, and uses one link", async () => {
   const { frame, host } = await embed({
     scheme: "http",
     hostname: "app.localhost",
@@ -169,7 +168,7 @@ test("over http in a page of another host it says why it cannot, and no link is 
   expect(await frame.locator("nav").count()).toBe(0);
 });
 
-test("in a sandbox, and where nothing may be kept, it works all the same", async () => {
+test("the portal works in a sandboxed frame and without storage", async () => {
   const sandboxed = html.replace(
     "<iframe ",
     '<iframe sandbox="allow-scripts allow-forms allow-same-origin" ',

@@ -1,4 +1,4 @@
-// The portal looks as its owner set it, and whatever colour that is, everybody can read it.
+// Branding of the portal: name, logo, accent colour and appearance, readable with any colour.
 import { expect, test } from "vitest";
 import { expectAccessible, openPage, screenshot } from "../support/browser.ts";
 import { startServer, type TestServer } from "../support/start-server.ts";
@@ -11,7 +11,7 @@ async function linkTo(server: TestServer): Promise<string> {
   return (await server.call("POST", "/api/v1/tenants/acme/portal-links", {})).json.url;
 }
 
-test("name, logo, a colour and dark are as they were set, also for whoever has no link any more", async () => {
+test("name, logo, accent colour and dark appearance apply, also after the link has expired", async () => {
   const name = `Acme "Hooks" </title><x-canary>`;
   const server = await startServer({
     started: false,
@@ -42,7 +42,7 @@ test("name, logo, a colour and dark are as they were set, also for whoever has n
 });
 
 test.each(["#fff3a0", "#0b1030", "#7f7f7f"])(
-  "with %s buttons, tabs and links can be read in both themes",
+  "buttons, tabs and links are readable in both themes with accent %s",
   async (accent) => {
     const server = await startServer({ started: false, portal: { accent } });
     const link = await linkTo(server);

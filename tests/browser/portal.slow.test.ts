@@ -1,4 +1,4 @@
-// A customer in the portal, in a real browser: one tenant, and never more.
+// The portal in a real browser: a customer sees one tenant only.
 import { contract } from "@posthorn/client";
 import { expect, test } from "vitest";
 import { openPage } from "../support/browser.ts";
@@ -13,7 +13,7 @@ async function portalLink(server: TestServer, tenant: string): Promise<string> {
   return json.url;
 }
 
-test("a customer adds an endpoint, sees why the test failed, mends it and gets the green tick", async () => {
+test("a customer adds an endpoint, sees why the test failed, and succeeds after fixing it", async () => {
   const receiver = await startStatusReceiver(404, "not here");
   const server = await startServer();
   await server.call("PUT", "/api/v1/event-types/order.paid", {});
@@ -43,7 +43,7 @@ test("a customer adds an endpoint, sees why the test failed, mends it and gets t
   await expectFitToShow(page, "portal-logs");
 });
 
-test("a link works once, and its session sees nothing of another tenant by any address", async () => {
+test("a link works once, and no URL shows its session another tenant's data", async () => {
   const receiver = await startStatusReceiver();
   const server = await startServer();
   await server.call("PUT", "/api/v1/tenants/other", { name: "classified name" });
@@ -67,11 +67,11 @@ test("a link works once, and its session sees nothing of another tenant by any a
   const { page } = await openPage(link, { locale: "en-GB" });
   await page.getByText("No endpoints yet").waitFor();
 
-  // every screen of the portal, of its own ids and of the other's; an operator's screen asks for a key
-  const told: string[] = [];
+  // every screen of the portal with ids of the other tenant; the dashboard shows its sign-in
+  const leaked: string[] = [];
   page.on("response", async (response) => {
     const text = await response.text().catch(() => "");
-    if (/\/api\//.test(response.url()) && text.includes("classified")) told.push(response.url());
+    if (/\/api\//.test(response.url()) && text.includes("classified")) leaked.push(response.url());
   });
   for (const { path } of viewsOf("portal", ids)) {
     const address = `${path}${path.includes("?") ? "&" : "?"}tenant=other`;
@@ -82,35 +82,35 @@ test("a link works once, and its session sees nothing of another tenant by any a
     await page.goto(server.url + path);
     await page.getByRole("button", { name: "Sign in" }).waitFor();
   }
-  expect(told).toEqual([]);
+  expect(leaked).toEqual([]);
 
-  // every question of the API, asked from the portal's own page with its cookie
-  const questions = Object.values(contract)
+  // every GET operation of the API, with the cookie of the portal
+  const paths = Object.values(contract)
     .flatMap((operations) => Object.values(operations))
     .filter(({ method }) => method === "GET")
     .flatMap(({ path }) => {
-      const asked = path.replaceAll(
+      const url = path.replaceAll(
         /\{(\w+)\}/g,
         (_: string, name: string) => ids[name as "tenant"] ?? "no.such",
       );
-      return [asked, `${asked}?tenant=other`];
+      return [url, `${url}?tenant=other`];
     });
   await page.goto(`${server.url}/portal`);
   await page.getByText("No endpoints yet").waitFor();
-  const answers = await page.evaluate(async (paths) => {
+  const answers = await page.evaluate(async (urls) => {
     const headers = { "posthorn-dashboard": "portal" };
     return await Promise.all(
-      paths.map(async (path) => [path, await (await fetch(path, { headers })).text()] as const),
+      urls.map(async (path) => [path, await (await fetch(path, { headers })).text()] as const),
     );
-  }, questions);
-  expect(questions.length).toBeGreaterThan(40);
-  // a refusal repeats the path that was asked for
+  }, paths);
+  expect(paths.length).toBeGreaterThan(40);
+  // an error repeats the requested path
   const leaks = answers.filter(([path, text]) =>
     text.replaceAll(path.split("?")[0] ?? "", "").includes("classified"),
   );
   expect(leaks).toEqual([]);
 
-  // and the live feed: what happens to the other passes by, what happens to them comes
+  // the live stream contains only changes of the own tenant
   await server.call("POST", "/api/v1/tenants/acme/endpoints", { url: receiver.url, events: ["*"] });
   const live = page.evaluate(async () => {
     const response = await fetch("/live", {

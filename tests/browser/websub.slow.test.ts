@@ -1,10 +1,11 @@
+// Public topics and WebSub subscriptions in a real browser.
 import { expect, onTestFinished, test } from "vitest";
 import { expectFitToShow, openDashboard } from "../support/dashboard.ts";
 import { startServer } from "../support/start-server.ts";
 import { publicUrl, topicUrl } from "../support/websub/hub.ts";
 import { startSubscriber } from "../support/websub/subscriber.ts";
 
-test("topics are opened to everybody with a warning, and who follows them is listed and can be ended", async () => {
+test("topics are made public with a warning, and their subscriptions are listed and ended", async () => {
   const subscriber = await startSubscriber();
   onTestFinished(() => subscriber.close());
   const websub = { allowCidrs: ["127.0.0.0/8"] };
@@ -39,7 +40,7 @@ test("topics are opened to everybody with a warning, and who follows them is lis
   await page.getByRole("link", { name: `${subscriber.url}/reader` }).click();
   await page.getByText("WebSub subscription", { exact: true }).waitFor();
   await page.getByText("Managed by the subscriber, who may renew it.").waitFor();
-  // its subscriber alone changes it
+  // only the subscriber can change it
   expect(await page.getByRole("button", { name: /Settings|Disable|Secrets|Test/ }).count()).toBe(0);
   await expectFitToShow(page, "subscription");
   await page.goto(`${server.url}/tenants/acme`);

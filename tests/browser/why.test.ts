@@ -1,5 +1,5 @@
-// "Why did they not get it?", answered by an operator in three clicks, and by the customer without asking. The pictures
-// of the README are taken on the way: POSTHORN_SCREENSHOTS=docs/images npx vitest run --project browser tests/browser/why.test.ts
+// Why was an event not delivered? The dashboard and the portal answer in a few clicks. Also takes the screenshots of the
+// README: POSTHORN_SCREENSHOTS=docs/images npx vitest run --project browser tests/browser/why.test.ts
 import { expect, test } from "vitest";
 import { openPage, screenshot } from "../support/browser.ts";
 import { startBusyShop } from "../support/busy-shop.ts";
@@ -7,7 +7,7 @@ import { openDashboard } from "../support/dashboard.ts";
 
 const sized = (height: number) => ({ viewport: { width: 1280, height } });
 
-test("an operator who looks at the overview sees in three clicks why an event did not arrive", async () => {
+test("an operator finds out in three clicks from the overview why an event was not delivered", async () => {
   const { server, failing } = await startBusyShop();
   const page = await openDashboard(server, "/", sized(640));
   await page.getByText("1 failure", { exact: true }).first().waitFor({ timeout: 30_000 });
@@ -26,7 +26,7 @@ test("an operator who looks at the overview sees in three clicks why an event di
   await screenshot(page, "delivery", { fullPage: false });
 });
 
-test("a customer sees in the portal which endpoint fails, and the reason in words", async () => {
+test("a customer sees in the portal which endpoint fails and why", async () => {
   const { server } = await startBusyShop();
   const { json } = await server.call("POST", "/api/v1/tenants/globex/portal-links", {});
   const { page } = await openPage(json.url, { locale: "en-GB", ...sized(780) });

@@ -47,7 +47,7 @@ test("a bulk retry shows what it skips and why, and keeps failed rows selected",
   // disabled after the preview
   await server.call("POST", `${other}/disable`);
   await dialog.click("Retry");
-  await dialog.see("3 of 4 done.", "1 failed and stay selected:", /1 × .*disabled/);
+  await dialog.see("3 of 4 done.", "1 failed, still selected:", /1 × .*disabled/);
   await dialog.click("Close");
   await ui.see("2 selected");
   await waitFor(() => expect(receiver.requests).toHaveLength(8));

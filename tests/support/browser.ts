@@ -1,5 +1,5 @@
-// A real browser for a test: the system's Chromium, best without its own window (a quarter less processor time). Whatever a page says on its console, throws, or is refused by its
-// Content-Security-Policy fails the test that opened it.
+// A real browser: the system's Chromium, preferably the headless shell, which needs a quarter less processor time. Console
+// errors, exceptions and violations of the Content-Security-Policy fail the test that opened the page.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ import { installPackage } from "./system-package.ts";
 
 let browser: Promise<Browser> | undefined;
 
-/** One for all tests of a file; it ends with the process. */
+/** Starts one browser per process; it ends with the process. */
 function launch(): Promise<Browser> {
   browser ??= chromium.launch({
     executablePath: findChromium(),
@@ -31,7 +31,7 @@ function findChromium(): string {
   );
 }
 
-/** Debian has the one without a window since 2024. */
+/** Debian has the headless shell since 2024. */
 function installed(): string | null {
   return ["chromium-headless-shell", "chromium"].some(installPackage) ? onPath() : null;
 }
@@ -57,18 +57,18 @@ function onPath(): string | null {
 
 export interface OpenPage {
   readonly page: Page;
-  /** What it complained about so far; the test fails at its end when this is not empty. */
+  /** Errors so far; the test fails at its end if there are any. */
   readonly complaints: string[];
 }
 
-/** In a profile of its own: no cookies, nothing kept. */
+/** Opens a page in a new profile. */
 export async function openPage(
   url: string,
   {
     atEnd = onTestFinished,
     ...options
   }: BrowserContextOptions & {
-    /** When it is closed, and has to have no complaint. Default: when the test has ended. */
+    /** Registers the function that closes the page and checks `complaints`. Default: at the end of the test. */
     readonly atEnd?: (close: () => Promise<void>) => void;
   } = {},
 ): Promise<OpenPage> {
@@ -78,7 +78,7 @@ export async function openPage(
   page.on("pageerror", (error) => complaints.push(`threw: ${error.message}`));
   page.on("console", (message) => {
     const text = message.text();
-    // a request that was refused is for the screen to tell; the browser tells it on the console as well
+    // the browser logs error responses, which the page shows
     if (message.type() === "error" && !text.startsWith("Failed to load resource")) complaints.push(text);
   });
   page.on("dialog", (dialog) => {
@@ -100,21 +100,21 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Themes differ by colours alone: what else there is to find was found in the other one. */
+/** The rules for the second theme, which differs only in colours. */
 export const COLOURS = ["color-contrast"];
 
-/** Nothing that axe knows of is in the way of people who cannot see, point or tell colours apart. */
+/** Expects that axe finds no accessibility violation. */
 export async function expectAccessible(page: Page, where = "", rules?: readonly string[]): Promise<void> {
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axeSource);
   const findings = await page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { axe: { run(o: object): Promise<{ violations: Finding[] }> } };
     return (await axe.run({ resultTypes: ["violations"], ...(runOnly && { runOnly }) })).violations;
   }, rules);
-  const told = findings.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
-  expect([where, ...told]).toEqual([where]);
+  const violations = findings.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+  expect([where, ...violations]).toEqual([where]);
 }
 
-/** Where POSTHORN_SCREENSHOTS names a folder, for people to look at. */
+/** Saves a screenshot if POSTHORN_SCREENSHOTS names a folder. */
 export async function screenshot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   const folder = process.env.POSTHORN_SCREENSHOTS;
   if (folder === undefined) return;

@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { COLOURS, expectAccessible, openPage, screenshot } from "./browser.ts";
 import { adminKey, type TestServer } from "./start-server.ts";
 
-/** Opens a screen; the key is what an operator types in, the admin key unless told. */
+/** Signs in with the key (default: the admin key) and opens a screen. */
 export async function openDashboard(
   server: TestServer,
   path: string,
@@ -16,7 +16,7 @@ export async function openDashboard(
   return page;
 }
 
-/** What every screen owes everybody: nothing in the way in either theme, and nothing wider than a telephone. */
+/** Expects that the screen is accessible in both themes and fits a phone. */
 export async function expectFitToShow(page: Page, name: string): Promise<void> {
   for (const theme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: theme });
@@ -28,7 +28,7 @@ export async function expectFitToShow(page: Page, name: string): Promise<void> {
   const wide = page.viewportSize() ?? { width: 1280, height: 800 };
   await page.setViewportSize({ width: 360, height: 740 });
   await page.waitForFunction(() => document.documentElement.scrollWidth <= 360);
-  // nor does anybody have to push a list aside to see the rest of its rows
+  // lists do not scroll horizontally
   await page.waitForFunction(() =>
     [...document.querySelectorAll("section:has(> table)")].every(
       ({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth,

@@ -1,5 +1,4 @@
-// An application that shows the portal in a frame: a page on an origin of its own, over http or https, and a way to put
-// https before a server.
+// An application that shows the portal in a frame, on its own origin, over http or https; and a TLS proxy for the server.
 import { readFileSync } from "node:fs";
 import { createServer as createHttpServer, type RequestListener, request, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
@@ -9,17 +8,17 @@ import { onTestFinished } from "vitest";
 const certificate = (name: string): Buffer =>
   readFileSync(new URL(`certificates/${name}.pem`, import.meta.url));
 
-/** Nobody trusts it: the browser is told to ignore that. */
+/** Not trusted; pages are opened with `ignoreHTTPSErrors`. */
 const tls = { key: certificate("key"), cert: certificate("valid") };
 
 export interface HostPage {
   /** `https://localhost:4711`, without a slash. */
   readonly origin: string;
-  /** The ids of the links that its page has asked for. */
+  /** The ids of the links that the page requested. */
   readonly links: string[];
 }
 
-/** `makeLink` is asked by `POST /portal-link`, as the example does. */
+/** `makeLink` is called on `POST /portal-link`, as in the example. */
 export async function startHostPage(options: {
   readonly scheme: "http" | "https";
   readonly hostname: string;
@@ -39,7 +38,7 @@ export async function startHostPage(options: {
   return { origin: `${options.scheme}://${options.hostname}:${port}`, links };
 }
 
-/** Where it is, before there is a server behind it: that has to know by which name it is reached. */
+/** Starts before its server, which needs to know its public URL. */
 export async function startTlsProxy(): Promise<{ readonly url: string; leadTo(server: string): void }> {
   let target: URL | null = null;
   const port = await listen("https", (incoming, outgoing) => {
@@ -62,7 +61,7 @@ export async function startTlsProxy(): Promise<{ readonly url: string; leadTo(se
 
 async function listen(scheme: "http" | "https", listener: RequestListener): Promise<number> {
   const server: Server = scheme === "http" ? createHttpServer(listener) : createHttpsServer(tls, listener);
-  // localhost is ::1 first where there is one
+  // localhost may resolve to ::1
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
   onTestFinished(async () => {
     server.closeAllConnections();

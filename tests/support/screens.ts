@@ -1,5 +1,4 @@
-// Every screen there is, read from the routers: one that is new has to say here how it is looked at, or the tests of
-// all screens fail.
+// All screens, read from the routers. A new screen must be added here, or the tests of all screens fail.
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import type { HostileWorld } from "./hostile-world.ts";
@@ -11,7 +10,7 @@ export interface View {
   readonly path: string;
 }
 
-/** As the router has them: `/events/$id`. */
+/** Returns the routes in the syntax of the router: `/events/$id`. */
 export function routesOf(audience: Audience): string[] {
   const file = new URL(`../../packages/dashboard/src/app/${audience}-router.tsx`, import.meta.url);
   return [...readFileSync(file, "utf8").matchAll(/\bpath: "([^"]+)"/g)].map(([, path]) => path as string);
@@ -60,7 +59,7 @@ const ADDRESSES: Readonly<Record<Audience, Readonly<Record<string, Addresses>>>>
   },
 };
 
-/** Throws for a route that nobody has said how to look at. */
+/** Throws if a route has no paths here. */
 export function viewsOf(audience: Audience, ids: HostileWorld["ids"]): View[] {
   return routesOf(audience).flatMap((route) => {
     const addresses = ADDRESSES[audience][route];
@@ -69,7 +68,7 @@ export function viewsOf(audience: Audience, ids: HostileWorld["ids"]): View[] {
   });
 }
 
-/** Until what was asked for is there: the screen, nothing on it that still loads, and no part of a form that is folded. */
+/** Opens a screen, waits until it is loaded, and unfolds its forms. */
 export async function show(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await settled(page);

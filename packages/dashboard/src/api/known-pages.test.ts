@@ -8,7 +8,7 @@ const three: KnownPages = [
   { cursor: "b", size: 100 },
 ];
 
-test("a page that was read makes the next one known, and the last page none", () => {
+test("a loaded page makes the next one known, except the last page", () => {
   const first = withPage(NO_PAGES, 0, { data: rows(100), next_cursor: "a" });
   expect(first).toEqual([
     { cursor: null, size: 100 },
@@ -19,11 +19,11 @@ test("a page that was read makes the next one known, and the last page none", ()
   expect(second).toHaveLength(2);
 });
 
-test("a page that was read again and ends where it did changes nothing", () => {
+test("reloading a page with the same end changes nothing", () => {
   expect(withPage(three, 1, { data: rows(100), next_cursor: "b" })).toBe(three);
 });
 
-test("a page that ends elsewhere takes back what is known after it, and keeps the height of the next one", () => {
+test("a page with another end forgets the pages after it and keeps the height of the next one", () => {
   expect(withPage(three, 0, { data: rows(100), next_cursor: "other" })).toEqual([
     { cursor: null, size: 100 },
     { cursor: "other", size: 100 },
@@ -34,7 +34,7 @@ test("a page that ends elsewhere takes back what is known after it, and keeps th
   ]);
 });
 
-test("a row is found in its page; past the last one it is in the page to be read next", () => {
+test("a row is found in its page; past the last row it is in the next page to load", () => {
   expect(positionOf(three, 0)).toEqual({ page: 0, row: 0 });
   expect(positionOf(three, 99)).toEqual({ page: 0, row: 99 });
   expect(positionOf(three, 100)).toEqual({ page: 1, row: 0 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runAll } from "./run-all.ts";
 
-test("each row is done once, and those that are refused are told with their errors", async () => {
+test("each row is processed once, and failed rows are returned with their errors", async () => {
   const seen: number[] = [];
   const progress: number[] = [];
   const refusal = new Error("no");
@@ -22,7 +22,7 @@ test("each row is done once, and those that are refused are told with their erro
   expect(progress).toEqual([1, 2, 3, 4, 5, 6, 7]);
 });
 
-test("what was not begun when it was stopped is left", async () => {
+test("rows that were not started when it was aborted are returned", async () => {
   const stop = new AbortController();
   const rows = Array.from({ length: 20 }, (_, row) => row);
   const { done, left } = await runAll(rows, async (row) => row === 3 && stop.abort(), {

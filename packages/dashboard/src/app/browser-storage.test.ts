@@ -5,7 +5,7 @@ import { readStored, writeStored } from "./browser-storage.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
-test("what is kept is there again", () => {
+test("a stored value is read again", () => {
   const kept = new Map<string, string>();
   vi.stubGlobal("localStorage", {
     getItem: (key: string) => kept.get(key) ?? null,
@@ -16,7 +16,7 @@ test("what is kept is there again", () => {
   expect(readStored("others")).toBe(null);
 });
 
-test("a browser that keeps nothing is no error, whatever it throws", () => {
+test("unavailable storage is no error, whatever the browser throws", () => {
   const refuse = () => {
     throw new DOMException("The document is sandboxed.", "SecurityError");
   };
@@ -25,7 +25,7 @@ test("a browser that keeps nothing is no error, whatever it throws", () => {
   expect(readStored("views")).toBe(null);
 });
 
-test("nothing else in the dashboard touches the browser's storage", () => {
+test("no other file of the dashboard uses the browser's storage", () => {
   const folder = join(import.meta.dirname, "..");
   const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
     /\.tsx?$/.test(file),

@@ -12,12 +12,12 @@ test.each([
   '"quoted"',
   "[]",
   "a b&c=d#e+f%",
-])("the filter %j is the same text in the address and out of it", (text) => {
+])("the filter %j is the same text in the URL and when read back", (text) => {
   const address = stringifySearch({ subject: text, tenant: undefined });
   expect(parseSearch(address)).toEqual({ subject: text });
 });
 
-test("what people write into an address by hand is taken as it stands, and nothing leaves no mark", () => {
+test("a hand-written URL is read as text, and an empty filter is omitted", () => {
   expect(parseSearch("?subject=12345678901234567890&tenant=null")).toEqual({
     subject: "12345678901234567890",
     tenant: "null",

@@ -2,34 +2,31 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { accentFor, contrast, HARDEST_GROUNDS, READABLE } from "./accent.ts";
 
-/** Every eighth of each channel: the palest, the darkest and all in between. */
+/** Colours across the whole range, in eight steps per channel. */
 const channel = [0, 32, 64, 96, 128, 160, 192, 224, 255].map((value) => value.toString(16).padStart(2, "0"));
 const colours = channel.flatMap((red) =>
   channel.flatMap((green) => channel.map((blue) => `#${red}${green}${blue}`)),
 );
 
-test.each(["light", "dark"] as const)(
-  "whatever colour was chosen, it can be read in the %s theme",
-  (theme) => {
-    for (const colour of colours) {
-      const { ground, onGround, ink } = accentFor(theme, colour);
-      expect([colour, contrast(onGround, ground) >= READABLE]).toEqual([colour, true]);
-      expect([colour, contrast(ink, HARDEST_GROUNDS[theme]) >= READABLE]).toEqual([colour, true]);
-    }
-  },
-);
+test.each(["light", "dark"] as const)("every colour is readable in the %s theme", (theme) => {
+  for (const colour of colours) {
+    const { ground, onGround, ink } = accentFor(theme, colour);
+    expect([colour, contrast(onGround, ground) >= READABLE]).toEqual([colour, true]);
+    expect([colour, contrast(ink, HARDEST_GROUNDS[theme]) >= READABLE]).toEqual([colour, true]);
+  }
+});
 
-test("a colour that can be read is left as it was chosen", () => {
+test("a readable colour is unchanged", () => {
   expect(accentFor("light", "#0a5d45")).toEqual({ ground: "#0a5d45", onGround: "#ffffff", ink: "#0a5d45" });
   expect(accentFor("dark", "#f2a65a")).toEqual({ ground: "#f2a65a", onGround: "#000000", ink: "#f2a65a" });
 });
 
-test("contrast is that of WCAG", () => {
+test("contrast is computed as in WCAG", () => {
   expect(contrast("#000000", "#ffffff")).toBe(21);
   expect(contrast("#777777", "#ffffff")).toBeCloseTo(4.48, 2);
 });
 
-test("the grounds it is measured against are those of the themes", () => {
+test("the backgrounds are those of the themes", () => {
   const style = readFileSync(new URL("../style.css", import.meta.url), "utf8");
   const grounds = [...style.matchAll(/--raised: (#\w{6});/g)].map(([, colour]) => colour);
   expect(grounds).toEqual([HARDEST_GROUNDS.light, HARDEST_GROUNDS.dark]);

@@ -30,7 +30,7 @@ const rows = [
   delivery("off", "dead", "ep_on", "off"),
 ];
 
-test("a retry says which it would send, and for each of the others why not", () => {
+test("a retry lists what it would send, and why it skips the others", () => {
   const { doable, refused } = planRetry(rows, around, { sendsDeliveredAgain: false });
   expect(doable.map(({ id }) => id)).toEqual(["dead", "waiting", "unknown endpoint"]);
   expect(refused.map(({ why, rows: of }) => [why, of.map(({ id }) => id)])).toEqual([
@@ -43,18 +43,18 @@ test("a retry says which it would send, and for each of the others why not", () 
   ]);
 });
 
-test("what was delivered is sent once more when that is asked for", () => {
+test("delivered deliveries are sent again on request", () => {
   const { doable } = planRetry(rows, around, { sendsDeliveredAgain: true });
   expect(doable.map(({ id }) => id)).toContain("done");
 });
 
-test("only the dead can be deleted", () => {
+test("only dead letters can be deleted", () => {
   const { doable, refused } = planDelete(rows);
   expect(doable.every(({ state }) => state === "dead")).toBe(true);
   expect(refused).toEqual([{ why: "not_dead", rows: rows.filter(({ state }) => state !== "dead") }]);
 });
 
-test("an endpoint that is as wanted already is left alone, and a subscription is nobody's to switch", () => {
+test("endpoints already in the wanted state and WebSub subscriptions are skipped", () => {
   const both = [endpoint("on", true), endpoint("off", false)];
   const followed = { ...endpoint("followed", true), websub: { topic: "t", lease_ends_at: "" } } as Endpoint;
   expect(planSwitch([followed], false)).toMatchObject({
@@ -68,7 +68,7 @@ test("an endpoint that is as wanted already is left alone, and a subscription is
   });
 });
 
-test("rows are counted by name, the most first", () => {
+test("rows are counted by name, most frequent first", () => {
   expect(countBy(rows, ({ tenant }) => tenant)).toEqual([
     { name: "acme", count: 8 },
     { name: "off", count: 1 },

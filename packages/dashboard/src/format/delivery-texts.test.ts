@@ -42,7 +42,7 @@ test("every dead reason has an explanation", () => {
   expect(Object.keys(explanations.en)).toEqual(expect.arrayContaining(Object.keys(reasonTexts.en)));
 });
 
-test("a status code without an explanation of its own uses that of its class", () => {
+test("a status code without its own explanation uses that of its class", () => {
   expect(explain("503", "en").what).toBe("The receiver returned HTTP 503");
   expect(explain("no_such_reason", "de").what).toBe("Unbekanntes Ergebnis");
 });

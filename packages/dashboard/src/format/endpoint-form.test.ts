@@ -21,11 +21,11 @@ const endpoint = {
   handshake: null,
 } as unknown as Endpoint;
 
-test("a form that was not changed changes nothing", () => {
+test("an unchanged form changes nothing", () => {
   expect(changesIn(formOf(endpoint), formOf(endpoint))).toEqual({});
 });
 
-test("only what was changed is sent, each in the form of the API", () => {
+test("only changed settings are sent, in the format of the API", () => {
   const before = formOf(endpoint);
   const after = {
     ...before,
@@ -48,7 +48,7 @@ test("only what was changed is sent, each in the form of the API", () => {
   });
 });
 
-test("batches, tokens and the question before all are sent whole, and taken away by null", () => {
+test("batch, token and handshake are sent as a whole, and removed by null", () => {
   const before = formOf(endpoint);
   const after = {
     ...before,
@@ -73,11 +73,11 @@ test("batches, tokens and the question before all are sent whole, and taken away
     authorization: null,
     handshake: null,
   });
-  // a token that is not typed stays
+  // an empty token is not sent
   expect(changesIn({ ...set, authorization: "bearer" }, set)).toEqual({ authorization: { type: "bearer" } });
 });
 
-test("a secret of a scheme is sent as long as the scheme is chosen", () => {
+test("the secret of a scheme is sent while the scheme is selected", () => {
   const form = { ...EMPTY_FORM, schemeSecrets: { stripe: " theirs ", github: "" } };
   expect(changesIn({ ...form, schemes: ["stripe", "github"] }, EMPTY_FORM)).toEqual({
     signature: { schemes: ["stripe", "github"] },
@@ -88,7 +88,7 @@ test("a secret of a scheme is sent as long as the scheme is chosen", () => {
   });
 });
 
-test("what is emptied goes back to the setting of the deployment", () => {
+test("an emptied field restores the deployment default", () => {
   const before = formOf(endpoint);
   const after = {
     ...before,
@@ -108,7 +108,7 @@ test("what is emptied goes back to the setting of the deployment", () => {
   });
 });
 
-test("a new endpoint has what was filled in, and what is no number is left for the server to refuse", () => {
+test("a new endpoint has the filled-in settings, and the server rejects invalid numbers", () => {
   const form = { ...EMPTY_FORM, url: "https://a.example", timeoutMs: "soon" };
   expect(changesIn({ ...form, events: "order.paid" }, EMPTY_FORM)).toEqual({
     url: "https://a.example",
@@ -125,6 +125,6 @@ test.each([
     { kind: "exponential", base_ms: 1_000, cap_ms: 3_600_000, max_attempts: 10 },
     '{"exponential":{"base":"1s","cap":"1h","max_attempts":10}}',
   ],
-] as const)("a retry policy is written so that it can be sent back: %j", (policy, text) => {
+] as const)("a retry policy is shown in a format that can be sent back: %j", (policy, text) => {
   expect(retryPolicyText(policy as Endpoint["retry_policy"])).toBe(text);
 });

@@ -14,12 +14,12 @@ const type: EventType = {
   updated_at: "2026-11-15T09:30:00.000Z",
 };
 
-test("a type that is saved as it was shown is the same type", () => {
+test("saving an unchanged form keeps the event type", () => {
   const { name: _, created_at: _c, updated_at: _u, ...settings } = type;
   expect(bodyOfType(formOfType(type))).toEqual(settings);
 });
 
-test("what is left empty is not there", () => {
+test("empty fields are sent as null", () => {
   expect(bodyOfType(EMPTY_TYPE)).toEqual({
     api_version: "1",
     description: null,
@@ -30,6 +30,6 @@ test("what is left empty is not there", () => {
   });
 });
 
-test.each(["schema", "example"])("nothing is sent while the %s is no JSON", (field) => {
+test.each(["schema", "example"])("nothing is sent while the %s is not valid JSON", (field) => {
   expect(bodyOfType({ ...formOfType(type), [field]: "{" })).toBeNull();
 });

@@ -16,17 +16,17 @@ const nothing = {
 };
 const well = { is_active: true, handshake: null, circuit: "closed", health: nothing } as const;
 
-test("nothing holds a delivery to an endpoint that is well", () => {
+test("a delivery to a healthy endpoint is not held", () => {
   expect(holdOf(failed, well, active, now)).toBeNull();
 });
 
-test("a switch that is off holds it until somebody turns it on, the tenant's before the endpoint's", () => {
+test("an inactive tenant or a disabled endpoint holds a delivery; the tenant takes precedence", () => {
   const off = { ...well, is_active: false };
   expect(holdOf({ ...failed, next_retry_at: later }, off, active, now)).toEqual({ by: "endpoint" });
   expect(holdOf(failed, off, { is_active: false }, now)).toEqual({ by: "tenant" });
 });
 
-test("a receiver that has not agreed to webhooks holds it until it does", () => {
+test("a receiver that has not consented holds a delivery", () => {
   const asked = { origin: "a.example", rate: null, allowed_rate: null, asked_at: null, decided_at: null };
   for (const state of ["asking", "waiting", "denied", "granted"] as const) {
     const hold = holdOf(failed, { ...well, handshake: { ...asked, detail: null, state } }, active, now);
@@ -34,7 +34,7 @@ test("a receiver that has not agreed to webhooks holds it until it does", () => 
   }
 });
 
-test("an open circuit holds it until its probe, and a receiver's pause until its end", () => {
+test("an open circuit holds a delivery until the probe, and a throttle until its end", () => {
   const open = { ...well, circuit: "open", health: { ...nothing, probe_at: later } } as const;
   expect(holdOf(failed, open, active, now)).toEqual({ by: "circuit", until: new Date(later) });
   expect(holdOf({ ...failed, state: "pending" }, open, active, now)?.by).toBe("circuit");
@@ -42,19 +42,19 @@ test("an open circuit holds it until its probe, and a receiver's pause until its
   expect(holdOf(failed, paused, active, now)).toEqual({ by: "throttle", until: new Date(soon) });
 });
 
-test("what ends before its next attempt does not hold it", () => {
+test("a hold that ends before the next attempt is ignored", () => {
   const open = { ...well, circuit: "open", health: { ...nothing, probe_at: soon } } as const;
   expect(holdOf({ ...failed, next_retry_at: later }, open, active, now)).toBeNull();
   expect(holdOf({ ...failed, next_retry_at: soon }, open, active, now)).toBeNull();
 });
 
-test("while the probe is on its way, what is due waits for what comes of it", () => {
+test("due deliveries wait while a probe is in flight", () => {
   const probed = { ...well, circuit: "half_open" } as const;
   expect(holdOf(failed, probed, active, now)).toEqual({ by: "probe" });
   expect(holdOf({ ...failed, next_retry_at: later }, probed, active, now)).toBeNull();
 });
 
-test("what has ended or is being sent waits for nothing", () => {
+test("finished deliveries and those in flight are not held", () => {
   const off = { ...well, is_active: false };
   for (const state of ["success", "dead", "in_flight"] as const)
     expect(holdOf({ ...failed, state }, off, active, now)).toBeNull();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { curlOf } from "./curl.ts";
 import { readPastedRequest } from "./pasted-request.ts";
 
-test("headers, an empty line and the body are read as they stand", () => {
+test("headers and body are separated by an empty line", () => {
   const text =
     'POST /hooks HTTP/1.1\r\nHost: example.com\r\nX-Webhook-Signature: t=1,v1=ab\r\n\r\n{"a": 1}\n';
   expect(readPastedRequest(text)).toEqual({
@@ -13,7 +13,7 @@ test("headers, an empty line and the body are read as they stand", () => {
   });
 });
 
-test("what curl -v shows is read without its marks", () => {
+test("the output of curl -v is read without its markers", () => {
   expect(readPastedRequest("> POST / HTTP/1.1\n> webhook-id: evt_1\n\nbody")).toEqual({
     headers: { "webhook-id": "evt_1" },
     body: "body",
@@ -22,19 +22,19 @@ test("what curl -v shows is read without its marks", () => {
   });
 });
 
-test("a command that was copied here gives back the request it was made of, whatever is in it", () => {
+test("a copied curl command gives the original request, whatever it contains", () => {
   const body = `{"note":"it's \\"quoted\\" $HOME \`x\` \\\\ ü"}`;
   const headers = { "x-webhook-id": "evt_1", "x-custom": "a: b'c" };
   const request = { method: "POST", url: "https://example.com/a?b=c'd", headers, body } as const;
   expect(readPastedRequest(curlOf(request))).toEqual(request);
 });
 
-test("in a copied command nothing is for curl to work out: no ranges in the URL, no file for a body", () => {
+test("curl expands nothing in a copied command: no ranges in the URL, no file as body", () => {
   const url = "https://example.com/[1-1000]?x={a,b}";
   const command = curlOf({ method: "POST", url, headers: {}, body: "@/etc/hostname" });
   expect(command).toBe(`curl -g -X POST '${url}' \\\n  --data-raw '@/etc/hostname'`);
 });
 
-test.each(["", "hello", "curl https://example.com"])("%j is no request", (text) => {
+test.each(["", "hello", "curl https://example.com"])("%j is not a request", (text) => {
   expect(readPastedRequest(text)).toBeNull();
 });

@@ -15,7 +15,7 @@ function refusal(errors: Problem["errors"]): PosthornApiError {
   });
 }
 
-test("a problem stands at its field, and so do those below it, together", () => {
+test("a field shows its problems and those below it", () => {
   const problems = problemsOf(
     refusal([
       { pointer: "/events/0", message: "This is no type." },
@@ -28,7 +28,7 @@ test("a problem stands at its field, and so do those below it, together", () => 
   expect(problems.at("/event")).toBeUndefined();
 });
 
-test("what no field shows is not lost", () => {
+test("problems without a field are listed", () => {
   const problems = problemsOf(
     refusal([
       { pointer: "/url", message: "Use https." },
@@ -40,7 +40,7 @@ test("what no field shows is not lost", () => {
 });
 
 test.each([null, new Error("offline"), refusal(undefined)])(
-  "without places there is nothing at any: %s",
+  "an error without pointers belongs to no field: %s",
   (error) => {
     const problems = problemsOf(error);
     expect([problems.at("/url"), problems.elsewhere([])]).toEqual([undefined, []]);

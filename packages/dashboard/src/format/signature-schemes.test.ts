@@ -2,12 +2,12 @@ import { schemeNames } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { headersOf, isByKeyPair, kindOf, SCHEMES_BY_KIND, signsUrl } from "./signature-schemes.ts";
 
-test("every scheme that an endpoint can have is offered once", () => {
+test("every scheme is offered once", () => {
   expect(Object.values(SCHEMES_BY_KIND).flat().toSorted()).toEqual([...schemeNames].toSorted());
   expect(["t-v1", "rfc9421", "stripe"].map(kindOf)).toEqual(["own", "message", "vendor"]);
 });
 
-test("a scheme is shown with its headers as they are written, its signature first", () => {
+test("a scheme is shown with its headers, the signature first", () => {
   expect(headersOf("t-v1", "X-Shop")).toEqual(["X-Shop-Signature"]);
   expect(headersOf("github", "")).toEqual(["X-Hub-Signature-256", "X-GitHub-Event", "X-GitHub-Delivery"]);
   expect(headersOf("rfc9421", "")).toEqual([
@@ -19,11 +19,11 @@ test("a scheme is shown with its headers as they are written, its signature firs
   ]);
 });
 
-test("what a later version knows is shown by its name alone", () => {
+test("an unknown scheme of a later version is shown by its name", () => {
   expect([headersOf("later", ""), isByKeyPair("later"), signsUrl("later")]).toEqual([[], false, false]);
 });
 
-test("key pairs and signed URLs are known by the schemes' own descriptions", () => {
+test("key pairs and signed URLs follow from the schemes' descriptions", () => {
   expect(schemeNames.filter(isByKeyPair)).toEqual(["standard-webhooks-v1a", "rfc9421-ed25519", "discord"]);
   expect(schemeNames.filter(signsUrl)).toEqual(["rfc9421", "rfc9421-ed25519", "hubspot", "square", "twilio"]);
 });

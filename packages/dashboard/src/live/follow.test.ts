@@ -8,7 +8,7 @@ interface Followed {
   readonly data: string[];
 }
 
-/** Answers in turn; the stream is given up when there are no more. */
+/** Follows a stream with these responses in turn; ends after the last one. */
 async function followed(
   answers: readonly (() => Response | Promise<Response>)[],
   given: Partial<FollowOptions> = {},
@@ -43,7 +43,7 @@ const refuses =
     new Response("", { status, headers });
 const isAway = () => Promise.reject(new TypeError("Failed to fetch"));
 
-test("a stream that breaks is opened again after the last message, and says so meanwhile", async () => {
+test("a broken stream is reported as lost and resumes after the last message", async () => {
   const { states, asked, data } = await followed([
     says("id: 7\nevent: changes\ndata: a\n\nid: 9\nevent: here\ndata: {}\n\n"),
     says("id: 12\nevent: changes\ndata: b\n\n"),
@@ -53,34 +53,34 @@ test("a stream that breaks is opened again after the last message, and says so m
   expect(data).toEqual(["a", "{}", "b"]);
 });
 
-test("it goes on after what another tab saw last", async () => {
+test("a stream resumes after the last message of another tab", async () => {
   expect((await followed([], { lastId: "5" })).asked).toEqual(["5"]);
 });
 
-test("a server that is away is asked ever less often, every 15 s at least", async () => {
+test("an unreachable server is retried with backoff, at least every 15 s", async () => {
   const { waits } = await followed(Array.from({ length: 7 }, () => isAway));
   expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
 });
 
-test("streams that open and break at once count as failures, and a steady one begins anew", async () => {
+test("streams that break at once count as failures, and a stable one resets the backoff", async () => {
   expect((await followed([says(""), says(""), says("")])).waits).toEqual([1_000, 2_000, 4_000]);
   let now = 0;
   const { waits } = await followed([isAway, isAway, says(""), isAway], { nowMs: () => (now += 5_000) });
   expect(waits).toEqual([1_000, 2_000, 1_000, 2_000]);
 });
 
-test("a server without room is asked when it said, and not sooner", async () => {
+test("Retry-After of an overloaded server is respected", async () => {
   const full = refuses(429, { "retry-after": "5" });
   const stopping = refuses(503, { "retry-after": "2" });
   expect((await followed([full, stopping, refuses(503), full])).waits).toEqual([5_000, 2_000, 4_000, 8_000]);
 });
 
-test("waits are spread, and no longer than a minute and a half whatever a server asks for", () => {
+test("waits have jitter and last at most 90 s whatever Retry-After says", () => {
   expect(waitMs(1, 0, 0.5)).toBe(1_250);
   expect(waitMs(1, 86_400_000, 1)).toBe(90_000);
 });
 
-test("whoever is not signed in any more, or may not see it, does not ask again", async () => {
+test("a stream without a session or permission is not reopened", async () => {
   for (const [status, state] of [
     [401, "over"],
     [403, "refused"],
@@ -90,7 +90,7 @@ test("whoever is not signed in any more, or may not see it, does not ask again",
   }
 });
 
-test("a connection on which nothing comes for long is given up", async () => {
+test("a silent connection is aborted", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let signal: AbortSignal | undefined;

@@ -16,34 +16,34 @@ function event(id: string, second: number, given: Partial<UnmatchedEvent> = {}):
   return { id, created_at: at(second), ...fixed, ...given } as UnmatchedEvent;
 }
 
-const told = (deliveries: readonly Delivery[], events: readonly UnmatchedEvent[] = []) => ({
+const changesOf = (deliveries: readonly Delivery[], events: readonly UnmatchedEvent[] = []) => ({
   deliveries,
   events,
   is_partial: false,
 });
 const ids = (rows: readonly TailRow[]) => rows.map(idOf);
 
-test("the newest change is on top, and a row that comes further moves there", () => {
-  const first = mergeRows([], rowsOf(told([delivery("a", 1), delivery("c", 3)], [event("b", 2)]), {}));
+test("the newest change is on top, and a changed row moves there", () => {
+  const first = mergeRows([], rowsOf(changesOf([delivery("a", 1), delivery("c", 3)], [event("b", 2)]), {}));
   expect(ids(first)).toEqual(["c", "b", "a"]);
-  const further = mergeRows(first, rowsOf(told([delivery("a", 1, { state: "success" })]), {}));
+  const further = mergeRows(first, rowsOf(changesOf([delivery("a", 1, { state: "success" })]), {}));
   expect(ids(further)).toEqual(["a", "c", "b"]);
 });
 
-test("what is told a second time, as after a lost connection, moves nothing and is not there twice", () => {
-  const changes = told([delivery("a", 1), delivery("c", 3)], [event("b", 2)]);
+test("a repeated change, as after a reconnect, neither moves nor duplicates a row", () => {
+  const changes = changesOf([delivery("a", 1), delivery("c", 3)], [event("b", 2)]);
   const first = mergeRows([], rowsOf(changes, {}));
   expect(mergeRows(first, rowsOf(changes, {}))).toEqual(first);
-  expect(mergeRows(first, rowsOf(told([delivery("a", 1)]), {}))).toEqual(first);
+  expect(mergeRows(first, rowsOf(changesOf([delivery("a", 1)]), {}))).toEqual(first);
 });
 
-test("a tail keeps 500 rows", () => {
+test("the tail keeps 500 rows", () => {
   const many = Array.from({ length: 501 }, (_, index) => delivery(`d${index}`, 1));
-  expect(mergeRows([], rowsOf(told(many), {})).length).toBe(500);
+  expect(mergeRows([], rowsOf(changesOf(many), {})).length).toBe(500);
 });
 
-test("filters hold for deliveries and for events, and a state is one of deliveries alone", () => {
-  const changes = told(
+test("filters apply to deliveries and events, and a state only to deliveries", () => {
+  const changes = changesOf(
     [delivery("a", 1), delivery("b", 2, { tenant: "other", state: "dead" })],
     [event("c", 3), event("d", 4, { tenant: "other" })],
   );
@@ -55,14 +55,14 @@ test("filters hold for deliveries and for events, and a state is one of deliveri
   ]);
 });
 
-test("a list of events hears of events by their deliveries, and of those that have none", () => {
-  const changes = told([delivery("a", 1, { subject: "s" }), delivery("b", 2)], [event("c", 3)]);
+test("a list of events gets events from their deliveries, and those without deliveries", () => {
+  const changes = changesOf([delivery("a", 1, { subject: "s" }), delivery("b", 2)], [event("c", 3)]);
   const counted = eventRowChanges(changes, { subject: "s" }).filter(({ createdAt }) => createdAt !== null);
   expect(counted.map(({ key }) => key)).toEqual(["of a"]);
   expect(eventRowChanges(changes, {}).map(({ key }) => key)).toEqual(["of a", "of b", "c"]);
 });
 
-test("a delivery that matchesFilters no longer is brought up to date, and is no new row", () => {
-  const [row] = deliveryRowChanges(told([delivery("a", 1, { state: "success" })]), { state: "dead" });
+test("a delivery that no longer matches the filters is updated and is not a new row", () => {
+  const [row] = deliveryRowChanges(changesOf([delivery("a", 1, { state: "success" })]), { state: "dead" });
   expect(row).toMatchObject({ key: "a", row: { state: "success" }, createdAt: null });
 });

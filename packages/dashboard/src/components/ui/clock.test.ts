@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { onTick, tickedAt } from "./clock.ts";
 
-test("what happens after a while without times on the screen is not in the future", () => {
+test("a time shown after a period without any is not in the future", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   onTick(() => {})();
