@@ -1,28 +1,28 @@
-// One call of an operation over HTTP. It knows no schemas, so that a browser need not load them.
+// Calls an operation over HTTP. Does not import the schemas, so that browsers need not load them.
 import type { z } from "zod";
 import { parseAnswer, refuseSamePage } from "./answer.ts";
 import type { Method } from "./contract/operation.ts";
 import { PosthornApiError, PosthornConnectionError, problemOf } from "./errors.ts";
 
 export interface ClientOptions {
-  /** Where the server is: `https://hooks.example.com`. */
+  /** URL of the server, such as `https://hooks.example.com`. */
   readonly url: string;
-  /** `phk_…`, or the admin key; null: the session of the browser it runs in, on the server's own pages. */
+  /** `phk_…` or the admin key. Null uses the browser session, on pages of the server. */
   readonly key: string | null;
-  /** Whose session, with `key: null`: that of the dashboard (unless told), or of the portal. */
+  /** The session to use with `key: null`. Default: dashboard. */
   readonly page?: "dashboard" | "portal" | undefined;
-  /** Default: the platform's. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
-  /** Refuses an answer that does not fit the contract, with the code `unexpected_answer`. Default false. */
+  /** Rejects responses that do not match the contract with the code `unexpected_answer`. Default: false. */
   readonly checksAnswers?: boolean | undefined;
 }
 
-/** What a call has to know of an operation. */
+/** The parts of an operation that a call needs. */
 export interface Callable {
   readonly method: Method;
   readonly path: string;
   readonly answer: {
-    /** Null: there is no body. Left out: whatever comes is taken as it is. */
+    /** Null if there is no body. If it is left out, the response is not checked. */
     readonly schema?: z.ZodType | null;
   };
 }
@@ -37,9 +37,9 @@ export interface AnyInput {
 
 export async function call(options: ClientOptions, one: Callable, input: AnyInput): Promise<unknown> {
   const { fetch: send = fetch, url, key, checksAnswers = false } = options;
-  const place = urlOf(url, one, input);
-  const response = await answered(url, () =>
-    send(place, {
+  const target = urlOf(url, one, input);
+  const response = await withConnectionErrors(url, () =>
+    send(target, {
       method: one.method,
       headers: {
         ...(key === null ? pageHeader(options) : { authorization: `Bearer ${key}` }),
@@ -52,17 +52,17 @@ export async function call(options: ClientOptions, one: Callable, input: AnyInpu
       ...(input.signal && { signal: input.signal }),
     }),
   );
-  if (!response.ok) throw new PosthornApiError(await answered(url, () => problemOf(response)));
+  if (!response.ok) throw new PosthornApiError(await withConnectionErrors(url, () => problemOf(response)));
   const { schema } = one.answer;
   if (schema === null) return undefined;
-  const text = await answered(url, () => response.text());
+  const text = await withConnectionErrors(url, () => response.text());
   const answer = parseAnswer(response, text, checksAnswers ? (schema ?? null) : null);
   refuseSamePage(response, input.query?.cursor, answer);
   return answer;
 }
 
-/** `fetch` throws a TypeError when there is no answer or only a part of one; an abort is the caller's own. */
-async function answered<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
+/** Converts the TypeError that `fetch` throws without a complete response. An abort is passed on. */
+async function withConnectionErrors<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -70,7 +70,7 @@ async function answered<Result>(url: string, work: () => Promise<Result>): Promi
   }
 }
 
-/** Another site's page cannot send it: that is how the server knows its own. */
+/** A header that pages of other sites cannot send, which protects against cross-site requests. */
 function pageHeader({ page }: ClientOptions): Record<string, string> {
   return { "posthorn-dashboard": page === "portal" ? "portal" : "1" };
 }
@@ -80,7 +80,7 @@ function urlOf(base: string, one: Callable, input: AnyInput): string {
   for (const name of pathParamsOf(one.path)) {
     const value = input[name];
     if (typeof value !== "string" || value === "") throw new TypeError(`${one.path} needs ${name}.`);
-    // however they are encoded, a URL takes them for steps: tenants/../deliveries are the deliveries of all
+    // URLs resolve these segments even if encoded: tenants/../deliveries would be all deliveries
     if (value === "." || value === "..")
       throw new TypeError(`"${value}" cannot be the ${name} of ${one.path}.`);
     path = path.replace(`{${name}}`, encodeURIComponent(value));
@@ -89,8 +89,8 @@ function urlOf(base: string, one: Callable, input: AnyInput): string {
   for (const [name, value] of Object.entries(input.query ?? {})) {
     if (value !== undefined && value !== null) query.set(name, String(value));
   }
-  const asked = query.toString();
-  return `${base.replace(/\/+$/, "")}${path}${asked === "" ? "" : `?${asked}`}`;
+  const search = query.toString();
+  return `${base.replace(/\/+$/, "")}${path}${search === "" ? "" : `?${search}`}`;
 }
 
 export function pathParamsOf(path: string): string[] {

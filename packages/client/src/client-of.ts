@@ -1,4 +1,4 @@
-// Makes a client of a table of operations: the contract itself, or what a browser needs of it.
+// Creates a client from a table of operations: the contract, or its reduced form for browsers.
 import { type AnyInput, type Callable, type ClientOptions, call } from "./call.ts";
 import type { PosthornClient } from "./client.ts";
 

@@ -90,7 +90,7 @@ test("where nobody listens the error says where, and why", async () => {
   await expect(client.tenants.list()).rejects.toMatchObject({
     name: "PosthornConnectionError",
     url: "http://127.0.0.1:1",
-    message: expect.stringMatching(/^The server at http:\/\/127\.0\.0\.1:1 did not answer \(/),
+    message: expect.stringMatching(/^The server at http:\/\/127\.0\.0\.1:1 did not respond \(/),
     cause: expect.any(TypeError),
   });
 });

@@ -1,11 +1,11 @@
-// The typed client: it is the contract, called. `client.endpoints.create({ tenant: "acme", body: { url, events } })`.
+// The typed client, derived from the contract: `client.endpoints.create({ tenant: "acme", body: { url, events } })`.
 import type { z } from "zod";
 import type { ClientOptions } from "./call.ts";
 import { clientOf } from "./client-of.ts";
 import { contract, type PosthornContract } from "./contract/contract.ts";
 import type { AnswerOf, Contract, Operation, PathParams } from "./contract/operation.ts";
 
-/** The parameters of the path by their names, and beside them what else it takes. */
+/** Path parameters by name, with query, body, headers and signal. */
 export type Input<Given extends Operation> = {
   readonly [Name in PathParams<Given["path"]>]: string;
 } & (Given["query"] extends z.ZodType ? { readonly query?: z.input<Given["query"]> } : unknown) &

@@ -1,4 +1,4 @@
-// A refused call as an error: the server's problem document, with its stable code.
+// Errors of calls: a problem document of the server, or no response.
 import type { z } from "zod";
 import type { problem } from "./contract/parts.ts";
 
@@ -22,15 +22,15 @@ export class PosthornApiError extends Error {
   }
 }
 
-/** There was no answer: nobody listens there, the name does not resolve, or the connection broke. `cause` says more. */
+/** There was no response, because the server is unreachable or the connection broke. `cause` has the details. */
 export class PosthornConnectionError extends Error {
   override readonly name = "PosthornConnectionError";
-  /** Where the server was looked for. */
+  /** URL of the server. */
   readonly url: string;
 
   constructor(url: string, cause: unknown) {
     super(
-      `The server at ${url} did not answer (${reasonOf(cause)}). Check that it runs there, and the url.`,
+      `The server at ${url} did not respond (${reasonOf(cause)}). Check that it is running, and the URL.`,
       {
         cause,
       },
@@ -39,37 +39,37 @@ export class PosthornConnectionError extends Error {
   }
 }
 
-/** `ECONNREFUSED`; fetch says only that it failed, and its cause says why. */
+/** Returns a code such as `ECONNREFUSED`, which is in the innermost cause of the error of `fetch`. */
 function reasonOf(error: unknown): string {
   const { cause, code, message } = error as { cause?: unknown; code?: string; message?: string };
   return cause === undefined ? (code ?? message ?? String(error)) : reasonOf(cause);
 }
 
-/** Something between us and the server may answer in words of its own. */
+/** Reads the problem document. Proxies may return other bodies. */
 export async function problemOf(response: Response): Promise<Problem> {
   const text = await response.text();
   try {
     const given: unknown = JSON.parse(text);
-    // with what some problems have besides, such as the results of a batch
+    // includes additional fields, such as the results of a batch
     if (isProblem(given)) return given;
   } catch {
-    // words of somebody else's
+    // not JSON
   }
-  return unexpected(response, "no problem document of Posthorn's");
+  return unexpected(response, "it is not a problem document of Posthorn");
 }
 
-/** By hand, and not by its schema: a browser has none. */
+/** Checks without the schema, which browsers do not load. */
 function isProblem(given: unknown): given is Problem {
   const { status, errors, ...texts } = (given ?? {}) as Partial<Problem>;
   const { type, title, detail, instance, code, request_id } = texts;
   return (
     [type, title, detail, instance, code, request_id].every((text) => typeof text === "string") &&
     Number.isInteger(status) &&
-    (errors === undefined || (Array.isArray(errors) && errors.every(isPlace)))
+    (errors === undefined || (Array.isArray(errors) && errors.every(isFieldError)))
   );
 }
 
-function isPlace(given: unknown): boolean {
+function isFieldError(given: unknown): boolean {
   const { message, pointer, parameter, header } = (given ?? {}) as Record<string, unknown>;
   const isTextOrNone = (value: unknown) => value === undefined || typeof value === "string";
   return typeof message === "string" && [pointer, parameter, header].every(isTextOrNone);
@@ -83,7 +83,7 @@ export function unexpected(
     type: "about:blank",
     title: statusText,
     status,
-    detail: `The answer was ${status} ${statusText}, and ${what}.`,
+    detail: `Unexpected response ${status} ${statusText}: ${what}.`,
     instance: "",
     code: "unexpected_answer",
     request_id: "",

@@ -45,8 +45,8 @@ describe("the OpenAPI document", () => {
   test("shows the ways to write a retry policy apart, and what an endpoint cannot be made without", () => {
     const { schemas } = document.components as { schemas: Record<string, Json> };
     expect(schemas.RetryPolicyInput).not.toHaveProperty("anyOf");
-    const ways = ["a preset or gaps", "gaps", "exponential", "as shown"];
-    expect(schemas.RetryPolicyInput?.oneOf).toMatchObject(ways.map((title) => ({ title })));
+    const formats = ["a preset or gaps", "gaps", "exponential", "as returned"];
+    expect(schemas.RetryPolicyInput?.oneOf).toMatchObject(formats.map((title) => ({ title })));
     expect(schemas.EndpointInput?.required).toEqual(["url", "events"]);
     expect(schemas.EndpointImport).not.toHaveProperty("required");
   });

@@ -1,4 +1,4 @@
-// OpenAPI 3.1 from the contract. Schemas with an id become components; the rest stands where it is used.
+// Generates OpenAPI 3.1 from the contract. Schemas with an id become components; others are inlined.
 import { z } from "zod";
 import { pathParamsOf } from "./call.ts";
 import { contract } from "./contract/contract.ts";
@@ -9,7 +9,7 @@ import { systemEvents } from "./contract/system-events.ts";
 type Json = Record<string, unknown>;
 
 export interface OpenApiOptions {
-  /** Where people reach the server; left out, the document speaks of wherever it was found. */
+  /** Public URL of the server. If it is left out, paths are relative to the document. */
   readonly publicUrl?: string | undefined;
   readonly version: string;
 }
@@ -40,7 +40,7 @@ export function openApi({ publicUrl, version }: OpenApiOptions): Json {
   };
 }
 
-/** `resource.name` of every operation, with the operation. */
+/** Returns all operations with their ids, `resource.name`. */
 export function operationsOf(given: Contract = contract): [id: string, operation: Operation][] {
   return Object.entries(given).flatMap(([resource, operations]) =>
     Object.entries(operations).map(([name, one]): [string, Operation] => [`${resource}.${name}`, one]),
@@ -101,12 +101,12 @@ function needs(permission: Operation["permission"]): string {
   if (permission === "public") return "Needs no key.";
   const { scopes, reach } = permission;
   const named = scopes.map((scope) => `\`${scope}\``).join(" or ");
-  return `Needs the scope ${named}${reach === "installation" ? ", of a key without a tenant" : ""}.`;
+  return `Needs the scope ${named}${reach === "installation" ? " and a key without a tenant" : ""}.`;
 }
 
 function inPath(name: string): z.ZodType {
   const schema = pathParams[name];
-  if (schema === undefined) throw new Error(`No schema says what {${name}} is in a path.`);
+  if (schema === undefined) throw new Error(`The path parameter {${name}} has no schema.`);
   return schema;
 }
 
@@ -125,7 +125,7 @@ function parameterOf(name: string, place: string, required: boolean, { descripti
   return { name, in: place, required, description, schema };
 }
 
-/** Those of its own, and those that any operation of its kind may answer with. */
+/** Returns all error codes of an operation by status, including common ones. */
 export function refusalsOf({
   body,
   query,
@@ -158,12 +158,12 @@ const SIGNING_IN = {
 
 function refusalOf(codes: readonly string[]): Json {
   return {
-    description: `Refused; \`code\` is ${codes.map((code) => `\`${code}\``).join(" or ")}.`,
+    description: `Error with the \`code\` ${codes.map((code) => `\`${code}\``).join(" or ")}.`,
     content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
   };
 }
 
-/** As they arrive at an endpoint of the format `envelope`. */
+/** The system events in the format `envelope`. */
 function webhooksOf(schemaOf: SchemaOf): Json {
   return Object.fromEntries(
     Object.entries(systemEvents).map(([type, { summary, data }]) => {
@@ -173,25 +173,25 @@ function webhooksOf(schemaOf: SchemaOf): Json {
         api_version: z.string().describe("Version of the data."),
         created_at: time.describe("When it happened, in UTC."),
         tenant_id: tenantId,
-        subject: endpointId.optional().describe("The endpoint that it is about."),
-        sequence: z.int().optional().describe("1, 2, 3 … within the subject."),
-        data: data.describe("What happened."),
+        subject: endpointId.optional().describe("Id of the endpoint."),
+        sequence: z.int().optional().describe("Number within the subject, starting at 1."),
+        data: data.describe("Data of the event."),
       });
       const content = { "application/json": { schema: schemaOf(body, "output") } };
-      const responses = { "2XX": { description: "It arrived." } };
+      const responses = { "2XX": { description: "Received." } };
       return [type, { post: { operationId: type, summary, requestBody: { content }, responses } }];
     }),
   );
 }
 
-/** Moves what has an id into the components. */
+/** Converts a schema, and moves schemas with an id to the components. */
 function jsonSchema(schema: z.ZodType, io: "input" | "output", components: Json): Json {
   const {
     $schema: _,
     $defs = {},
     id,
     ...rest
-  } = z.toJSONSchema(schema, { io, unrepresentable: "any", override: forReaders }) as Json & {
+  } = z.toJSONSchema(schema, { io, unrepresentable: "any", override: simplify }) as Json & {
     $defs?: Record<string, Json>;
     id?: string;
   };
@@ -204,10 +204,9 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output", components: Json)
 }
 
 /**
- * What tells its alternatives apart shows these, and not the one shape that they are checked as; the bounds of numbers
- * that are exact are nobody's limit.
+ * Keeps only `oneOf` where it documents the alternatives of a schema, and removes the bounds of safe integers.
  */
-function forReaders({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+function simplify({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.oneOf !== undefined) delete jsonSchema.anyOf;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -1,7 +1,7 @@
-// A list read to its end.
+// Reads a list to its end.
 import { beginsAgain } from "./answer.ts";
 
-/** All items of a list, page after page: `for await (const item of pages((cursor) => client.tenants.list({ query: { cursor } })))`. */
+/** Yields all items of a list: `for await (const item of pages((cursor) => client.tenants.list({ query: { cursor } })))`. */
 export async function* pages<Item>(
   list: (cursor: string | undefined) => Promise<{ data: readonly Item[]; next_cursor: string | null }>,
 ): AsyncGenerator<Item> {

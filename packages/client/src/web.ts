@@ -1,5 +1,5 @@
-// The client for browsers: the same calls and types, without the schemas. Whoever bundles it gives it the table of
-// operations, made from the contract when it is built.
+// The client for browsers, without the schemas. The bundle passes in the table of operations, which is generated from the
+// contract at build time.
 export type { ClientOptions } from "./call.ts";
 export type { PosthornClient } from "./client.ts";
 export { type Callables, clientOf } from "./client-of.ts";

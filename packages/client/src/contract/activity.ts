@@ -1,35 +1,41 @@
-// Attempts over time, for charts: from roll-ups that workers write every few seconds.
+// Attempts over time, for charts. Workers write the roll-ups every few seconds.
 import { z } from "zod";
 import { operation } from "./operation.ts";
 import { endpointFilter, tenantFilter, time } from "./parts.ts";
 
-const latency = (share: string) =>
-  z.int().nullable().describe(`${share} of the attempts took no longer, in milliseconds; null without any.`);
+const latency = (percentile: string) =>
+  z
+    .int()
+    .nullable()
+    .describe(`${percentile} percentile of the duration in milliseconds. Null without attempts.`);
 
 const point = z.object({
-  at: time.describe("When the stretch began, in UTC."),
-  success: z.int().describe("Attempts that were answered with 2xx."),
-  failed: z.int().describe("Attempts that failed and are made again."),
-  dead: z.int().describe("Attempts after which the delivery was given up."),
-  p50: latency("Half"),
-  p95: latency("95 %"),
-  p99: latency("99 %"),
+  at: time.describe("Start of the interval, in UTC."),
+  success: z.int().describe("Attempts with a 2xx response."),
+  failed: z.int().describe("Failed attempts that are followed by a retry."),
+  dead: z.int().describe("Failed attempts after which the delivery was dead."),
+  p50: latency("50th"),
+  p95: latency("95th"),
+  p99: latency("99th"),
 });
 
 const total = point.omit({ at: true }).extend({
-  success_share: z.number().nullable().describe("Of all attempts, from 0 to 1; null without any."),
+  success_share: z
+    .number()
+    .nullable()
+    .describe("Share of successful attempts, from 0 to 1. Null without attempts."),
 });
 
 const activityOfPeriod = z
   .object({
-    period: z.enum(["hour", "day", "month"]).describe("How far back it goes."),
-    step_seconds: z.int().describe("From one point to the next."),
+    period: z.enum(["hour", "day", "month"]).describe("Length of the period."),
+    step_seconds: z.int().describe("Seconds between two points."),
     points: z
       .array(point)
       .describe(
-        "One for each stretch, also where nothing was sent; the oldest first, the last one has only begun.",
+        "One point per interval, oldest first, also if nothing was sent. The last interval is not finished.",
       ),
-    total: total.describe("All of them together."),
+    total: total.describe("Totals of the period."),
   })
   .meta({ id: "Activity" });
 export type Activity = z.output<typeof activityOfPeriod>;
@@ -38,7 +44,7 @@ export const activity = {
   get: operation({
     method: "GET",
     path: "/api/v1/activity",
-    summary: "Counts attempts over time, and how long they took, for charts",
+    summary: "Returns the number and latency of attempts over time",
     permission: { scopes: ["deliveries:read"], reach: "tenant" },
     query: z.object({
       tenant: tenantFilter,
@@ -47,7 +53,7 @@ export const activity = {
         .enum(["hour", "day", "month"])
         .default("hour")
         .describe(
-          "`hour`: by the minute, of a tenant or endpoint by 5 minutes. `day`: by 5 minutes. `month`: 30 days by the hour.",
+          "`hour`: in steps of 1 minute, or 5 minutes for a tenant or endpoint. `day`: in steps of 5 minutes. `month`: 30 days in steps of 1 hour.",
         ),
     }),
     answer: { status: 200, schema: activityOfPeriod },

@@ -1,4 +1,4 @@
-// The audit log: who changed what, and what came of it.
+// The audit log: every change with its actor and result.
 import { z } from "zod";
 import { operation } from "./operation.ts";
 import {
@@ -16,37 +16,40 @@ import {
 export const auditEntry = z
   .object({
     id: z.string().describe("Id of the entry; ids sort by time."),
-    at: time.describe("When it was asked for, in UTC."),
+    at: time.describe("Time of the request, in UTC."),
     actor: z
       .object({
         kind: z
           .enum(["admin", "key", "member", "portal", "operator"])
           .describe(
-            "The admin key, a key, a member's token, or a portal link. `operator`: a tenant is not told which key of the whole installation it was.",
+            "The admin key, an API key, a member's token or a portal link. Tenants see `operator` instead of a key of the whole installation.",
           ),
         id: z
           .string()
           .nullable()
-          .describe("The key's, token's or link's id; null for the admin key and the operator."),
-        user: userId.nullable().describe("The member whose token it was; null otherwise."),
+          .describe("Id of the key, token or link. Null for the admin key and for `operator`."),
+        user: userId.nullable().describe("The member who owns the token. Null otherwise."),
       })
-      .describe("Who asked for it."),
-    tenant: tenantId.nullable().describe("Whom it concerned; null: the whole installation."),
+      .describe("The caller."),
+    tenant: tenantId.nullable().describe("The affected tenant. Null for the whole installation."),
     action: z
       .string()
-      .meta({ description: "The operation, by its id in this document.", examples: ["endpoints.update"] }),
+      .meta({ description: "Operation id as in this document.", examples: ["endpoints.update"] }),
     target: z
       .record(z.string(), z.string())
-      .describe("The ids it was about; `made` is that of what it made."),
-    changes: z.unknown().describe("What was asked for, without secrets."),
-    status: z.int().nullable().describe("The answer's status; null: the server died before it knew."),
-    error_code: z.string().nullable().describe("The `code` it was refused with; null when it worked."),
-    request_id: z.string().describe("Of the request, as in the log and in a refusal."),
+      .describe("Ids of the affected objects. `made` is the id of a created object."),
+    changes: z.unknown().describe("The requested changes, without secrets."),
+    status: z
+      .int()
+      .nullable()
+      .describe("HTTP status of the response. Null if the server stopped before it was known."),
+    error_code: z.string().nullable().describe("The error `code`. Null on success."),
+    request_id: z.string().describe("Id of the request, as in the log and in error responses."),
     address: z
       .string()
       .nullable()
       .describe(
-        "IP address that the connection came from: behind a proxy, the proxy's. Null: not known, or the operator's.",
+        "IP address of the connection; behind a proxy, the address of the proxy. Null if it is unknown or belongs to an operator.",
       ),
   })
   .meta({ id: "AuditEntry" });
@@ -56,7 +59,7 @@ export const auditLog = {
   list: operation({
     method: "GET",
     path: "/api/v1/audit-log",
-    summary: "Lists what was changed and by whom, newest first",
+    summary: "Lists changes and their actors, newest first",
     permission: { scopes: ["admin"], reach: "tenant" },
     query: listQuery({
       tenant: tenantFilter,

@@ -1,4 +1,4 @@
-// The whole API, resource by resource.
+// All operations of the API by resource.
 import { activity } from "./activity.ts";
 import { auditLog } from "./audit-log.ts";
 import { deliveries } from "./deliveries.ts";

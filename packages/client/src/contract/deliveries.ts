@@ -1,4 +1,4 @@
-// Deliveries: one for each event and endpoint, with every attempt that was made.
+// Deliveries, one per event and endpoint, with their attempts.
 import { z } from "zod";
 import { operation, type Permission } from "./operation.ts";
 import {
@@ -22,7 +22,7 @@ import {
 const state = z
   .enum(["pending", "in_flight", "success", "failed", "dead"])
   .describe(
-    "`pending`: to be sent. `in_flight`: being sent. `success`: answered with 2xx. `failed`: to be tried again. `dead`: given up.",
+    "`pending`: waiting for the first attempt. `in_flight`: being sent. `success`: the receiver returned 2xx. `failed`: waiting for a retry. `dead`: failed for good, cancelled or discarded.",
   );
 
 export const delivery = z
@@ -32,30 +32,29 @@ export const delivery = z
     endpoint_id: endpointId,
     tenant: tenantId,
     event_type: eventType,
-    subject: z.string().nullable().describe("That of its event; null without one."),
-    sequence: z.int().nullable().describe("That of its event within the subject; null without a subject."),
-    state,
-    attempt_count: z.int().describe("HTTP requests made so far."),
-    next_retry_at: time
+    subject: z.string().nullable().describe("Subject of the event. Null without one."),
+    sequence: z
+      .int()
       .nullable()
-      .describe("When it is tried again; null when it is not, or while it waits for its turn."),
+      .describe("Sequence of the event within the subject. Null without a subject."),
+    state,
+    attempt_count: z.int().describe("Number of HTTP requests so far."),
+    next_retry_at: time.nullable().describe("Time of the next retry. Null if none is scheduled."),
     dead_reason: z
       .string()
       .nullable()
       .describe(
-        "Null unless it is dead: `attempts_exhausted`, `too_old`, `rejected`, `redirect`, `gone`, `blocked_address`, `invalid_request`, `lease_ended`, `endpoint_deleted`, `discarded` or `cancelled`.",
+        "Reason why it is dead: `attempts_exhausted`, `too_old`, `rejected`, `redirect`, `gone`, `blocked_address`, `invalid_request`, `lease_ended`, `endpoint_deleted`, `discarded` or `cancelled`. Null unless it is dead.",
       ),
-    replay_count: z.int().describe("How often a replay made it owed again; retries by hand do not count."),
-    created_at: time.describe("When its event was published, in UTC."),
-    delivered_at: time.nullable().describe("When it succeeded; null unless it did."),
-    dead_at: time
-      .nullable()
-      .describe("When it was given up, called off or discarded; null unless it is dead."),
+    replay_count: z.int().describe("How often a replay queued it again. Manual retries do not count."),
+    created_at: time.describe("When the event was published, in UTC."),
+    delivered_at: time.nullable().describe("When it succeeded. Null unless it did."),
+    dead_at: time.nullable().describe("When it became dead. Null unless it is dead."),
     waits_for: z
       .enum(["tenant", "endpoint", "handshake"])
       .nullable()
       .describe(
-        "What has to change before it is sent at all: `tenant`: that is inactive. `endpoint`: that is disabled. `handshake`: its endpoint was asked whether it wants webhooks and has not agreed. Null: nothing of these, or it is not `pending` or `failed`.",
+        "Why a `pending` or `failed` delivery is held. `tenant`: the tenant is inactive. `endpoint`: the endpoint is disabled. `handshake`: the endpoint has not granted the handshake. Null if it is not held.",
       ),
   })
   .meta({ id: "Delivery" });
@@ -65,39 +64,37 @@ const phase = (description: string) => z.int().nullable().describe(description);
 
 export const attempt = z
   .object({
-    number: z.int().describe("1 for the first attempt, 2 for the second …"),
-    started_at: time.nullable().describe("Null where the worker died: it may or may not have been sent."),
-    duration_ms: z
-      .int()
+    number: z.int().describe("Number of the attempt, starting at 1."),
+    started_at: time
       .nullable()
-      .describe("How long it took, in milliseconds; null where the worker died."),
-    status_code: z.int().nullable().describe("HTTP status of the answer; null when none came."),
-    error: z.string().nullable().describe("Why no answer came, such as `timeout`; null when one did."),
+      .describe("When it started. Null if the worker died: it may or may not have been sent."),
+    duration_ms: z.int().nullable().describe("Duration in milliseconds. Null if the worker died."),
+    status_code: z.int().nullable().describe("HTTP status of the response. Null without a response."),
+    error: z
+      .string()
+      .nullable()
+      .describe("Why there was no response, such as `timeout`. Null with a response."),
     response_body: z
       .string()
       .nullable()
       .describe(
-        "The first 1 KB, or what went wrong in words. Masked where the catalogue hides anything of the event, without payloads:read.",
+        "First 1 KB of the response, or a description of the error. Redacted without payloads:read if the catalogue redacts parts of the event.",
       ),
-    next_retry_at: time
-      .nullable()
-      .describe("When it was to be tried again, as decided then; null: not at all."),
+    next_retry_at: time.nullable().describe("When the next attempt was scheduled. Null if there was none."),
     trigger: z
       .enum(["event", "retry", "manual", "replay", "test"])
-      .describe("Why it was made: a new event, the retry policy, somebody by hand, a replay, or a test."),
-    worker: z.int().describe("Number of the worker that made it."),
+      .describe("Cause of the attempt: a new event, the retry policy, a manual retry, a replay or a test."),
+    worker: z.int().describe("Id of the worker that sent it."),
     phases: z
       .object({
-        queue_ms: phase("From when it was due until it began; null where that was by hand or by a replay."),
-        connect_ms: phase(
-          "Until it had a connection: its turn, the name and TCP. Null on one that was open already.",
-        ),
-        tls_ms: phase("The TLS handshake; null on a connection that was open already, and over http."),
-        first_byte_ms: phase("From the request to the answer's headers; null when no answer came."),
-        body_ms: phase("From the headers to the end of the body; null when no answer came."),
+        queue_ms: phase("From the due time to the start. Null for a manual retry or a replay."),
+        connect_ms: phase("Waiting for a connection, name resolution and TCP. Null on a reused connection."),
+        tls_ms: phase("TLS handshake. Null on a reused connection and over http."),
+        first_byte_ms: phase("From the request to the response headers. Null without a response."),
+        body_ms: phase("From the headers to the end of the body. Null without a response."),
       })
       .describe(
-        "Where the time went, in milliseconds. All but `queue_ms` add up to `duration_ms`, where an answer came. Attempts of older versions have `queue_ms` alone.",
+        "Duration of each phase in milliseconds. With a response, all but `queue_ms` add up to `duration_ms`.",
       ),
   })
   .meta({ id: "Attempt" });
@@ -105,13 +102,11 @@ export type Attempt = z.output<typeof attempt>;
 
 const deliveryDetail = delivery
   .extend({
-    attempts: z
-      .array(attempt)
-      .describe("Its attempts so far, the first one first; of more than 250 the newest 250."),
+    attempts: z.array(attempt).describe("The newest 250 attempts, oldest first."),
     members: z
       .array(eventId)
       .nullable()
-      .describe("Of a batch: the events that it was made of, in their order. Null of any other delivery."),
+      .describe("Ids of the events in a batch, in order. Null for other deliveries."),
   })
   .meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.output<typeof deliveryDetail>;
@@ -120,33 +115,35 @@ const deliveryRequest = z
   .object({
     attempt: z.int().describe("Number of the attempt."),
     method: z.literal("POST").describe("Always `POST`."),
-    url: z.string().describe("Where it went. Its query is masked without webhooks:manage."),
+    url: z.string().describe("The URL. Its query is redacted without webhooks:manage."),
     headers: z
       .record(z.string(), z.string())
       .describe(
-        "By name, all but those that are HTTP's own: `Host`, `Connection` and `Content-Length`. Values of custom headers are masked without webhooks:manage, signatures without that and payloads:read.",
+        "All headers except `Host`, `Connection` and `Content-Length`. Custom headers are redacted without webhooks:manage, signatures without webhooks:manage and payloads:read.",
       ),
-    body: z.string().describe("What the catalogue hides is masked without payloads:read."),
-    signed_at: time.nullable().describe("The time that is signed; null where the worker died."),
-    is_fresh: z.boolean().describe("True: signed for this answer, and receivers accept it."),
-    is_exact: z.boolean().describe("True: apart from what is masked, it is byte for byte what was sent."),
+    body: z
+      .string()
+      .describe("The body. Paths that the catalogue redacts are redacted without payloads:read."),
+    signed_at: time.nullable().describe("The signed timestamp. Null if the worker died."),
+    is_fresh: z.boolean().describe("True if it was signed for this response, so that receivers accept it."),
+    is_exact: z.boolean().describe("True if it is identical to the bytes sent, except for redacted parts."),
     differences: z
       .array(
         z.object({
           reason: z
             .enum(["settings_changed", "time_unknown", "traced", "freshly_signed"])
-            .describe("Why it may not be what was sent."),
-          detail: z.string().describe("The reason in a sentence."),
+            .describe("Why it may differ from the request sent."),
+          detail: z.string().describe("Explanation of the reason."),
         }),
       )
-      .describe("Why it is not exact; none when it is."),
-    masked: z.array(z.string()).describe("What is masked: `url`, `body`, and names of headers."),
+      .describe("Why it is not exact. Empty if it is."),
+    masked: z.array(z.string()).describe("Redacted parts: `url`, `body` and names of headers."),
   })
   .meta({ id: "DeliveryRequest" });
 export type DeliveryRequest = z.output<typeof deliveryRequest>;
 
 const ofEndpoint = {
-  state: state.optional().describe("Only in this state."),
+  state: state.optional().describe("Only deliveries in this state."),
   type: typeFilter,
   reason: reasonFilter,
   created_after: createdAfter,
@@ -189,7 +186,7 @@ export const deliveries = {
   get: operation({
     method: "GET",
     path,
-    summary: "Shows a delivery with its attempts",
+    summary: "Returns a delivery with its attempts",
     permission: reading,
     answer: { status: 200, schema: deliveryDetail },
     refusals: { 404: ["delivery_not_found"] },
@@ -197,7 +194,7 @@ export const deliveries = {
   request: operation({
     method: "GET",
     path: `${path}/request`,
-    summary: "Shows the request of an attempt as it was sent, or signed anew",
+    summary: "Returns the request of an attempt as it was sent, or signed again",
     permission: reading,
     query: z.object({
       attempt: z
@@ -205,12 +202,12 @@ export const deliveries = {
         .min(1)
         .max(1_000_000)
         .optional()
-        .describe("Number of the attempt; left out: the last one."),
+        .describe("Number of the attempt. Defaults to the last one."),
       fresh: z
         .boolean()
         .default(false)
         .describe(
-          "Signed now, so that the receiver accepts it; needs webhooks:manage and payloads:read as well, and is in the audit log.",
+          "Sign the request now, so that the receiver accepts it. Also needs webhooks:manage and payloads:read, and is recorded in the audit log.",
         ),
     }),
     privilege: { parameter: "fresh", scopes: ["webhooks:manage", "payloads:read"] },
@@ -223,7 +220,7 @@ export const deliveries = {
   retry: operation({
     method: "POST",
     path: `${path}/retry`,
-    summary: "Tries it again now, with a fresh budget of attempts",
+    summary: "Retries a delivery now and restarts its retry policy",
     permission: retrying,
     body: nothing,
     isBodyOptional: true,
@@ -242,7 +239,7 @@ export const deliveries = {
   cancel: operation({
     method: "POST",
     path: `${path}/cancel`,
-    summary: "Calls it off: dead, with the reason `cancelled`",
+    summary: "Cancels a delivery: it becomes dead with the reason `cancelled`",
     permission: retrying,
     body: nothing,
     isBodyOptional: true,
@@ -252,7 +249,7 @@ export const deliveries = {
   delete: operation({
     method: "DELETE",
     path,
-    summary: "Deletes a dead delivery for good",
+    summary: "Deletes a dead letter permanently",
     permission: retrying,
     answer: { status: 204, schema: null },
     refusals: { 404: ["delivery_not_found"], 409: ["delivery_not_dead"] },
@@ -260,7 +257,7 @@ export const deliveries = {
   retryQueue: operation({
     method: "GET",
     path: "/api/v1/retry-queue",
-    summary: "Lists failed deliveries in the order of their next attempts",
+    summary: "Lists failed deliveries by their next attempt",
     permission: reading,
     query: listQuery({ tenant: tenantFilter, endpoint: endpointFilter }),
     answer: { status: 200, schema: page(delivery) },

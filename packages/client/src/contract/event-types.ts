@@ -1,35 +1,33 @@
-// The catalogue: what is published, what its data looks like, and what of it is hidden from people.
+// The catalogue of event types with their schemas and redacted paths.
 import { z } from "zod";
 import { operation, type Permission } from "./operation.ts";
 import { createdAt, listQuery, page, eventType as typeName, updatedAt } from "./parts.ts";
 
 const apiVersion = z.string().meta({
-  description: "Version of the type: 1 to 32 of `A-Z a-z 0-9 _ . -`. Each has a schema of its own.",
+  description: "Version of the type: 1 to 32 of `A-Z a-z 0-9 _ . -`. Each version has its own schema.",
   pattern: "^[A-Za-z0-9_.-]{1,32}$",
   default: "1",
 });
 const schema = z
   .record(z.string(), z.unknown())
   .nullable()
-  .describe("JSON Schema 2020-12 of the data; null: it may be anything.");
+  .describe("JSON Schema 2020-12 of the data. Null accepts any data.");
 const redact = z
   .array(z.string())
   .meta({ maxItems: 50, examples: [["/card/number", "/lines/*/price"]] })
   .describe(
-    "What keys and members without payloads:read do not see: JSON Pointers, * for every item or member.",
+    "Paths that are redacted without payloads:read: JSON Pointers, with `*` for every item or member.",
   );
 
 export const eventType = z
   .object({
     name: typeName,
     api_version: apiVersion,
-    description: z.string().nullable().describe("What the event means, for people; null without one."),
+    description: z.string().nullable().describe("Description of the event. Null without one."),
     schema,
-    example: z.unknown().describe("Data such as it is published; null without one."),
+    example: z.unknown().describe("Example of the data. Null without one."),
     redact,
-    deprecated: z
-      .boolean()
-      .describe("Marked as not to be used any more; it is still published and delivered."),
+    deprecated: z.boolean().describe("True if the type is deprecated. It is still published and delivered."),
     created_at: createdAt,
     updated_at: updatedAt,
   })
@@ -37,7 +35,7 @@ export const eventType = z
 export type EventType = z.output<typeof eventType>;
 
 const eventTypeDetail = eventType
-  .extend({ versions: z.array(z.string()).describe("All that are registered.") })
+  .extend({ versions: z.array(z.string()).describe("All registered versions.") })
   .meta({ id: "EventTypeDetail" });
 export type EventTypeDetail = z.output<typeof eventTypeDetail>;
 
@@ -48,15 +46,12 @@ const eventTypeInput = z
       .string()
       .nullable()
       .optional()
-      .meta({ description: "What the event means, for people.", maxLength: 2_000 }),
+      .meta({ description: "Description of the event.", maxLength: 2_000 }),
     schema: schema.optional(),
-    example: z
-      .unknown()
-      .optional()
-      .describe("Data such as it is published, at most 64 KB; it has to fit the schema."),
+    example: z.unknown().optional().describe("Example of the data, at most 64 KB. It must match the schema."),
     redact: redact.optional(),
     deprecated: z.boolean().optional().meta({
-      description: "Marks it as not to be used any more; it is still published and delivered.",
+      description: "Marks the type as deprecated. It is still published and delivered.",
       default: false,
     }),
   })
@@ -68,7 +63,7 @@ const importedType = z
     api_version: apiVersion,
     change: z
       .enum(["created", "updated", "unchanged"])
-      .describe("What was done, or with `dry_run` would be."),
+      .describe("The change, or with `dry_run` the change that would be made."),
   })
   .meta({ id: "ImportedEventType" });
 
@@ -77,7 +72,9 @@ const ofVersion = z.object({
     .string()
     .min(1)
     .optional()
-    .describe("One version. Left out, GET shows the one registered last, and DELETE takes all away."),
+    .describe(
+      "Version of the type. By default, GET returns the one registered last, and DELETE deletes all.",
+    ),
 });
 
 const all = "/api/v1/event-types";
@@ -100,14 +97,16 @@ export const eventTypes = {
   export: operation({
     method: "GET",
     path: `${all}/export`,
-    summary: "Writes the catalogue as OpenAPI 3.1 webhooks, or as AsyncAPI 3.0",
+    summary: "Exports the catalogue as OpenAPI 3.1 webhooks or as AsyncAPI 3.0",
     permission: reading,
     query: z.object({
       format: z.enum(["openapi", "asyncapi"]).default("openapi").describe("OpenAPI 3.1 or AsyncAPI 3.0."),
       type: z
         .string()
         .optional()
-        .describe("Of one type (`order.paid`), or of those below a prefix (`order.*`); left out, of all."),
+        .describe(
+          "Only this type (`order.paid`) or the types with this prefix (`order.*`). Defaults to all.",
+        ),
     }),
     answer: { status: 200, schema: z.record(z.string(), z.unknown()) },
   }),
@@ -122,13 +121,13 @@ export const eventTypes = {
         dry_run: z
           .boolean()
           .optional()
-          .meta({ description: "Only says what would be done.", default: false }),
+          .meta({ description: "Return the changes without making them.", default: false }),
       })
       .meta({ id: "EventTypesImport" }),
     answer: {
       status: 200,
       schema: z.object({
-        data: z.array(importedType).describe("Each type of the document, and what became of it."),
+        data: z.array(importedType).describe("The types of the document and their changes."),
       }),
     },
     refusals: { 409: ["event_type_limit_reached"], 422: ["invalid_event_type"] },
@@ -136,7 +135,7 @@ export const eventTypes = {
   put: operation({
     method: "PUT",
     path,
-    summary: "Registers a version of a type, or replaces it",
+    summary: "Registers or replaces a version of a type",
     permission: managing,
     body: eventTypeInput,
     isBodyOptional: true,
@@ -146,7 +145,7 @@ export const eventTypes = {
   get: operation({
     method: "GET",
     path,
-    summary: "Shows a type: the version registered last, unless told",
+    summary: "Returns a type, by default the version registered last",
     permission: reading,
     query: ofVersion,
     answer: { status: 200, schema: eventTypeDetail },
@@ -155,7 +154,7 @@ export const eventTypes = {
   delete: operation({
     method: "DELETE",
     path,
-    summary: "Deletes a version of a type, or all of them; what was published stays, and stays redacted",
+    summary: "Deletes a version of a type, or all. Published events are kept and stay redacted",
     permission: managing,
     query: ofVersion,
     answer: { status: 204, schema: null },

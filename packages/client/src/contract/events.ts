@@ -1,4 +1,4 @@
-// Events: facts that were published, and publishing them.
+// Published events, and the operation that publishes them.
 import { z } from "zod";
 import { delivery } from "./deliveries.ts";
 import { operation, type Permission } from "./operation.ts";
@@ -21,20 +21,23 @@ import {
 
 const attributes = z
   .object({
-    id: z.string().optional().describe("What its maker knows it by, together with `source`."),
-    source: z.string().optional().describe("Where it was made: a URI reference."),
-    type: z.string().optional().describe("Where it is no type of ours, such as `com.Example.Order-Paid`."),
-    time: z.string().optional().describe("As its maker wrote it."),
-    datacontenttype: z.string().optional().describe("Media type of its data."),
-    dataschema: z.string().optional().describe("Where its data is described: a URI."),
+    id: z.string().optional().describe("Id that the producer gave it. Unique together with `source`."),
+    source: z.string().optional().describe("URI reference of the producer."),
+    type: z
+      .string()
+      .optional()
+      .describe("Original type if it is not a valid Posthorn type, such as `com.Example.Order-Paid`."),
+    time: z.string().optional().describe("Time as given by the producer."),
+    datacontenttype: z.string().optional().describe("Media type of the data."),
+    dataschema: z.string().optional().describe("URI of the schema of the data."),
     extensions: z
       .record(z.string(), z.union([z.string(), z.int(), z.boolean()]))
       .optional()
-      .describe("Its other attributes, by their names."),
+      .describe("Other attributes by name."),
     encoding: z
       .enum(["text", "base64", "none"])
       .optional()
-      .describe("`data` is a string that is the text, or its bytes in base64; null where there is no data."),
+      .describe("Encoding of `data` if it is not JSON: `text`, `base64`, or `none` if there is no data."),
   })
   .meta({ id: "EventAttributes" });
 
@@ -43,16 +46,21 @@ export const event = z
     id: eventId,
     tenant: tenantId,
     type: eventType,
-    api_version: z.string().describe("Version of the data, as published; `1` unless told."),
-    subject: z.string().nullable().describe("What it is about, as published; null without one."),
-    sequence: z.int().nullable().describe("1, 2, 3 … within its tenant and subject; null without a subject."),
+    api_version: z.string().describe("Version of the data. Defaults to `1`."),
+    subject: z.string().nullable().describe("Subject of the event. Null without one."),
+    sequence: z
+      .int()
+      .nullable()
+      .describe("Number within its tenant and subject, starting at 1. Null without a subject."),
     data: z
       .unknown()
-      .describe("Byte for byte as published; what the catalogue hides is masked without payloads:read."),
+      .describe(
+        "The data, byte for byte as published. Paths that the catalogue redacts are redacted without payloads:read.",
+      ),
     created_at: time.describe("When it was recorded, in UTC."),
     attributes: attributes
       .nullable()
-      .describe("What it brought along when it came in as a CloudEvent; null for events published our way."),
+      .describe("Attributes of an event published as a CloudEvent. Null for other events."),
   })
   .meta({ id: "Event" });
 export type Event = z.output<typeof event>;
@@ -76,16 +84,23 @@ const notMatched = z
   .object({
     endpoint_id: endpointId,
     reason: z.enum(NOT_MATCHED).describe("Why this endpoint has no delivery of the event."),
-    detail: z.string().describe("A sentence; nothing of the event's data is in it."),
-    pointer: z.string().nullable().describe("Of `filter`: to the first condition that does not hold."),
-    settings_changed: z.boolean().describe("It was changed since; the reason is about its settings of now."),
+    detail: z.string().describe("Explanation without any data of the event."),
+    pointer: z
+      .string()
+      .nullable()
+      .describe(
+        "JSON Pointer to the first condition that does not match, for the reason `filter`. Null otherwise.",
+      ),
+    settings_changed: z
+      .boolean()
+      .describe("True if the settings were changed since. The reason refers to the current settings."),
   })
   .meta({ id: "NotMatched" });
 export type NotMatched = z.output<typeof notMatched>;
 
 const eventDetail = event
   .extend({
-    deliveries: z.array(delivery).describe("One for each endpoint that wanted it; those of its batches too."),
+    deliveries: z.array(delivery).describe("Deliveries of the event, including those of its batches."),
     batches: z
       .array(
         z
@@ -93,19 +108,17 @@ const eventDetail = event
             endpoint_id: endpointId,
             event_id: eventId
               .nullable()
-              .describe("The event that the batch is; null while this one waits for it."),
-            delivery_id: deliveryId.nullable().describe("The batch's delivery; null while there is none."),
+              .describe("Id of the event that carries the batch. Null while the event waits for its batch."),
+            delivery_id: deliveryId.nullable().describe("Delivery of the batch. Null while there is none."),
           })
           .meta({ id: "EventBatch" }),
       )
-      .describe(
-        "Of endpoints that take batches: the one it went in, one more for each time it was sent again.",
-      ),
-    not_matched: z.array(notMatched).describe("The tenant's other endpoints, and why they have none."),
+      .describe("Batches that contain the event, with one more for each resend."),
+    not_matched: z.array(notMatched).describe("Endpoints of the tenant without a delivery, and why."),
     previous: eventId
       .nullable()
       .describe(
-        "Id of the event before it in its subject; null without one, and when it is not among the 2000 before it of the tenant.",
+        "Id of the previous event of the subject. Null if there is none among the tenant's previous 2000 events.",
       ),
   })
   .meta({ id: "EventDetail" });
@@ -115,27 +128,27 @@ const eventInput = z
   .strictObject({
     tenant: tenantId,
     type: eventType,
-    data: z.unknown().describe("Any JSON, at most 256 KB; delivered byte for byte."),
+    data: z.unknown().describe("Any JSON, at most 256 KB. It is delivered byte for byte."),
     subject: z
       .string()
       .nullable()
       .optional()
       .meta({
         description:
-          "What it is about, such as an order's id. Its events are numbered, and delivered in order where an endpoint asks for that.",
+          "Subject of the event, such as the id of an order. Events of a subject are numbered, and delivered in order to endpoints that ask for it.",
         minLength: 1,
         maxLength: 256,
         examples: ["order-17"],
       }),
     api_version: z.string().nullable().optional().meta({
       description:
-        "Version of the data: 1 to 32 of `A-Z a-z 0-9 _ . -`. The catalogue's schema of this version is what it is checked against.",
+        "Version of the data: 1 to 32 of `A-Z a-z 0-9 _ . -`. The data is checked against the schema of this version.",
       pattern: "^[A-Za-z0-9_.-]{1,32}$",
       default: "1",
     }),
     idempotency_key: z.string().nullable().optional().meta({
       description:
-        "Publishing again with the same key and content makes nothing and answers with the first event's id; remembered for 30 days unless the deployment says otherwise.",
+        "Publishing again with the same key and content creates nothing and returns the id of the first event. Keys are kept for 30 days by default.",
       minLength: 1,
       maxLength: 256,
     }),
@@ -144,15 +157,20 @@ const eventInput = z
 
 const userEventInput = eventInput
   .omit({ tenant: true })
-  .extend({ user: userId.describe("For every active tenant that the user is a member of.") })
+  .extend({ user: userId.describe("Publishes for every active tenant of this user.") })
   .meta({ id: "UserEventInput" });
 
 const published = z
   .object({
     id: eventId,
-    sequence: z.int().nullable().describe("1, 2, 3 … within its tenant and subject; null without a subject."),
-    duplicate: z.boolean().describe("The idempotency key was known: the id is the first event's."),
-    deliveries: z.int().nullable().describe("How many it made; null when they are made a moment later."),
+    sequence: z
+      .int()
+      .nullable()
+      .describe("Number within its tenant and subject, starting at 1. Null without a subject."),
+    duplicate: z
+      .boolean()
+      .describe("True if the idempotency key was used before. The id is that of the first event."),
+    deliveries: z.int().nullable().describe("Number of deliveries created. Null if they are created later."),
   })
   .meta({ id: "Published" });
 
@@ -161,7 +179,7 @@ const publishedForUser = z
     user: userId,
     events: z
       .array(published.extend({ tenant: tenantId }).meta({ id: "PublishedInTenant" }))
-      .describe("One for each tenant, by its id."),
+      .describe("One event per tenant, sorted by tenant id."),
   })
   .meta({ id: "PublishedForUser" });
 
@@ -170,27 +188,29 @@ const attributeText = z.string().min(1);
 const cloudEvent = z
   .looseObject({
     specversion: z.literal("1.0").describe("Version of the specification."),
-    id: attributeText.describe("What its maker knows it by. With `source` it is the idempotency key."),
-    source: attributeText.describe("Where it was made: a URI reference."),
-    type: attributeText.describe(
-      "What happened. Endpoints subscribe to it in lower-case words, so `com.Example.Order-Paid` is `com.example.order_paid` to them.",
+    id: attributeText.describe(
+      "Id that the producer gave it. Together with `source` it is the idempotency key.",
     ),
-    subject: attributeText.nullable().optional().describe("What it is about, at most 256 characters."),
-    time: z.string().nullable().optional().describe("When it happened, as RFC 3339 has it."),
-    datacontenttype: z.string().nullable().optional().describe("Media type of the data; JSON unless told."),
-    dataschema: z.string().nullable().optional().describe("Where its data is described: a URI."),
+    source: attributeText.describe("URI reference of the producer."),
+    type: attributeText.describe(
+      "Type of the event. It is normalised for subscriptions: `com.Example.Order-Paid` becomes `com.example.order_paid`.",
+    ),
+    subject: attributeText.nullable().optional().describe("Subject of the event, at most 256 characters."),
+    time: z.string().nullable().optional().describe("When it happened, in RFC 3339 format."),
+    datacontenttype: z.string().nullable().optional().describe("Media type of the data. Defaults to JSON."),
+    dataschema: z.string().nullable().optional().describe("URI of the schema of the data."),
     tenantid: z
       .string()
       .nullable()
       .optional()
-      .describe("Whose it is, where neither the URL nor the key says so."),
+      .describe("Tenant of the event, if neither the URL nor the key determines it."),
     data: z
       .unknown()
       .optional()
-      .describe("JSON, or a string where `datacontenttype` is not JSON; at most 256 KB."),
-    data_base64: z.string().nullable().optional().describe("Instead of `data`: its bytes in base64."),
+      .describe("JSON, or a string if `datacontenttype` is not JSON. At most 256 KB."),
+    data_base64: z.string().nullable().optional().describe("Bytes of the data in base64, instead of `data`."),
   })
-  .meta({ id: "CloudEvent", description: "A CloudEvent 1.0; other attributes are its extensions." });
+  .meta({ id: "CloudEvent", description: "A CloudEvent 1.0. Other attributes are extensions." });
 
 const publishHeaders = z.object({
   "Idempotency-Key": z
@@ -198,7 +218,7 @@ const publishHeaders = z.object({
     .optional()
     .meta({
       description:
-        "`idempotency_key` of a single event as a header, 1 to 256 characters, with or without quotes. When the key was known, the answer has the header `Idempotency-Replayed: true`.",
+        "`idempotency_key` of a single event as a header, 1 to 256 characters, with or without quotes. If the key was used before, the response has the header `Idempotency-Replayed: true`.",
       minLength: 1,
       maxLength: 256,
       examples: ["order-17-paid"],
@@ -207,8 +227,7 @@ const publishHeaders = z.object({
     .string()
     .optional()
     .meta({
-      description:
-        "W3C trace context: the deliveries join this trace and pass it on. One that cannot be read is passed over.",
+      description: "W3C trace context. The deliveries continue this trace. An invalid value is ignored.",
       examples: ["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
     }),
 });
@@ -219,15 +238,15 @@ export const events = {
   publish: operation({
     method: "POST",
     path: "/api/v1/events",
-    summary: "Publishes an event, or up to 500 of them; answers when they are durable",
+    summary: "Publishes an event, or up to 500. Returns when they are durable",
     remark:
-      "Also takes CloudEvents 1.0, structured and in batches by the content type, in binary mode by their `ce-*` headers; their tenant is `?tenant=`, that of the key, or their attribute `tenantid`.",
+      "Also accepts CloudEvents 1.0: structured mode and batches by content type, binary mode by `ce-*` headers. Their tenant is `?tenant=`, the tenant of the key, or the attribute `tenantid`.",
     permission: { scopes: ["events:publish"], reach: "tenant" },
     query: z.object({
       tenant: tenantId
         .optional()
         .describe(
-          "Of CloudEvents: whose they are. Without it, that of the key, or of the attribute `tenantid` of each.",
+          "Tenant of CloudEvents. Defaults to the tenant of the key, or to the attribute `tenantid`.",
         ),
     }),
     headers: publishHeaders,
@@ -259,7 +278,7 @@ export const events = {
   get: operation({
     method: "GET",
     path: "/api/v1/events/{event}",
-    summary: "Shows an event with its deliveries, and why other endpoints have none",
+    summary: "Returns an event with its deliveries, and why other endpoints have none",
     permission: reading,
     answer: { status: 200, schema: eventDetail },
     refusals: { 404: ["event_not_found"] },
@@ -267,7 +286,7 @@ export const events = {
   resend: operation({
     method: "POST",
     path: "/api/v1/events/{event}/resend",
-    summary: "Sends an event to an endpoint again; where that takes batches, in the next one",
+    summary: "Sends an event to an endpoint again, in the next batch if the endpoint uses batches",
     permission: { scopes: ["deliveries:retry"], reach: "tenant" },
     body: z.strictObject({ endpoint: endpointId }),
     answer: {
@@ -276,7 +295,7 @@ export const events = {
         .object({
           delivery_id: deliveryId
             .nullable()
-            .describe("Of the event and the endpoint; null where it waits for its batch."),
+            .describe("Id of the delivery. Null if the event waits for its batch."),
         })
         .meta({ id: "Resent" }),
     },

@@ -1,4 +1,4 @@
-// Keys of programs. A key of one tenant acts for that tenant alone.
+// API keys. A key of a tenant gives access to that tenant only.
 import { z } from "zod";
 import { operation, type Permission, ROLE_SCOPES, type Role, SCOPES } from "./operation.ts";
 import { createdAt, keyId, listQuery, page, tenantFilter, tenantId, time, userId } from "./parts.ts";
@@ -6,50 +6,52 @@ import { createdAt, keyId, listQuery, page, tenantFilter, tenantId, time, userId
 export const key = z
   .object({
     id: keyId,
-    name: z.string().describe("What the key is for, in words of your own."),
-    tenant: tenantId.nullable().describe("Null: it is of the whole installation."),
-    user: userId.nullable().describe("Whose token it is; null for a key."),
+    name: z.string().describe("Purpose of the key."),
+    tenant: tenantId.nullable().describe("Tenant of the key. Null for the whole installation."),
+    user: userId.nullable().describe("Owner of a token. Null for a key."),
     role: z
       .enum(Object.keys(ROLE_SCOPES) as [Role, ...Role[]])
       .nullable()
       .describe(
-        "Of a token: what its member is now; null for a key, and when there is no such member any more.",
+        "Current role of the owner of a token. Null for a key, or if the owner is no longer a member.",
       ),
-    scopes: z.array(z.enum(SCOPES)).describe("Of a token none: the member's role says."),
-    rate_limit: z.int().nullable().describe("Requests per second; null: as the deployment is set."),
+    scopes: z
+      .array(z.enum(SCOPES))
+      .describe("Permissions of a key. Empty for a token, which has those of the role."),
+    rate_limit: z.int().nullable().describe("Requests per second. Null uses the deployment default."),
     created_at: createdAt,
-    expires_at: time.nullable().describe("From when on it is refused; null: never."),
-    last_used_at: time.nullable().describe("To the minute."),
+    expires_at: time.nullable().describe("When it expires. Null if it does not."),
+    last_used_at: time
+      .nullable()
+      .describe("When it was last used, to the minute. Null if it was never used."),
   })
   .meta({ id: "Key" });
 export type Key = z.output<typeof key>;
 
 export const newKey = key
-  .extend({ key: z.string().describe("The key itself, shown this once.") })
+  .extend({ key: z.string().describe("The key itself. It is returned only once.") })
   .meta({ id: "NewKey" });
 
 const keyInput = z
   .strictObject({
-    name: z
-      .string()
-      .meta({ description: "What the key is for, in words of your own.", minLength: 1, maxLength: 200 }),
+    name: z.string().meta({ description: "Purpose of the key.", minLength: 1, maxLength: 200 }),
     tenant: tenantId
       .nullable()
       .optional()
       .describe(
-        "The tenant it acts for; null or left out: the whole installation. A key of one tenant makes keys of that tenant only.",
+        "Tenant of the key. Defaults to the whole installation, or to the tenant of the calling key.",
       ),
     scopes: z
       .array(z.enum(SCOPES))
-      .meta({ description: "What it may do; `admin` includes the others.", minItems: 1 }),
+      .meta({ description: "Permissions of the key. `admin` includes the others.", minItems: 1 }),
     expires_at: z.iso
       .datetime({ offset: true })
       .nullable()
       .optional()
-      .describe("From when on it is refused: a time in the future, with its zone; null or left out: never."),
+      .describe("When it expires: a future time with a time zone. By default it does not expire."),
     rate_limit: z.int().nullable().optional().meta({
       description:
-        "Requests per second that it may make of each process; null or left out: as the deployment is set, 1000 unless told.",
+        "Requests per second and process. Null uses the deployment default (1000 unless configured).",
       minimum: 1,
       maximum: 100_000,
     }),
@@ -62,7 +64,7 @@ export const keys = {
   create: operation({
     method: "POST",
     path: "/api/v1/keys",
-    summary: "Makes a key, which is shown this once",
+    summary: "Creates a key, which is returned only once",
     permission: managing,
     body: keyInput,
     answer: { status: 201, schema: newKey },
@@ -71,7 +73,7 @@ export const keys = {
   list: operation({
     method: "GET",
     path: "/api/v1/keys",
-    summary: "Lists keys and members' tokens, without what they are",
+    summary: "Lists keys and members' tokens without their values",
     permission: managing,
     query: listQuery({ tenant: tenantFilter }),
     answer: { status: 200, schema: page(key) },
@@ -79,7 +81,7 @@ export const keys = {
   revoke: operation({
     method: "DELETE",
     path: "/api/v1/keys/{key}",
-    summary: "Revokes a key: it is refused everywhere within a second",
+    summary: "Revokes a key. All processes reject it within a second",
     permission: managing,
     answer: { status: 204, schema: null },
     refusals: { 404: ["key_not_found"] },

@@ -1,4 +1,4 @@
-// Members of a tenant: the caller's own users, each in a role.
+// Members of a tenant: users of your system with a role.
 import { z } from "zod";
 import { newKey } from "./keys.ts";
 import { operation, ROLE_SCOPES, type Role } from "./operation.ts";
@@ -7,7 +7,7 @@ import { createdAt, listQuery, page, tenantId, updatedAt, userId } from "./parts
 const role = z
   .enum(Object.keys(ROLE_SCOPES) as [Role, ...Role[]])
   .describe(
-    "What their tokens may do: owners and admins manage endpoints and send again, members only look.",
+    "Permissions of the member's tokens. Owners and admins manage endpoints and retry; members only read.",
   );
 
 export const member = z
@@ -18,7 +18,9 @@ export const member = z
     email: z
       .string()
       .nullable()
-      .describe("Where owners and admins are told of disabled endpoints; null: nowhere."),
+      .describe(
+        "Address for mails about disabled endpoints, sent to owners and admins. Null if there is none.",
+      ),
     created_at: createdAt,
     updated_at: updatedAt,
   })
@@ -34,7 +36,7 @@ const memberInput = z
       .optional()
       .meta({
         description:
-          "Where owners and admins are told of disabled endpoints. Left out, it stays as it is; null takes it away.",
+          "Address for mails about disabled endpoints, sent to owners and admins. Unchanged if left out; null removes it.",
         maxLength: 254,
         examples: ["anna@example.com"],
       }),
@@ -57,7 +59,7 @@ export const members = {
   put: operation({
     method: "PUT",
     path,
-    summary: "Makes a user a member, with a key of the whole installation; or changes the role",
+    summary: "Adds a member, which needs a key of the whole installation, or changes the role",
     permission: { scopes: ["admin"], reach: "tenant" },
     body: memberInput,
     answer: { status: 200, schema: member },
@@ -66,7 +68,7 @@ export const members = {
   get: operation({
     method: "GET",
     path,
-    summary: "Shows a member",
+    summary: "Returns a member",
     permission: { scopes: ["webhooks:manage"], reach: "tenant" },
     answer: { status: 200, schema: member },
     refusals: { 404: ["member_not_found"] },
@@ -82,11 +84,11 @@ export const members = {
   createToken: operation({
     method: "POST",
     path: `${path}/tokens`,
-    summary: "Makes a token for a member to act with, in the role they have when they use it",
+    summary: "Creates a token for a member, with the role at the time of use",
     permission: { scopes: ["admin"], reach: "tenant" },
     body: z.strictObject({
       expires_in_seconds: z.int().optional().meta({
-        description: "How long the token is valid, in seconds: a minute to 30 days.",
+        description: "Lifetime of the token in seconds, from a minute to 30 days.",
         minimum: 60,
         maximum: 2_592_000,
         default: 3_600,

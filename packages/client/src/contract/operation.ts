@@ -1,10 +1,10 @@
-// One operation of the API: what it takes, what it answers, and who may ask. The server implements it, OpenAPI is
-// written from it, the client calls it.
+// The definition of an API operation: input, response and permission. The server implements it, the OpenAPI document is
+// generated from it, and the client calls it.
 import type { z } from "zod";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What a key may do. `admin` includes all others. */
+/** Permissions of a key. `admin` includes all others. */
 export const SCOPES = [
   "events:publish",
   "webhooks:manage",
@@ -15,7 +15,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What a member of a tenant may do with a token of theirs. */
+/** Permissions of a member's tokens by role. */
 export const ROLE_SCOPES = {
   owner: ["webhooks:manage", "deliveries:read", "deliveries:retry", "payloads:read"],
   admin: ["webhooks:manage", "deliveries:read", "deliveries:retry", "payloads:read"],
@@ -24,59 +24,58 @@ export const ROLE_SCOPES = {
 export type Role = keyof typeof ROLE_SCOPES;
 
 export interface Permission {
-  /** One of these is enough. */
+  /** The key needs one of these. */
   readonly scopes: readonly [Scope, ...Scope[]];
   /**
-   * `tenant`: a key of one tenant may call it, and sees and changes only what is that tenant's. `installation`: only a
-   * key of no tenant may.
+   * `tenant`: a key of a tenant may call it and has access to that tenant only. `installation`: only a key without a
+   * tenant may call it.
    */
   readonly reach: "tenant" | "installation";
 }
 
 export interface Operation {
   readonly method: Method;
-  /** Segments in braces are parameters: `/tenants/{tenant}`. */
+  /** Segments in braces are parameters, as in `/tenants/{tenant}`. */
   readonly path: `/api/v1/${string}`;
-  /** One sentence without its full stop. */
+  /** One sentence without a full stop. */
   readonly summary: string;
-  /** What the summary has no room for, in whole sentences. */
+  /** Further sentences for the OpenAPI description. */
   readonly remark?: string;
-  /** `public`: who asks is in what they ask. */
+  /** `public` operations authenticate by their body. */
   readonly permission: Permission | "public";
   readonly query?: z.ZodObject;
-  /** Headers of its own, told of here and read by the server itself. */
+  /** Documented headers. The server does not check them against this schema. */
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** What it takes instead of that, by content type. */
+  /** Alternative bodies by content type. */
   readonly otherBodies?: Readonly<Record<string, z.ZodType>>;
-  /** Changes nothing although it is no GET: what is asked does not fit into a URL. */
+  /** True for a read-only operation that is not a GET because its input does not fit into a URL. */
   readonly isQuestion?: true;
   /**
-   * A GET whose answer is as good as a deed when this parameter is true: it takes all of these scopes besides, and is in
-   * the audit log.
+   * A parameter of a GET that, if it is true, also needs all of these scopes and is recorded in the audit log.
    */
   readonly privilege?: { readonly parameter: string; readonly scopes: readonly Scope[] };
-  /** Without a body it is as with an empty one. */
+  /** True if a missing body counts as an empty object. */
   readonly isBodyOptional?: true;
   readonly answer: Answer;
-  /** By status, the codes of errors that are this operation's own; those that any may answer with go without saying. */
+  /** Error codes of this operation by status, without those common to all operations. */
   readonly refusals?: Readonly<Partial<Record<404 | 409 | 413 | 422, readonly string[]>>>;
 }
 
 export interface Answer {
   readonly status: 200 | 201 | 202 | 204;
-  /** Null: there is no body. */
+  /** Null if the response has no body. */
   readonly schema: z.ZodType | null;
 }
 
-/** Keeps the type of each part. */
+/** Checks an operation and keeps its literal types. */
 export function operation<const Given extends Operation>(given: Given): Given {
   return given;
 }
 
 export type Contract = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-/** The names in braces. */
+/** Names of the path parameters. */
 export type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathParams<Rest>
   : never;

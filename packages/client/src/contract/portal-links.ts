@@ -1,4 +1,4 @@
-// One-time links that open the portal for a customer.
+// One-time links that sign a customer in to the portal.
 import { z } from "zod";
 import { operation, type Permission, ROLE_SCOPES, type Role } from "./operation.ts";
 import { linkId, tenantId, time, userId } from "./parts.ts";
@@ -7,8 +7,8 @@ export const portalLink = z
   .object({
     id: linkId,
     tenant: tenantId,
-    url: z.string().describe("Where to send the customer: it opens the portal once. Shown this once."),
-    expires_at: time.describe("Until when it can be used, in UTC."),
+    url: z.string().describe("URL that opens the portal once. It is returned only once."),
+    expires_at: time.describe("When it expires, in UTC."),
   })
   .meta({ id: "PortalLink" });
 export type PortalLink = z.output<typeof portalLink>;
@@ -17,25 +17,23 @@ const portalLinkInput = z
   .strictObject({
     user: userId
       .optional()
-      .describe(
-        "The member it is for, in the role they have when they use it; left out: nobody in particular.",
-      ),
+      .describe("Member who signs in, with the role at the time of use. Defaults to no member."),
     role: z
       .enum(Object.keys(ROLE_SCOPES) as [Role, ...Role[]])
       .optional()
-      .describe("What may be done at most: what such a member may. Left out: as an `admin`."),
+      .describe("Maximum permissions as a role. Defaults to `admin`."),
     scopes: z
       .array(z.enum(ROLE_SCOPES.admin))
       .optional()
-      .meta({ description: "What may be done at most, instead of a role.", minItems: 1 }),
+      .meta({ description: "Maximum permissions, instead of a role.", minItems: 1 }),
     expires_in_seconds: z.int().optional().meta({
-      description: "How long the link can be used, in seconds: a minute to an hour.",
+      description: "Lifetime of the link in seconds, from a minute to an hour.",
       minimum: 60,
       maximum: 3_600,
       default: 300,
     }),
     session_seconds: z.int().optional().meta({
-      description: "How long the session lasts that it opens, in seconds: a minute to an hour.",
+      description: "Lifetime of the session in seconds, from a minute to an hour.",
       minimum: 60,
       maximum: 3_600,
       default: 3_600,
@@ -50,7 +48,7 @@ export const portalLinks = {
   create: operation({
     method: "POST",
     path,
-    summary: "Makes a link that opens the portal of a tenant, once",
+    summary: "Creates a one-time link to the portal of a tenant",
     permission: managing,
     body: portalLinkInput,
     isBodyOptional: true,
@@ -60,7 +58,7 @@ export const portalLinks = {
   revoke: operation({
     method: "DELETE",
     path: `${path}/{link}`,
-    summary: "Revokes a link, and ends the session that it opened",
+    summary: "Revokes a link and ends its session",
     permission: managing,
     answer: { status: 204, schema: null },
     refusals: { 404: ["portal_link_not_found"] },

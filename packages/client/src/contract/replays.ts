@@ -1,4 +1,4 @@
-// Replays: sending again, by a filter, what was sent or could not be sent before.
+// Replays, which deliver again by a filter.
 import { z } from "zod";
 import { operation, type Permission } from "./operation.ts";
 import {
@@ -17,40 +17,46 @@ import {
 } from "./parts.ts";
 
 const REPLAYABLE = ["success", "failed", "dead"] as const;
-const state = z
-  .enum(["running", "finished", "cancelled"])
-  .describe("`running`, `finished` when all that it found was looked at, or `cancelled` by somebody.");
+const state = z.enum(["running", "finished", "cancelled"]).describe("State of the replay.");
 
 export const replay = z
   .object({
     id: replayId,
-    tenant: tenantId.nullable().describe("Null: of all tenants."),
-    endpoint: endpointId.nullable().describe("Only of this endpoint; null: of all."),
-    type: eventType.nullable().describe("Only of this event type; null: of all."),
-    states: z.array(z.enum(REPLAYABLE)).nullable().describe("Null with `resubscribe`."),
-    reason: z.string().nullable().describe("Only the dead with this `dead_reason`; null: with any."),
-    created_after: time.nullable().describe("Only of events from this time on; null: from the first."),
-    created_before: time.nullable().describe("Only of events before this time; null: up to its start."),
+    tenant: tenantId.nullable().describe("Only of this tenant. Null for all."),
+    endpoint: endpointId.nullable().describe("Only of this endpoint. Null for all."),
+    type: eventType.nullable().describe("Only of this event type. Null for all."),
+    states: z
+      .array(z.enum(REPLAYABLE))
+      .nullable()
+      .describe("Only deliveries in these states. Null with `resubscribe`."),
+    reason: z.string().nullable().describe("Only dead letters with this `dead_reason`. Null for any."),
+    created_after: time.nullable().describe("Only events created at this time or later. Null for no limit."),
+    created_before: time
+      .nullable()
+      .describe("Only events created before this time. Null for those before the start of the replay."),
     resubscribe: z
       .boolean()
-      .describe("Whether it makes deliveries of events that an endpoint wants now and has not got."),
+      .describe("Whether it creates deliveries for events that match an endpoint now and have none."),
     rate: z.int().describe("Deliveries per second."),
-    requested_by: z.string().nullable().describe("The key or the user that asked; null: the admin key."),
+    requested_by: z.string().nullable().describe("The key or user that started it. Null for the admin key."),
     state,
-    total: z.int().nullable().describe("How many there were when it began; null: more than are counted."),
-    done: z.int().describe("How many became owed again."),
-    skipped: z.record(z.string(), z.int()).describe("Why some were left alone, and how many."),
+    total: z
+      .int()
+      .nullable()
+      .describe("Number of matches at the start. Null if there were too many to count."),
+    done: z.int().describe("Number of deliveries queued again."),
+    skipped: z.record(z.string(), z.int()).describe("Number of skipped deliveries by reason."),
     created_at: createdAt,
-    ended_at: time.nullable().describe("When it finished or was cancelled; null while it runs."),
+    ended_at: time.nullable().describe("When it finished or was cancelled. Null while it runs."),
   })
   .meta({ id: "Replay" });
 export type Replay = z.output<typeof replay>;
 
 export const replayPreview = z
   .object({
-    dry_run: z.literal(true).describe("Nothing was started: this only counts."),
-    count: z.int().describe("How many deliveries would be sent again."),
-    is_exact: z.boolean().describe("False: at least so many."),
+    dry_run: z.literal(true).describe("Always true: no replay was started."),
+    count: z.int().describe("Number of deliveries that would be sent again."),
+    is_exact: z.boolean().describe("False if `count` is a lower bound."),
   })
   .meta({ id: "ReplayPreview" });
 export type ReplayPreview = z.output<typeof replayPreview>;
@@ -59,9 +65,9 @@ const replayInput = z
   .strictObject({
     tenant: tenantId
       .optional()
-      .describe("Only of this tenant; left out: of all, or of the tenant whose key it is."),
-    endpoint: endpointId.optional().describe("Only of this endpoint; left out: of all."),
-    type: eventType.optional().describe("Only of this event type; left out: of all."),
+      .describe("Only of this tenant. Defaults to all, or to the tenant of the key."),
+    endpoint: endpointId.optional().describe("Only of this endpoint. Defaults to all."),
+    type: eventType.optional().describe("Only of this event type. Defaults to all."),
     states: z
       .array(z.enum(REPLAYABLE))
       .optional()
@@ -69,19 +75,22 @@ const replayInput = z
     reason: z
       .string()
       .optional()
-      .describe("Only the dead with this `dead_reason`, such as `attempts_exhausted`; left out: with any."),
+      .describe("Only dead letters with this `dead_reason`, such as `attempts_exhausted`. Defaults to any."),
     created_after: createdAfter,
     created_before: createdBefore,
     rate: z.int().optional().meta({
-      description: "Deliveries per second that become owed again.",
+      description: "Deliveries queued again per second.",
       minimum: 1,
       maximum: 5_000,
       default: 50,
     }),
-    dry_run: z.boolean().optional().meta({ description: "Count them, and start nothing.", default: false }),
+    dry_run: z
+      .boolean()
+      .optional()
+      .meta({ description: "Count the deliveries without starting a replay.", default: false }),
     resubscribe: z.boolean().optional().meta({
       description:
-        "Events without a delivery to an endpoint that wants them now get one. Takes neither `states` nor `reason`.",
+        "Create deliveries for events that match an endpoint now and have none. Cannot be combined with `states` or `reason`.",
       default: false,
     }),
   })
@@ -95,7 +104,7 @@ export const replays = {
   start: operation({
     method: "POST",
     path: "/api/v1/replays",
-    summary: "Sends again what a filter matches, or says how many that would be",
+    summary: "Starts a replay of the deliveries that match a filter, or counts them",
     permission: replaying,
     body: replayInput,
     isBodyOptional: true,
@@ -111,13 +120,16 @@ export const replays = {
     path: "/api/v1/replays",
     summary: "Lists replays, newest first",
     permission: reading,
-    query: listQuery({ tenant: tenantFilter, state: state.optional().describe("Only in this state.") }),
+    query: listQuery({
+      tenant: tenantFilter,
+      state: state.optional().describe("Only replays in this state."),
+    }),
     answer: { status: 200, schema: page(replay) },
   }),
   get: operation({
     method: "GET",
     path,
-    summary: "Shows a replay and how far it has come",
+    summary: "Returns a replay and its progress",
     permission: reading,
     answer: { status: 200, schema: replay },
     refusals: { 404: ["replay_not_found"] },
@@ -125,7 +137,7 @@ export const replays = {
   cancel: operation({
     method: "POST",
     path: `${path}/cancel`,
-    summary: "Ends a replay before its next step",
+    summary: "Cancels a replay",
     permission: replaying,
     body: nothing,
     isBodyOptional: true,

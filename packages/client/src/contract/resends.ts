@@ -1,4 +1,4 @@
-// Deliveries that were sent again by hand or by a replay, as a feed: `posthorn tail` and `listen` follow it.
+// The feed of deliveries sent again manually or by a replay, which `posthorn tail` and `listen` follow.
 import { z } from "zod";
 import { operation } from "./operation.ts";
 import {
@@ -22,9 +22,9 @@ export const resend = z
     endpoint_id: endpointId,
     tenant: tenantId,
     event_type: eventType,
-    attempt: z.int().describe("The number of the attempt that was asked for."),
-    trigger: z.string().describe("`manual`: by hand; `replay`: by a replay."),
-    resent_at: time.describe("When that attempt began, in UTC."),
+    attempt: z.int().describe("Number of the attempt."),
+    trigger: z.string().describe("Cause of the attempt: `manual` or `replay`."),
+    resent_at: time.describe("When the attempt started, in UTC."),
   })
   .meta({ id: "Resend" });
 export type Resend = z.output<typeof resend>;
@@ -33,7 +33,7 @@ export const resends = {
   list: operation({
     method: "GET",
     path: "/api/v1/resends",
-    summary: "Lists what was sent again by hand or by a replay, newest first",
+    summary: "Lists deliveries sent again manually or by a replay, newest first",
     permission: { scopes: ["deliveries:read"], reach: "tenant" },
     query: listQuery({ tenant: tenantFilter, type: typeFilter, resent_after: resentAfter }),
     answer: { status: 200, schema: page(resend) },

@@ -1,12 +1,12 @@
-// The events that Posthorn itself publishes to endpoints; they stand in OpenAPI under `webhooks`.
+// Events that Posthorn itself publishes. OpenAPI lists them under `webhooks`.
 import { z } from "zod";
 import { endpointId, tenantId, time } from "./parts.ts";
 
 export const systemEvents = {
   "webhook.test": {
-    summary: "Sent by hand to try an endpoint out, whatever it subscribes to",
+    summary: "A test event, which is sent regardless of the subscribed types",
     data: z
-      .object({ message: z.string().describe("A sentence that says it is a test."), endpoint_id: endpointId })
+      .object({ message: z.string().describe("Explains that this is a test."), endpoint_id: endpointId })
       .meta({ id: "TestEvent" }),
   },
   "webhook.endpoint.disabled": {
@@ -15,11 +15,11 @@ export const systemEvents = {
       .object({
         endpoint_id: endpointId,
         tenant: tenantId,
-        url: z.string().describe("The endpoint's URL, without its query."),
-        description: z.string().nullable().describe("The endpoint's description; null without one."),
+        url: z.string().describe("URL of the endpoint without its query."),
+        description: z.string().nullable().describe("Description of the endpoint. Null without one."),
         reason: z
           .string()
-          .describe("`gone`: it answered 410; `failures` or `no_success`: it failed for too long."),
+          .describe("`gone`: it returned 410. `failures` or `no_success`: it failed for too long."),
         disabled_at: time.describe("When it was disabled, in UTC."),
       })
       .meta({ id: "EndpointDisabledEvent" }),

@@ -1,4 +1,4 @@
-// Tenants have the caller's own ids.
+// Tenants, with ids chosen by the caller.
 import { z } from "zod";
 import { operation } from "./operation.ts";
 import { createdAt, listQuery, page, tenantId, updatedAt } from "./parts.ts";
@@ -6,11 +6,11 @@ import { createdAt, listQuery, page, tenantId, updatedAt } from "./parts.ts";
 export const tenant = z
   .object({
     id: tenantId,
-    name: z.string().nullable().describe("A name for people; null without one."),
-    is_active: z.boolean().describe("False: nothing is sent to its endpoints."),
+    name: z.string().nullable().describe("Display name. Null without one."),
+    is_active: z.boolean().describe("False if nothing is sent to its endpoints."),
     websub_topics: z
       .array(z.string())
-      .describe("Event types that anybody may read and follow by WebSub; see docs/reference/websub.md."),
+      .describe("Event types that are public WebSub topics; see docs/reference/websub.md."),
     created_at: createdAt,
     updated_at: updatedAt,
   })
@@ -20,24 +20,19 @@ export type Tenant = z.output<typeof tenant>;
 const tenantInput = z
   .strictObject({
     name: z.string().nullable().optional().meta({
-      description: "A name for people. Left out, it stays as it is; null takes it away.",
+      description: "Display name. Unchanged if left out; null removes it.",
       maxLength: 200,
     }),
     is_active: z
       .boolean()
       .optional()
-      .describe(
-        "False: nothing is sent to its endpoints. Left out, it stays as it is; a new tenant is active.",
-      ),
+      .describe("False stops deliveries to its endpoints. Unchanged if left out; a new tenant is active."),
     websub_topics: z.array(z.string()).optional().meta({
       description:
-        "Event types, exact, as `order.*` or as `*`, that anybody may read and follow by WebSub where the hub is switched on. What is taken away ends the subscriptions to it. Left out, it stays as it is; a new tenant has none.",
+        "Event types that are public WebSub topics if the hub is enabled: exact, `order.*` or `*`. Removing a type ends its subscriptions. Unchanged if left out; a new tenant has none.",
       maxItems: 100,
     }),
-    restore: z
-      .boolean()
-      .optional()
-      .describe("Brings back a tenant that was deleted, with the history that was kept."),
+    restore: z.boolean().optional().describe("Restores a deleted tenant with its history."),
   })
   .meta({ id: "TenantInput" });
 
@@ -47,7 +42,7 @@ export const tenants = {
   list: operation({
     method: "GET",
     path: "/api/v1/tenants",
-    summary: "Lists tenants by their id",
+    summary: "Lists tenants by id",
     permission: { scopes: ["admin"], reach: "installation" },
     query: listQuery({}),
     answer: { status: 200, schema: page(tenant) },
@@ -55,7 +50,7 @@ export const tenants = {
   put: operation({
     method: "PUT",
     path,
-    summary: "Makes a tenant or changes it",
+    summary: "Creates or changes a tenant",
     permission: { scopes: ["admin"], reach: "installation" },
     body: tenantInput,
     isBodyOptional: true,
@@ -65,7 +60,7 @@ export const tenants = {
   get: operation({
     method: "GET",
     path,
-    summary: "Shows a tenant",
+    summary: "Returns a tenant",
     permission: { scopes: ["webhooks:manage", "deliveries:read"], reach: "tenant" },
     answer: { status: 200, schema: tenant },
     refusals: { 404: ["tenant_not_found"] },

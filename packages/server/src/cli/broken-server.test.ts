@@ -76,7 +76,7 @@ test.each(answers)(
     for (const args of commands) {
       const words = await posthorn(args);
       expect([args, words.code, words.out]).toEqual([args, 4, ""]);
-      expect(words.err).toMatch(/^The answer was \d+ .+\n$/);
+      expect(words.err).toMatch(/^Unexpected response \d+ .+\n$/);
       const json = await posthorn([...args, "--json"]);
       expect([args, json.code, json.out]).toEqual([args, 4, ""]);
       expect(JSON.parse(json.err).error).toMatchObject({ code: "unexpected_answer" });
@@ -106,7 +106,7 @@ test("a list whose next page is the same one again is an error, also when follow
   for (const args of [...lists, ["tail"]]) {
     const { code, err } = await posthorn(args);
     expect([args, code]).toEqual([args, 4]);
-    expect(err).toMatch(/a page that was there before comes again\. Ask for the list anew\.\n$/);
+    expect(err).toMatch(/a page was repeated\. Read the list again\.\n$/);
   }
   expect(asked.length).toBeLessThan(4 * lists.length);
 });

@@ -1,4 +1,4 @@
-// Endpoints: where a tenant's events go, and how.
+// Operations on endpoints, their secrets and attempts.
 import { z } from "zod";
 import { attempt } from "../deliveries.ts";
 import { operation, type Permission } from "../operation.ts";
@@ -18,37 +18,40 @@ import {
 import { endpoint, endpointImport, endpointInput, endpointPatch } from "./endpoint.ts";
 import { filter } from "./setting-schemas.ts";
 
-const secret = z
-  .string()
-  .describe("What its deliveries are signed with, `whsec_…` or `whsk_…`. Shown this once.");
+const secret = z.string().describe("Signing secret, `whsec_…` or `whsk_…`. It is returned only once.");
 
 const imported = z
   .object({
-    dry_run: z.boolean().describe("Whether nothing was done, only checked."),
+    dry_run: z.boolean().describe("True if nothing was changed."),
     endpoints: z
       .array(
         z.object({
           action: z
             .enum(["created", "updated", "unchanged"])
-            .describe("What was done, or with `dry_run` would be."),
-          id: endpointId.nullable().describe("Of the endpoint; null for one that a dry run would make."),
-          url: z.string().describe("Where it sends to, as it was given."),
-          secret: z.string().nullable().describe("Of a new one, shown this once; null otherwise."),
+            .describe("The change, or with `dry_run` the change that would be made."),
+          id: endpointId.nullable().describe("Id of the endpoint. Null for one that a dry run would create."),
+          url: z.string().describe("The URL as given."),
+          secret: z
+            .string()
+            .nullable()
+            .describe("Secret of a new endpoint, returned only once. Null otherwise."),
         }),
       )
-      .describe("One for each that was given, in the same order."),
+      .describe("The results, in the order of the request."),
   })
   .meta({ id: "Imported" });
 
 const matchResult = z
   .object({
-    matches: z.boolean().describe("Whether the endpoint would get such an event."),
-    reason: z.enum(["type", "filter"]).nullable().describe("What keeps it away; null when it matches."),
-    detail: z.string().nullable().describe("The reason in a sentence; null when it matches."),
+    matches: z.boolean().describe("Whether the endpoint would receive the event."),
+    reason: z.enum(["type", "filter"]).nullable().describe("Why it does not match. Null if it does."),
+    detail: z.string().nullable().describe("Explanation of the reason. Null if it matches."),
     pointer: z
       .string()
       .nullable()
-      .describe("Of `filter`: JSON Pointer to the condition that does not hold; null otherwise."),
+      .describe(
+        "JSON Pointer to the condition that does not match, for the reason `filter`. Null otherwise.",
+      ),
   })
   .meta({ id: "MatchResult" });
 
@@ -60,15 +63,13 @@ export type EndpointAttempt = z.output<typeof endpointAttempt>;
 const endpointSecret = z
   .object({
     id: secretId,
-    is_current: z.boolean().describe("True for one that stays; the others are on their way out."),
+    is_current: z.boolean().describe("False if the secret was replaced by a rotation and expires."),
     scheme: z
       .string()
       .nullable()
-      .describe(
-        "The one signature scheme that signs with it; null: every one that has no secret of its own.",
-      ),
+      .describe("Signature scheme that uses it. Null for all schemes without their own secret."),
     created_at: createdAt,
-    expires_at: time.nullable().describe("Until when it signs beside the current one; null: it stays."),
+    expires_at: time.nullable().describe("When it expires after a rotation. Null for a current secret."),
   })
   .meta({ id: "EndpointSecret" });
 export type EndpointSecret = z.output<typeof endpointSecret>;
@@ -82,7 +83,7 @@ export const endpoints = {
   create: operation({
     method: "POST",
     path: ofTenant,
-    summary: "Makes an endpoint; its secret is shown this once",
+    summary: "Creates an endpoint. Its secret is returned only once",
     permission: managing,
     body: endpointInput,
     answer: { status: 201, schema: endpoint.extend({ secret }).meta({ id: "NewEndpoint" }) },
@@ -108,7 +109,7 @@ export const endpoints = {
         .enum(["active", "disabled", "failing", "websub"])
         .optional()
         .describe(
-          "Only those that are `active`; `disabled`, by whomever; `failing`: active, and without a success since a failure; or `websub`: of somebody who subscribed by WebSub.",
+          "Only endpoints in this state. `failing`: active, and without a success since a failure. `websub`: created by a WebSub subscription.",
         ),
     }),
     answer: { status: 200, schema: page(endpoint) },
@@ -116,7 +117,7 @@ export const endpoints = {
   get: operation({
     method: "GET",
     path,
-    summary: "Shows an endpoint",
+    summary: "Returns an endpoint",
     permission: reading,
     answer: { status: 200, schema: endpoint },
     refusals: { 404: ["endpoint_not_found"] },
@@ -124,7 +125,7 @@ export const endpoints = {
   update: operation({
     method: "PATCH",
     path,
-    summary: "Changes the settings that are given",
+    summary: "Changes settings of an endpoint",
     permission: managing,
     body: endpointPatch,
     answer: { status: 200, schema: endpoint },
@@ -133,7 +134,7 @@ export const endpoints = {
   delete: operation({
     method: "DELETE",
     path,
-    summary: "Deletes an endpoint and cancels what it is owed",
+    summary: "Deletes an endpoint and cancels its pending deliveries",
     permission: managing,
     answer: { status: 204, schema: null },
     refusals: { 404: ["endpoint_not_found"] },
@@ -141,16 +142,16 @@ export const endpoints = {
   import: operation({
     method: "POST",
     path: `${ofTenant}/import`,
-    summary: "Makes and changes up to 500 endpoints, all or none; new secrets are shown this once",
+    summary: "Creates and changes up to 500 endpoints, all or none. New secrets are returned only once",
     permission: managing,
     body: z.strictObject({
       endpoints: z
         .array(endpointImport)
-        .meta({ description: "Those to make and to change, all or none.", minItems: 1, maxItems: 500 }),
+        .meta({ description: "Endpoints to create and to change.", minItems: 1, maxItems: 500 }),
       dry_run: z
         .boolean()
         .optional()
-        .meta({ description: "Says what would be done, and does nothing.", default: false }),
+        .meta({ description: "Return the changes without making them.", default: false }),
     }),
     answer: { status: 200, schema: imported },
     refusals: {
@@ -162,14 +163,14 @@ export const endpoints = {
   match: operation({
     method: "POST",
     path: `${path}/match`,
-    summary: "Says whether it would get such an event, and if not why; nothing is published",
+    summary: "Checks whether an endpoint would receive an event, without publishing it",
     permission: reading,
     isQuestion: true,
     body: z.strictObject({
       type: eventType,
-      data: z.unknown().describe("The event's data, any JSON."),
-      subject: z.string().nullable().optional().describe("The event's subject, if it has one."),
-      filter: filter.nullable().optional().describe("To be tried in place of the endpoint's own."),
+      data: z.unknown().describe("Data of the event, any JSON."),
+      subject: z.string().nullable().optional().describe("Subject of the event."),
+      filter: filter.nullable().optional().describe("Filter to test instead of the endpoint's own."),
     }),
     answer: { status: 200, schema: matchResult },
     refusals: { 404: ["endpoint_not_found"], 422: ["invalid_event", "invalid_endpoint"] },
@@ -177,7 +178,7 @@ export const endpoints = {
   listAttempts: operation({
     method: "GET",
     path: `${path}/attempts`,
-    summary: "Lists its attempts, those of the newest delivery first",
+    summary: "Lists attempts of an endpoint, those of the newest delivery first",
     permission: { scopes: ["deliveries:read"], reach: "tenant" },
     query: listQuery({}),
     answer: { status: 200, schema: page(endpointAttempt) },
@@ -186,7 +187,7 @@ export const endpoints = {
   disable: operation({
     method: "POST",
     path: `${path}/disable`,
-    summary: "Sends nothing to it from now on, and keeps what is for it",
+    summary: "Disables an endpoint and holds its deliveries",
     permission: managing,
     body: nothing,
     isBodyOptional: true,
@@ -196,11 +197,12 @@ export const endpoints = {
   enable: operation({
     method: "POST",
     path: `${path}/enable`,
-    summary: "Sends to it again, and delivers or discards what it is owed",
+    summary: "Enables an endpoint, and delivers or discards its held deliveries",
     permission: managing,
     body: z.strictObject({
       backlog: z.enum(["deliver", "discard"]).optional().meta({
-        description: "What becomes of what waits for it: delivered, or dead with the reason `discarded`.",
+        description:
+          "`deliver` sends the held deliveries. `discard` makes them dead with the reason `discarded`.",
         default: "deliver",
       }),
     }),
@@ -211,15 +213,15 @@ export const endpoints = {
   test: operation({
     method: "POST",
     path: `${path}/test`,
-    summary: "Sends a test event to it, and to no other",
+    summary: "Sends a test event to this endpoint only",
     permission: managing,
     body: z
       .strictObject({
         type: eventType
           .optional()
-          .describe("Type of the event, whatever the endpoint asks for; left out: `webhook.test`."),
-        data: z.unknown().describe("The event's data, any JSON; left out: a greeting."),
-        subject: z.string().nullable().optional().describe("The event's subject; left out: none."),
+          .describe("Type of the event, regardless of the subscribed types. Defaults to `webhook.test`."),
+        data: z.unknown().describe("Data of the event, any JSON. Defaults to a test message."),
+        subject: z.string().nullable().optional().describe("Subject of the event. Defaults to none."),
       })
       .partial()
       .meta({ id: "TestEvent" }),
@@ -235,12 +237,11 @@ export const endpoints = {
   rotateSecret: operation({
     method: "POST",
     path: `${path}/rotate-secret`,
-    summary: "Gives it a new secret, beside the old one for a while",
+    summary: "Creates a new secret and keeps the old one valid for a while",
     permission: managing,
     body: z.strictObject({
       overlap_seconds: z.int().optional().meta({
-        description:
-          "How long the old secret signs beside the new one, in seconds: 7 days unless told, 14 at most; 0 revokes it at once.",
+        description: "Seconds for which the old secret stays valid, at most 14 days. 0 revokes it at once.",
         minimum: 0,
         maximum: 1_209_600,
         default: 604_800,
@@ -248,13 +249,8 @@ export const endpoints = {
       secret: z
         .string()
         .optional()
-        .describe("One of your own, of a kind that its schemes sign with; left out: one is made."),
-      scheme: z
-        .string()
-        .optional()
-        .describe(
-          "Gives this signature scheme a secret of its own, and leaves those of the others as they are.",
-        ),
+        .describe("Your own secret, of a kind that the schemes support. Generated by default."),
+      scheme: z.string().optional().describe("Rotates only the secret of this signature scheme."),
     }),
     isBodyOptional: true,
     answer: {
@@ -263,7 +259,7 @@ export const endpoints = {
         secret,
         previous_expires_at: time
           .nullable()
-          .describe("Until when the old secret signs too; null: not any more."),
+          .describe("When the old secret expires. Null if it is no longer valid."),
       }),
     },
     refusals: { 404: ["endpoint_not_found"], 409: ["too_many_secrets"], 422: ["invalid_endpoint"] },
@@ -271,18 +267,18 @@ export const endpoints = {
   listSecrets: operation({
     method: "GET",
     path: `${path}/secrets`,
-    summary: "Lists the secrets that it signs with, without the secrets themselves; the newest first",
+    summary: "Lists the secrets of an endpoint without their values, newest first",
     permission: managing,
     answer: {
       status: 200,
-      schema: z.object({ data: z.array(endpointSecret).describe("Those that are valid now.") }),
+      schema: z.object({ data: z.array(endpointSecret).describe("The valid secrets.") }),
     },
     refusals: { 404: ["endpoint_not_found"] },
   }),
   revokeSecret: operation({
     method: "DELETE",
     path: `${path}/secrets/{secret}`,
-    summary: "Ends a secret that a rotation has left valid, before its time",
+    summary: "Revokes an old secret before it expires",
     permission: managing,
     answer: { status: 204, schema: null },
     refusals: { 404: ["endpoint_not_found", "secret_not_found"], 409: ["secret_in_use"] },

@@ -1,38 +1,37 @@
-// When a failed delivery is tried again: as an endpoint shows it, and the ways to write it.
+// The retry policy as an endpoint returns it, and its input formats.
 import { z } from "zod";
 
-/** As an endpoint shows it; it may be sent back as it is. */
+/** The policy as an endpoint returns it. It is also accepted as input. */
 export const retryPolicy = z
   .object({
     kind: z
       .enum(["gaps", "exponential"])
-      .describe("Whether it has `gaps_ms`, or `base_ms`, `cap_ms` and `max_attempts`."),
+      .describe("`gaps` has `gaps_ms`; `exponential` has `base_ms`, `cap_ms` and `max_attempts`."),
     gaps_ms: z
       .array(z.int())
       .optional()
-      .describe("Of `gaps`: milliseconds from one attempt to the next, ±10 %; one attempt more than gaps."),
+      .describe("Milliseconds between attempts, ±10 %, for the kind `gaps`."),
     base_ms: z
       .int()
       .optional()
-      .describe("Of `exponential`: longest first wait in milliseconds, doubled by every failure."),
-    cap_ms: z.int().optional().describe("Of `exponential`: longest wait there is, in milliseconds."),
-    max_attempts: z.int().optional().describe("Of `exponential`: attempts in all, 1 to 101."),
+      .describe("Longest first wait in milliseconds, doubled by every failure, for the kind `exponential`."),
+    cap_ms: z.int().optional().describe("Maximum wait in milliseconds, for the kind `exponential`."),
+    max_attempts: z
+      .int()
+      .optional()
+      .describe("Maximum number of attempts, 1 to 101, for the kind `exponential`."),
     max_age_ms: z
       .int()
       .optional()
-      .describe(
-        "No attempt is made when the event would be older than this, in milliseconds; without it there is no such limit.",
-      ),
+      .describe("Maximum age of the event at an attempt, in milliseconds. Unlimited if absent."),
   })
   .meta({ id: "RetryPolicy" });
 
 const duration = z.string().meta({ examples: ["30s"] });
-const maxAge = duration
-  .optional()
-  .describe("No attempt is made when the event would be older than this; left out: no such limit.");
+const maxAge = duration.optional().describe("Maximum age of the event at an attempt. Unlimited by default.");
 
-/** The ways to write one, apart, for the reader; what is checked is one object with the fields of all. */
-const retryPolicyWays = [
+/** The input formats for the OpenAPI document. Requests are checked against one object with the fields of all. */
+const retryPolicyFormats = [
   z.string().meta({
     title: "a preset or gaps",
     description:
@@ -42,29 +41,32 @@ const retryPolicyWays = [
   z
     .strictObject({
       gaps: z.array(duration).meta({
-        description:
-          "Time from one attempt to the next, ±10 %, each at most 30d. None at all means one attempt.",
+        description: "Time between attempts, ±10 %, each at most 30d. An empty list means one attempt.",
         maxItems: 100,
         examples: [["30s", "5m", "1h"]],
       }),
       max_age: maxAge,
     })
-    .meta({ title: "gaps", description: "Gaps one by one." }),
+    .meta({ title: "gaps", description: "A list of gaps." }),
   z
     .strictObject({
       exponential: z
         .strictObject({
           base: duration.describe(
-            "Longest first wait; doubled by every failure, and what is waited is by chance from 0 up to it.",
+            "Longest first wait, doubled by every failure. The actual wait is random between 0 and this value.",
           ),
-          cap: duration.describe("Longest wait there is, at most 30d."),
-          max_attempts: z.int().meta({ description: "Attempts in all.", minimum: 1, maximum: 101 }),
+          cap: duration.describe("Maximum wait, at most 30d."),
+          max_attempts: z
+            .int()
+            .meta({ description: "Maximum number of attempts.", minimum: 1, maximum: 101 }),
         })
-        .describe("How the waits grow."),
+        .describe("Exponential back-off."),
       max_age: maxAge,
     })
-    .meta({ title: "exponential", description: "Waits that double." }),
-  z.strictObject(retryPolicy.shape).meta({ title: "as shown", description: "As an endpoint shows it." }),
+    .meta({ title: "exponential", description: "Exponential back-off with jitter." }),
+  z
+    .strictObject(retryPolicy.shape)
+    .meta({ title: "as returned", description: "The format that an endpoint returns." }),
 ] as const;
 
 export const retryPolicyInput = z
@@ -82,9 +84,9 @@ export const retryPolicyInput = z
   ])
   .meta({
     id: "RetryPolicyInput",
-    description: "When a failed delivery is tried again, and how often, in one of these ways.",
-    oneOf: retryPolicyWays.map((way) => {
-      const { $schema: _, ...schema } = z.toJSONSchema(way, { io: "input" });
+    description: "When and how often a failed delivery is retried, in one of these formats.",
+    oneOf: retryPolicyFormats.map((format) => {
+      const { $schema: _, ...schema } = z.toJSONSchema(format, { io: "input" });
       return schema;
     }),
   });

@@ -1,4 +1,4 @@
-// The schemas of an endpoint's settings, as responses show them and as requests set them, made from their definitions.
+// Schemas of the endpoint settings in responses and requests, derived from their definitions.
 import {
   definitionOf,
   type EffectiveSettings,
@@ -16,7 +16,7 @@ import { z } from "zod";
 import { time } from "../parts.ts";
 import { retryPolicy, retryPolicyInput } from "./retry-policy.ts";
 
-/** Not checked here: the library reads it, and zod would drop a field named `__proto__`. */
+/** Checked by the library, because zod would drop a field named `__proto__`. */
 export const filter = z.unknown().meta({
   id: "Filter",
   type: "object",
@@ -24,7 +24,7 @@ export const filter = z.unknown().meta({
   examples: [definitionOf("filter").example],
 });
 
-/** The state of a handshake, which is returned with its settings. Requests may repeat it. */
+/** The state of a handshake, which is returned with its settings and ignored in requests. */
 const handshakeStatus = z.object({
   state: z
     .enum(["asking", "waiting", "granted", "denied"])
@@ -63,12 +63,12 @@ type InputValue<Name extends SettingName> = Name extends "filter"
             ? ShownValue<Name>
             : ShownValue<Name> | null;
 
-/** The settings as responses show them. */
+/** The settings in responses. */
 export const shownSettings = schemas(shownSchema) as {
   readonly [Name in SettingName as SnakeCase<Name>]: z.ZodType<ShownValue<Name>>;
 };
 
-/** The settings as requests set them. */
+/** The settings in requests. */
 export const settableSettings = schemas(inputSchema) as {
   readonly [Name in SettingName as SnakeCase<Name>]: z.ZodType<InputValue<Name>>;
 };
@@ -143,7 +143,7 @@ function fieldSchema(field: Field, isInput: boolean): z.ZodType {
   return isInput && field.isOptional ? documented.optional() : documented;
 }
 
-/** For the reader of the schema: the library enforces them. */
+/** Limits for the OpenAPI document. The library enforces them. */
 function limits(shape: Shape): object {
   if (shape.kind === "integer") return { minimum: shape.min, maximum: shape.max };
   if (shape.kind === "list") return { minItems: shape.minItems, maxItems: shape.maxItems };
