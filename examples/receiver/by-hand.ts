@@ -1,4 +1,4 @@
-// What the kit replaces: an endpoint written by hand, and its table of ids.
+// An endpoint written by hand, with its own table of ids.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import express from "express";
 import pg from "pg";
@@ -19,7 +19,7 @@ app.post("/webhooks", express.raw({ type: "*/*", limit: "1mb" }), async (request
     return void response.sendStatus(401);
 
   const { rowCount } = await pool.query("insert into seen (id) values ($1) on conflict do nothing", [id]);
-  if (rowCount === 0) return void response.sendStatus(200); // though the first may still run, or may have failed
+  if (rowCount === 0) return void response.sendStatus(200); // but the first delivery may still be running, or may have failed
   try {
     const event = JSON.parse(String(request.body));
     if (event.type === "order.paid") {
@@ -27,7 +27,7 @@ app.post("/webhooks", express.raw({ type: "*/*", limit: "1mb" }), async (request
     }
     response.sendStatus(200);
   } catch {
-    await pool.query("delete from seen where id = $1", [id]); // unless this process dies here
+    await pool.query("delete from seen where id = $1", [id]); // not reached if the process dies first
     response.sendStatus(500);
   }
 });

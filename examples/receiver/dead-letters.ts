@@ -6,7 +6,7 @@ import pg from "pg";
 export const receiver = createReceiver({
   sources: [posthorn({ secrets: [process.env.WEBHOOK_SECRET] })],
   store: postgresStore(new pg.Pool({ connectionString: process.env.DATABASE_URL })),
-  deadLetters: { afterTries: 5 }, // and at once by PermanentFailure
+  deadLetters: { afterTries: 5 }, // PermanentFailure skips the retries
   onDead: ({ message, error }) => console.error(`${message?.type} ${message?.id} is dead`, error),
 });
 
@@ -16,7 +16,7 @@ receiver.on("order.paid", async (event, { tx }) => {
   await tx.query("insert into payments values ($1, $2)", [event.id, JSON.stringify(event.data)]);
 });
 
-/** Call it when the cause is mended. */
+/** Call this after the cause is fixed. */
 export async function replayAll(): Promise<void> {
   const keys: MessageKey[] = [];
   let page = await receiver.deadLetters.list(); // the newest 100

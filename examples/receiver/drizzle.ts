@@ -1,4 +1,4 @@
-// Drizzle: `tx` is what db.transaction gives.
+// Drizzle: `tx` is the transaction of db.transaction().
 import { createReceiver, posthorn } from "@posthorn/receiver";
 import { drizzleDatabase, postgresStore } from "@posthorn/receiver/postgres";
 import { sql } from "drizzle-orm";

@@ -1,4 +1,4 @@
-// Express and PostgreSQL: claim, payment and done mark are one commit.
+// Express and PostgreSQL: the claim, the payment and the completion are one commit.
 import { createReceiver, posthorn } from "@posthorn/receiver";
 import { expressHandler } from "@posthorn/receiver/express";
 import { postgresStore } from "@posthorn/receiver/postgres";

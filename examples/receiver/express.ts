@@ -4,5 +4,5 @@ import express from "express";
 import { receiver } from "./receiver.ts";
 
 export const app = express();
-app.all("/webhooks", expressHandler(receiver)); // above the parsers
+app.all("/webhooks", expressHandler(receiver)); // before the body parsers
 app.use(express.json());

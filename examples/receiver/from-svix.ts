@@ -1,4 +1,4 @@
-// The same with the kit. `svix-*` headers are svix(), `webhook-*` headers are standardWebhooks(); take both for both.
+// The same endpoint with the receiver. svix() reads `svix-*` headers, standardWebhooks() reads `webhook-*` headers.
 import { createReceiver, memoryStore, standardWebhooks, svix } from "@posthorn/receiver";
 import { Hono } from "hono";
 

@@ -1,4 +1,4 @@
-// Stands for the client that `prisma generate` makes of your schema: of its types those that the example needs, written as they are there.
+// A stand-in for the client that `prisma generate` creates from your schema, with only the types that the example needs.
 export interface PrismaClient {
   payment: { create(args: { data: { event: string; data: Prisma.InputJsonValue } }): PromiseLike<unknown> };
   $queryRawUnsafe<Result = unknown>(query: string, ...values: unknown[]): PromiseLike<Result>;

@@ -1,4 +1,4 @@
-// A handler that takes longer than the sender waits: acknowledged with 202, worked on by start().
+// A handler that takes longer than the sender waits: acknowledged with 202, handled in the background by start().
 import { createServer } from "node:http";
 import { createReceiver, posthorn } from "@posthorn/receiver";
 import { nodeHandler } from "@posthorn/receiver/node";
@@ -25,7 +25,7 @@ await receiver.start();
 export const server = createServer(nodeHandler(receiver)).listen(Number(process.env.PORT ?? 3000));
 
 process.once("SIGTERM", async () => {
-  await new Promise((resolve) => server.close(resolve)); // answers the requests it has, and takes no more
-  await receiver.stop(); // ends what is in hand
+  await new Promise((resolve) => server.close(resolve)); // finishes open requests and accepts no more
+  await receiver.stop(); // finishes what is in progress
   await pool.end();
 });

@@ -1,4 +1,4 @@
-// Knex: `tx` is what knex.transaction gives. Objection takes it too: Payment.query(tx).
+// Knex: `tx` is the transaction of knex.transaction(). It works with Objection too: Payment.query(tx).
 import { createReceiver, posthorn } from "@posthorn/receiver";
 import { knexDatabase, postgresStore } from "@posthorn/receiver/postgres";
 import knex from "knex";

@@ -6,4 +6,4 @@ import { receiver } from "./receiver.ts";
 const handle = koaHandler(receiver);
 
 export const app = new Koa();
-app.use((context, next) => (context.path === "/webhooks" ? handle(context) : next())); // above bodyParser()
+app.use((context, next) => (context.path === "/webhooks" ? handle(context) : next())); // before bodyParser()

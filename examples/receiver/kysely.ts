@@ -1,4 +1,4 @@
-// Kysely: `tx` is what db.transaction().execute gives.
+// Kysely: `tx` is the transaction of db.transaction().execute().
 import { createReceiver, posthorn } from "@posthorn/receiver";
 import { kyselyDatabase, postgresStore } from "@posthorn/receiver/postgres";
 import { Kysely, PostgresDialect } from "kysely";

@@ -11,6 +11,6 @@ export const receiver = createReceiver({
 });
 
 receiver.on("order.paid", async (event, { signal }) => {
-  // the mail service knows the key again when a crash makes us ask twice
+  // after a crash the mail service recognises the key and sends no second mail
   await sendMail({ text: "Thank you!", idempotencyKey: event.id, signal });
 });

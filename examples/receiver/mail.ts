@@ -1,4 +1,4 @@
-// Stands for the API of a mail service.
+// A stand-in for the API of a mail service.
 export interface Mail {
   readonly text: string;
   readonly idempotencyKey: string;

@@ -6,7 +6,7 @@ import pg from "pg";
 let receive: ((request: Request) => Promise<Response>) | undefined;
 
 export function POST(request: Request): Promise<Response> {
-  receive ??= createOrders().fetch; // by the first request: `next build` loads this file without your secrets
+  receive ??= createOrders().fetch; // on the first request: `next build` loads this file without your secrets
   return receive(request);
 }
 

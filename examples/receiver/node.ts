@@ -1,4 +1,4 @@
-// Node's own http.
+// Node's http module.
 import { createServer } from "node:http";
 import { nodeHandler } from "@posthorn/receiver/node";
 import { receiver } from "./receiver.ts";

@@ -1,4 +1,4 @@
-// For the days after the change: what the old endpoint has handled is in its own table.
+// For a migration period: events handled by the old endpoint are in the old endpoint's table.
 import { createReceiver, posthorn } from "@posthorn/receiver";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import pg from "pg";
@@ -10,6 +10,6 @@ export const receiver = createReceiver({
 
 receiver.on("order.paid", async (event, { tx }) => {
   const { rows } = await tx.query("select id from seen where id = $1", [event.id]);
-  if (rows.length > 0) return; // the endpoint written by hand has booked it
+  if (rows.length > 0) return; // handled by the old endpoint
   await tx.query("insert into payments values ($1, $2)", [event.id, JSON.stringify(event.data)]);
 });

@@ -1,7 +1,7 @@
-// Prisma: `tx` is what an interactive prisma.$transaction gives.
+// Prisma: `tx` is the client of an interactive prisma.$transaction().
 import { createReceiver, posthorn } from "@posthorn/receiver";
 import { postgresStore, prismaDatabase } from "@posthorn/receiver/postgres";
-import type { Prisma, PrismaClient } from "./generated-prisma.ts"; // yours: @prisma/client, or where `prisma generate` writes to
+import type { Prisma, PrismaClient } from "./generated-prisma.ts"; // in your project: @prisma/client, or the output path of `prisma generate`
 
 export function paymentsReceiver(prisma: PrismaClient) {
   const receiver = createReceiver({

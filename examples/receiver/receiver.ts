@@ -1,4 +1,4 @@
-// What the other files serve, each with one framework. In production the store is a database that they share.
+// The receiver that the framework examples serve. In production use a database store, shared by all processes.
 import { createReceiver, memoryStore, posthorn } from "@posthorn/receiver";
 
 export const receiver = createReceiver({

@@ -5,9 +5,9 @@ import { Redis } from "ioredis";
 
 const options = { lazyConnect: true, maxRetriesPerRequest: 1, enableOfflineQueue: false };
 export const redis = new Redis(process.env.REDIS_URL ?? "redis://127.0.0.1:6379", options);
-await redis.connect(); // without an offline queue, nothing may be asked of it before
+await redis.connect(); // required before the first command, because there is no offline queue
 const store = redisStore(redis);
-await store.migrate(); // looks whether the server may evict what it keeps
+await store.migrate(); // checks that the server cannot evict keys
 
 export const receiver = createReceiver({
   sources: [posthorn({ secrets: [process.env.WEBHOOK_SECRET] })],

@@ -1,4 +1,4 @@
-// While a secret is being changed, both hold.
+// During a rotation both secrets are accepted.
 import { createReceiver, memoryStore, posthorn } from "@posthorn/receiver";
 
 const secrets = [process.env.WEBHOOK_SECRET, process.env.WEBHOOK_SECRET_NEXT];

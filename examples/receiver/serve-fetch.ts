@@ -1,4 +1,4 @@
-// Bun, `deno serve` and Cloudflare Workers take this file as it is.
+// Bun, `deno serve` and Cloudflare Workers run this file unchanged.
 import { receiver } from "./receiver.ts";
 
 export default { fetch: receiver.fetch };

@@ -1,9 +1,9 @@
-// SQLite, by better-sqlite3 or, as here, by libsql, which has the same methods.
+// SQLite through better-sqlite3 or, as here, libsql, which has the same methods.
 import { createReceiver, posthorn } from "@posthorn/receiver";
 import { sqliteStore } from "@posthorn/receiver/sqlite";
-import Database from "libsql"; // or "better-sqlite3", or DatabaseSync of "node:sqlite"
+import Database from "libsql"; // or "better-sqlite3", or DatabaseSync from "node:sqlite"
 
-const db = new Database(process.env.DATABASE_FILE ?? "shop.db"); // for the store and its handlers alone
+const db = new Database(process.env.DATABASE_FILE ?? "shop.db"); // used only by the store and its handlers
 db.exec("pragma journal_mode = wal");
 db.exec("create table if not exists payments (event text primary key, data text)");
 const store = sqliteStore(db);

@@ -1,4 +1,4 @@
-// Stripe's own way, and what is left for you to do.
+// Stripe's SDK: it verifies, everything else is up to you.
 import express from "express";
 import Stripe from "stripe";
 
@@ -9,7 +9,7 @@ export const app = express();
 app.post("/webhooks", express.raw({ type: "application/json" }), (request, response) => {
   try {
     const event = stripe.webhooks.constructEvent(request.body, request.get("stripe-signature") ?? "", secret);
-    if (event.type === "invoice.paid") console.log(event.id); // seen before? running elsewhere? failed last time?
+    if (event.type === "invoice.paid") console.log(event.id); // handled before? running elsewhere? failed last time?
     response.json({ received: true });
   } catch (error) {
     response.status(400).send(String(error));

@@ -1,4 +1,4 @@
-// Time that moves when your test says so, for the sender's signatures and the receiver's tolerance alike.
+// A clock controlled by the test, used for the sender's signatures and the receiver's tolerance.
 import assert from "node:assert/strict";
 import { createReceiver, memoryStore, posthorn } from "@posthorn/receiver";
 import { createSender, createTestClock } from "@posthorn/receiver/testing";
@@ -18,7 +18,7 @@ export async function whatFailsTwiceArrivesAfterSixMinutes() {
   const begunMs = clock.now().getTime();
   const { outcome, attempts } = await sender.deliver({ type: "order.paid" });
   assert.deepEqual([outcome, attempts.length], ["delivered", 3]);
-  assert.equal(clock.now().getTime() - begunMs, 6 * 60_000); // its waits, 1 and 5 minutes, moved the clock
+  assert.equal(clock.now().getTime() - begunMs, 6 * 60_000); // the retry delays of 1 and 5 minutes advanced the clock
 }
 
 export async function fiveMinutesAndASecondAreTooOld() {

@@ -1,4 +1,4 @@
-// Types alone, without a check at run time: for a sender whose data you trust.
+// Types without a run-time check, for a sender whose data you trust.
 import { createReceiver, eventTypes, memoryStore, posthorn } from "@posthorn/receiver";
 
 interface OrderEvents {

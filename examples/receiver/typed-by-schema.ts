@@ -1,4 +1,4 @@
-// Data that is checked before a handler sees it, by zod or any other Standard Schema.
+// Data is validated by zod or any other Standard Schema before the handler runs.
 import { createReceiver, memoryStore, posthorn } from "@posthorn/receiver";
 import { z } from "zod";
 

@@ -1,4 +1,4 @@
-// Follows a feed by WebSub: what its hub distributes is written by the transaction that remembers it.
+// Follows a feed over WebSub. Content and completion are committed in one transaction.
 import { createServer } from "node:http";
 import { createReceiver, eventTypes } from "@posthorn/receiver";
 import { nodeHandler } from "@posthorn/receiver/node";
@@ -23,9 +23,9 @@ receiver.on("websub.content", async ({ data, body }, { tx }) => {
   );
 });
 
-// everything below /websub; answers the hub's questions, too
+// all paths below /websub, including the hub's verification requests
 export const server = createServer(nodeHandler(subscriber.before(receiver)));
 server.listen(Number(process.env.PORT ?? 3000));
 
-await subscriber.start(); // renews
-await subscriber.subscribe(process.env.FEED_URL ?? "https://blog.example.com/feed"); // at every start: once is enough
+await subscriber.start(); // renews subscriptions
+await subscriber.subscribe(process.env.FEED_URL ?? "https://blog.example.com/feed"); // safe to call at every start

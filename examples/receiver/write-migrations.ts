@@ -1,4 +1,4 @@
-// The store's schema as files, for those who run their own migrations.
+// Writes the store's schema to files, for use with your own migration tool.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { migrations } from "@posthorn/receiver/postgres";
 

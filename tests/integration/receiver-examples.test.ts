@@ -62,7 +62,6 @@ describe("what the guide begins with", () => {
     ],
     ["next-app-postgres", async () => (await import("../../examples/receiver/next-app-postgres.ts")).POST],
     ["next-pages", async () => serving((await import("../../examples/receiver/next-pages.ts")).default)],
-    ["hono-postgres", async () => (await import("../../examples/receiver/hono-postgres.ts")).app.fetch],
     ["drizzle", async () => (await import("../../examples/receiver/drizzle.ts")).receiver.fetch],
     ["kysely", async () => (await import("../../examples/receiver/kysely.ts")).receiver.fetch],
     ["knex", async () => (await import("../../examples/receiver/knex.ts")).receiver.fetch],

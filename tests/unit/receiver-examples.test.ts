@@ -115,8 +115,8 @@ test("several-senders.ts tells senders apart, also two accounts of one", async (
   for (const id of ["1", "2"]) await receiver.fetch(await signedRequest({ ...push, id }));
   expect(seen).toEqual([
     "Stripe evt_1",
-    "stripe-connect invoice.paid is new to us",
-    "posthorn order.paid is new to us",
+    "stripe-connect invoice.paid has no handler",
+    "posthorn order.paid has no handler",
     expect.stringMatching(/^GitHub [0-9a-f]{64}$/),
   ]);
 });

@@ -1,4 +1,4 @@
-// What is written about the receiver is what it is: snippets are files that run, tables have a row for each name in the code.
+// Compares the receiver's documentation with the code: snippets are files that run, tables list every name.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -19,7 +19,7 @@ const pages = [
     .map((name) => `docs/reference/${name}`),
 ];
 
-/** File → what a page shows of it: everything from the first import on. */
+/** File name → the part that a page shows: everything from the first import on. */
 const examples = new Map(
   readdirSync(new URL("examples/receiver/", root)).map((file) => {
     const source = read(`examples/receiver/${file}`);
@@ -27,10 +27,10 @@ const examples = new Map(
   }),
 );
 
-/** For somebody else's API, and for what a generator makes of your schema. */
+/** Stand-ins for an external API and for generated code. */
 const standIns = ["mail.ts", "generated-prisma.ts"];
 
-/** No example, since its decorators need other settings than the rest; frameworks.ts runs one like it. */
+/** Not an example file, because its decorators need other compiler settings; frameworks.ts runs a similar one. */
 const isNestController = (snippet: string): boolean => snippet.includes("@Controller");
 const NEST_TSCONFIG = {
   extends: "../../../tsconfig.tests.json",
@@ -53,14 +53,14 @@ const snippetsOf = (text: string): string[] =>
 const listed = (text: string): string[] =>
   [...text.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1] as string);
 
-/** The texts that a union type allows. */
+/** The members of a union type of strings. */
 const membersOf = (type: string, path: string): string[] => {
   const [, union = ""] = new RegExp(`${type}([^;]+);`).exec(read(path)) ?? [];
   return [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] as string);
 };
 
-describe("the examples", () => {
-  test("are all that pages show, as they are run", () => {
+describe("the receiver examples", () => {
+  test("contain every snippet of the pages", () => {
     expect(snippetsOf(guide).length).toBeGreaterThan(15);
     for (const page of pages) {
       for (const snippet of snippetsOf(read(page)).map(withoutFileName)) {
@@ -76,18 +76,18 @@ describe("the examples", () => {
     }
   });
 
-  test("for Next.js are whole: a file beside them would be a route, and Next.js refuses `.ts` in an import", () => {
+  test("for Next.js import no other file, which would be a route", () => {
     const sections = read("docs/reference/receiver-adapters.md").split(/^## /m);
     const snippets = sections.filter((section) => section.startsWith("Next.js")).flatMap(snippetsOf);
     expect(snippets).toHaveLength(2);
     for (const snippet of snippets) expect(snippet).not.toMatch(/from "\./);
   });
 
-  test("leave out a NestJS controller, which compiles with the decorators of Nest's own projects", async () => {
+  test("exclude the NestJS controller, which compiles with Nest's decorator settings", async () => {
     const text = read("docs/reference/receiver-adapters.md");
     const [controller = "", ...others] = snippetsOf(text).filter(isNestController);
     expect(others).toEqual([]);
-    const cache = fileURLToPath(new URL("node_modules/.cache/", root)); // below node_modules, where its imports are found
+    const cache = fileURLToPath(new URL("node_modules/.cache/", root)); // below node_modules, so that imports resolve
     mkdirSync(cache, { recursive: true });
     const folder = mkdtempSync(`${cache}nest-`);
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -106,11 +106,11 @@ describe("the examples", () => {
     const tests =
       read("tests/unit/receiver-examples.test.ts") + read("tests/integration/receiver-examples.test.ts");
     for (const file of examples.keys()) {
-      if (file !== "receiver.ts") expect(tests).toContain(`examples/receiver/${file}`); // the others serve it
+      if (file !== "receiver.ts") expect(tests).toContain(`examples/receiver/${file}`); // used by the others
     }
   });
 
-  test("begin the READMEs, in ten lines", () => {
+  test("include the ten lines at the start of the READMEs", () => {
     const ten = examples.get("express-postgres.ts") as string;
     expect(read("README.md")).toContain(ten);
     expect(read("packages/receiver/README.md")).toContain(ten);
@@ -120,21 +120,21 @@ describe("the examples", () => {
   });
 });
 
-describe("the pages", () => {
-  test("explain every reason for which a request is refused", () => {
+describe("the receiver pages", () => {
+  test("explain every reason to reject a request", () => {
     const reasons = [
       ...membersOf("export type VerifyFailure =", "packages/wire/src/signature/verify.ts"),
       ...membersOf("readonly reason:", "packages/receiver/src/hooks/hooks.ts"),
     ];
     expect(reasons.length).toBeGreaterThan(10);
-    const [, table = ""] = guide.split("## When something is refused");
+    const [, table = ""] = guide.split("## Rejected requests");
     expect(listed(table).toSorted()).toEqual(reasons.toSorted());
   });
 
-  test("say every status that a sender can hear", () => {
-    const [, answers = ""] = guide.split("## What the sender hears");
+  test("list every response status", () => {
+    const [, responses = ""] = guide.split("## Responses");
     for (const status of new Set(Object.values(OUTCOME_STATUS))) {
-      if (status !== 410) expect(answers).toMatch(new RegExp(`^\\| .*\\| ${status}\\b`, "m")); // only who throws EndpointGone
+      if (status !== 410) expect(responses).toMatch(new RegExp(`^\\| .*\\| ${status}\\b`, "m")); // only from EndpointGone
     }
   });
 
@@ -153,12 +153,12 @@ describe("the pages", () => {
     expect(listed(read("packages/receiver/README.md")).toSorted()).toEqual(points.toSorted());
   });
 
-  test("list what PostgreSQL can be reached by", () => {
-    const text = read("docs/reference/receiver-postgres.md");
+  test("list every PostgreSQL adapter", () => {
+    const text = read("docs/reference/receiver-stores.md");
     for (const name of Object.keys(postgres)) expect(text).toContain(name);
   });
 
-  test("list what tests can use", () => {
+  test("list every export for tests", () => {
     const text = read("docs/reference/receiver-testing.md");
     for (const name of Object.keys(testing)) expect(text).toContain(`\`${name}(`);
     const methods = membersOfInterface("Sender", "packages/receiver/src/testing/sender.ts");
@@ -166,8 +166,8 @@ describe("the pages", () => {
     for (const method of methods) expect(text).toContain(`| \`sender.${method}(`);
   });
 
-  test("list what can be done with dead letters, and what replaying says", () => {
-    const text = read("docs/reference/receiver-dead-letters.md");
+  test("list every dead letter method and replay result", () => {
+    const text = read("docs/reference/receiver.md");
     const path = "packages/receiver/src/inbox/dead-letters.ts";
     for (const method of membersOfInterface("DeadLetters", path)) expect(text).toContain(`| \`${method}(`);
     const results = membersOf("export type ReplayResult =", path);
@@ -175,7 +175,7 @@ describe("the pages", () => {
     expect(listed(text)).toEqual(expect.arrayContaining(results));
   });
 
-  test("say who makes the tables, where a snippet does not", () => {
+  test("mention store.migrate() if a snippet does not call it", () => {
     for (const page of pages) {
       const text = read(page);
       const leavesItOut = (snippet: string) =>
@@ -186,12 +186,12 @@ describe("the pages", () => {
   });
 });
 
-/** A first line that says where the file belongs is the page's own. */
+/** Removes a first line with the file name, which only the page has. */
 function withoutFileName(snippet: string): string {
   return snippet.replace(/^\/\/ \S+\.ts\n/, "");
 }
 
-/** The names of what stands at the first level of an interface. */
+/** The member names of an interface. */
 function membersOfInterface(name: string, path: string): string[] {
   const [, body = ""] =
     new RegExp(`export interface ${name}\\b[^{]*{\\n([\\s\\S]*?)^}`, "m").exec(read(path)) ?? [];

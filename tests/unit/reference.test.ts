@@ -113,9 +113,10 @@ describe("the reference", () => {
   });
 
   test("lists every option of the receiver's stores", () => {
-    expect(listed(page("receiver-postgres"))).toEqual(expect.arrayContaining([...postgresStoreOptionNames]));
-    expect(listed(page("receiver-redis"))).toEqual(expect.arrayContaining([...redisStoreOptionNames]));
-    expect(listed(page("receiver-sqlite"))).toEqual([...sqliteStoreOptionNames]);
+    const [, postgres = "", sqlite = "", redis = ""] = page("receiver-stores").split(/^## /m);
+    expect(listed(postgres)).toEqual(expect.arrayContaining([...postgresStoreOptionNames]));
+    expect(listed(sqlite)).toEqual([...sqliteStoreOptionNames]);
+    expect(listed(redis)).toEqual(expect.arrayContaining([...redisStoreOptionNames]));
   });
 
   test("lists every option of the WebSub subscriber", () => {
@@ -124,13 +125,13 @@ describe("the reference", () => {
     expect(listed(table).toSorted()).toEqual([...subscriberOptionNames].toSorted());
   });
 
-  test("lists every option and answer of the receiver", () => {
+  test("lists every option and response of the receiver", () => {
     const [, options = ""] = page("receiver").split("## Options");
     const [table = "", rest = ""] = options.split("## Handlers");
     expect(listed(table).toSorted()).toEqual([...receiverOptionNames].toSorted());
-    const [, answers = ""] = rest.split("## Answers");
+    const [, responses = ""] = rest.split("## Responses");
     for (const [outcome, status] of Object.entries(OUTCOME_STATUS)) {
-      expect(answers).toContain(`| \`${outcome}\` | ${status} |`);
+      expect(responses).toContain(`| \`${outcome}\` | ${status} |`);
     }
   });
 
