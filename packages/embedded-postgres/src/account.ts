@@ -1,5 +1,5 @@
-// PostgreSQL refuses to run as root. Started by root, it runs under another account, and that account must be able to
-// reach the data and the binaries.
+// Chooses the account that PostgreSQL runs under, because it refuses to run as root. The account must have access to the
+// data and the binaries.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -8,13 +8,13 @@ export interface Account {
   gid: number;
 }
 
-/** `nobody` on every Linux in use; the account needs no home, no shell and no set-up. */
+/** The usual ids of `nobody` on Linux. The account needs no home folder and no shell. */
 const nobody: Account = { uid: 65534, gid: 65534 };
 
 /**
- * The account PostgreSQL runs under, or null for our own. As root: the owner of the place the data goes to (a user's
- * clone started with sudo stays that user's), else `nobody`. initdb looks its account up by number and fails for a
- * number without a name, which is common in containers: such an owner is passed over.
+ * Returns the account that PostgreSQL runs under, or null for the current user. For root it is the owner of the data
+ * directory or its nearest existing parent, so that a user's files stay theirs under sudo; otherwise `nobody`. Owners
+ * without a name, which are common in containers, are skipped because initdb fails for them.
  */
 export function chooseAccount(dataDir: string): Account | null {
   if (process.getuid?.() !== 0) return null;
@@ -24,7 +24,7 @@ export function chooseAccount(dataDir: string): Account | null {
   return named.get("nobody") ?? nobody;
 }
 
-/** Whether the account may enter every folder down to this one. Looks at mode bits, so not at access lists. */
+/** Returns whether the account may enter the folder and all its parents. Checks mode bits, not access control lists. */
 export function canEnter(account: Account | null, folder: string): boolean {
   if (account === null) return true;
   for (let path = folder; ; path = dirname(path)) {
@@ -51,14 +51,14 @@ function permits(account: Account, path: string, wanted: number): boolean {
   return ((mode >> shift) & wanted) === wanted;
 }
 
-/** The accounts of /etc/passwd, by number; `nobody` also by name, because its number differs on macOS. */
+/** Returns the accounts of /etc/passwd by number, and `nobody` also by name, because its number differs on macOS. */
 function accountNames(): Map<number | "nobody", Account> {
   const accounts = new Map<number | "nobody", Account>();
   if (!existsSync("/etc/passwd")) return accounts;
   for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {
     const [name, , uid, gid] = line.split(":");
     if (uid === undefined || gid === undefined) continue;
-    // macOS writes nobody as -2, which the kernel reads as an unsigned number.
+    // macOS lists nobody as -2, which the kernel reads as an unsigned number.
     const account = { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
     accounts.set(account.uid, account);
     if (name === "nobody") accounts.set("nobody", account);

@@ -1,14 +1,14 @@
-// The PostgreSQL binaries that npm installed for this platform, in a place and state in which they run.
+// Finds the PostgreSQL binaries that npm installed for this platform, and makes them usable.
 import { chmodSync, constants, existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { cp, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { canExecute, canRead } from "./account.ts";
 import { EmbeddedPostgresError, hasCode } from "./error.ts";
-import { giveTo, type Home } from "./home.ts";
+import { changeOwner, type Home } from "./home.ts";
 
 export interface InstalledBinaries {
-  /** The package's folder; binaries lie in its native/bin. */
+  /** Folder of the package, with the binaries in native/bin. */
   packageDir: string;
   version: string;
   majorVersion: number;
@@ -19,7 +19,7 @@ export interface Binaries {
   postgres: string;
 }
 
-/** npm installs the one optional package that fits; there is none for Windows on a Unix socket, FreeBSD or musl. */
+/** npm installs the optional package for the platform. Windows, FreeBSD and musl are not supported. */
 export function findInstalledBinaries(
   platform: string = process.platform,
   arch: string = process.arch,
@@ -41,18 +41,18 @@ export function noBinaries(platform: string, cause: unknown): EmbeddedPostgresEr
   return new EmbeddedPostgresError(
     "platform_unsupported",
     `There is no embedded PostgreSQL for ${platform} in this installation. ` +
-      `Set DATABASE_URL to a PostgreSQL 14 or newer of your own.`,
+      `Set DATABASE_URL to your own PostgreSQL 14 or newer.`,
     { cause },
   );
 }
 
 /**
- * Uses the installed files where they lie if they can be used; else copies them into the home once (55 MB, about
- * 0.1 s). Called under the home's lock, so nobody else copies into the same home.
+ * Uses the installed files in place if possible. Otherwise copies them into the home once (55 MB, about 0.1 s). The
+ * caller holds the lock of the home.
  */
 export async function prepareBinaries(installed: InstalledBinaries, home: Home): Promise<Binaries> {
   const native = join(installed.packageDir, "native");
-  if (isUsableBy(home, native) && makeLinks(installed.packageDir)) return binariesIn(native);
+  if (isUsableBy(home, native) && createLinks(installed.packageDir)) return binariesIn(native);
 
   const copy = join(home.dir, `binaries-${installed.version}`);
   if (!existsSync(copy)) await copyBinaries(installed, home, copy);
@@ -63,7 +63,7 @@ function binariesIn(native: string): Binaries {
   return { initdb: join(native, "bin/initdb"), postgres: join(native, "bin/postgres") };
 }
 
-/** An install by root with a strict umask leaves files others cannot read, so one of each kind is looked at. */
+/** Checks one file of each kind, because an installation by root with a strict umask may be unreadable to others. */
 function isUsableBy({ account }: Home, native: string): boolean {
   return (
     canExecute(account, join(native, "bin/postgres")) &&
@@ -73,11 +73,10 @@ function isUsableBy({ account }: Home, native: string): boolean {
 }
 
 /**
- * npm archives carry no symbolic links: the package lists the ones its libraries need and makes them in an install
- * script, which `--ignore-scripts` leaves out. A link another starter made meanwhile is as good. False when the folder
- * is read-only to us.
+ * Creates the symbolic links that the libraries need. npm archives cannot contain links, and the install script that
+ * creates them does not run with `--ignore-scripts`. Returns false if the folder is read-only.
  */
-function makeLinks(packageDir: string): boolean {
+function createLinks(packageDir: string): boolean {
   for (const { source, target } of listedLinks(packageDir)) {
     const link = join(packageDir, target);
     if (lstatSync(link, { throwIfNoEntry: false })) continue;
@@ -103,27 +102,27 @@ async function copyBinaries(installed: InstalledBinaries, home: Home, copy: stri
     recursive: true,
     verbatimSymlinks: true,
     mode: constants.COPYFILE_FICLONE,
-    filter: (source) => !source.endsWith(".a"), // static libraries: only for compiling against PostgreSQL
+    filter: (source) => !source.endsWith(".a"), // static libraries are only needed for compiling
   });
-  takeOver(unfinished, home);
-  makeLinks(unfinished);
+  resetAccess(unfinished, home);
+  createLinks(unfinished);
   await rename(unfinished, copy);
 }
 
-/** Of older versions, or of a copy that was interrupted. */
+/** Removes copies of older versions and incomplete copies. */
 async function removeOtherCopies(home: Home): Promise<void> {
   for (const name of readdirSync(home.dir)) {
     if (name.startsWith("binaries-")) await rm(join(home.dir, name), { recursive: true });
   }
 }
 
-/** Copies keep the mode of what they were made from, which may be read-only or for root's eyes. */
-function takeOver(folder: string, home: Home): void {
+/** Resets owner and mode, because copies keep the mode of the source, which may be too strict. */
+function resetAccess(folder: string, home: Home): void {
   chmodSync(folder, 0o755);
-  giveTo(home.account, folder);
+  changeOwner(home.account, folder);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) takeOver(path, home);
-    else if (entry.isFile()) giveTo(home.account, path);
+    if (entry.isDirectory()) resetAccess(path, home);
+    else if (entry.isFile()) changeOwner(home.account, path);
   }
 }

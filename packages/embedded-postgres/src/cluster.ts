@@ -1,4 +1,4 @@
-// The database cluster: created on first use, refused when another major version made it.
+// Creates the database cluster on first use, and rejects one of another major version.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -21,15 +21,15 @@ export function checkVersion(home: Home, majorVersion: number): void {
   if (found === majorVersion) return;
   throw new EmbeddedPostgresError(
     "data_directory_version",
-    `The database in ${home.cluster} was made by PostgreSQL ${found}, and this Posthorn carries PostgreSQL ` +
-      `${majorVersion}, which cannot read it. Dump it with the Posthorn that made it and restore the dump into a ` +
+    `The database in ${home.cluster} was created by PostgreSQL ${found}, and this Posthorn includes PostgreSQL ` +
+      `${majorVersion}, which cannot read it. Dump it with the Posthorn that created it and restore the dump into a ` +
       `new data directory (POSTHORN_DATA_DIR). ${useOwnDatabase}`,
   );
 }
 
 /**
- * initdb, 0.6 s. Under another name and renamed, so that a start killed halfway leaves no half cluster; a new name each
- * time, because the initdb of a killed process may still be writing into the old one.
+ * Runs initdb, which takes 0.6 s. Creates the cluster under a temporary name and renames it, so that a killed start
+ * leaves no incomplete cluster. The name is new each time, because initdb of a killed process may still be running.
  */
 export async function createCluster(binaries: Binaries, home: Home): Promise<void> {
   await removeUnfinished(home);
@@ -47,9 +47,9 @@ async function removeUnfinished(home: Home): Promise<void> {
 }
 
 /**
- * `trust` is safe here because only this account and root can get at the socket: it lies in a folder of mode 0700,
- * there is no TCP listener, and host connections are refused should someone switch one on. Whoever passes the folder
- * owns the data files anyway, so a password would protect nothing more.
+ * `trust` is safe because only this account and root can reach the socket: its folder has mode 0700, there is no TCP
+ * listener, and host connections are rejected if one is enabled. A password would not protect anything more, because
+ * the same account owns the data files.
  */
 function initdbArguments(cluster: string): string[] {
   return [
@@ -71,13 +71,13 @@ async function run(file: string, args: string[], home: Home): Promise<void> {
   }
 }
 
-/** Nothing of ours: PGDATA, PGPORT or a locale in the caller's environment must not change the server. */
+/** A minimal environment, so that PGDATA, PGPORT or a locale of the caller do not affect the server. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
 }
 
 export function explain(error: unknown, home: Home): unknown {
-  // The file exists, so what was not found is its dynamic loader: musl instead of glibc.
+  // The file exists, so its dynamic loader is missing: musl instead of glibc.
   if (hasCode(error, "ENOENT"))
     return noBinaries(`${process.platform}-${process.arch} with this C library`, error);
   const output = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);

@@ -1,4 +1,4 @@
-// What can stop the embedded PostgreSQL from opening. Each message says what happened and what to do next.
+// Errors of the embedded PostgreSQL. Each message says what happened and what to do next.
 
 export type EmbeddedPostgresErrorCode =
   | "platform_unsupported"
@@ -19,8 +19,8 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
-/** The sentence that ends most messages: the way out that always works. */
-export const useOwnDatabase = "Or set DATABASE_URL to a PostgreSQL 14 or newer of your own.";
+/** The last sentence of most messages. */
+export const useOwnDatabase = "Or set DATABASE_URL to your own PostgreSQL 14 or newer.";
 
 export function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));

@@ -1,14 +1,15 @@
-// Where everything of one embedded server lies, and who owns it.
+// The folder of an embedded server, and its owner.
 //
 //   <dataDir>/postgres/          the home: mode 0700, owned by the account PostgreSQL runs under
 //     data/                      the database cluster
-//     socket/                    the Unix socket (elsewhere when the path would be too long)
-//     users/  lock               who uses the server; who may start or stop it
-//     log/                       PostgreSQL's log, one file a weekday
-//     binaries-<version>/        only when those in node_modules cannot be used as they are
+//     socket/                    the Unix socket (elsewhere if the path would be too long)
+//     users/                     one file per user of the server
+//     lock                       held while the server is started or stopped
+//     log/                       PostgreSQL's log, one file per weekday
+//     binaries-<version>/        only if those in node_modules cannot be used in place
 //
-// Started by root in a place only root may enter, such as /root/project, the home lies under /var/lib/posthorn and
-// <dataDir>/postgres is a link to it: whoever deletes or moves the data directory finds what they expect.
+// If root starts it in a folder that only root may enter, such as /root/project, the home is under /var/lib/posthorn and
+// <dataDir>/postgres is a link to it.
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
@@ -31,7 +32,7 @@ export interface Home {
   users: string;
   log: string;
   lock: string;
-  /** The account PostgreSQL runs under; null is our own. */
+  /** The account that PostgreSQL runs under. Null for the current user. */
   account: Account | null;
 }
 
@@ -41,8 +42,8 @@ export function prepareHome(dataDir: string): Home {
   const requested = resolve(dataDir);
   try {
     const account = chooseAccount(requested);
-    // The data directory itself stays with the owner of the folder around it: it also holds keys.
-    makeFolder(requested, account && ownerOf(nearestExisting(requested)), 0o755);
+    // The data directory also holds keys, so it belongs to the owner of its parent folder.
+    createFolder(requested, account && ownerOf(nearestExisting(requested)), 0o755);
     return layOut(placeHome(realpathSync(requested), account), account);
   } catch (error) {
     throw explain(error, requested);
@@ -54,15 +55,15 @@ function placeHome(dataDir: string, account: Account | null): string {
   if (isLink(home) && !existsSync(home)) throw danglingHome(home);
   if (existsSync(home)) return realpathSync(home);
   if (!canEnter(account, dataDir)) return homeElsewhere(home, account);
-  makeFolder(home, account, 0o700);
+  createFolder(home, account, 0o700);
   return home;
 }
 
-/** Two starters may both get here: the one whose link was made first has chosen for both. */
+/** Two processes may get here at once: the first link wins. */
 function homeElsewhere(link: string, account: Account | null): string {
-  makeFolder(homesOfRoot, null, 0o711);
+  createFolder(homesOfRoot, null, 0o711);
   const elsewhere = join(homesOfRoot, randomBytes(8).toString("hex"));
-  makeFolder(elsewhere, account, 0o700);
+  createFolder(elsewhere, account, 0o700);
   try {
     symlinkSync(elsewhere, link);
     return elsewhere;
@@ -76,7 +77,7 @@ function homeElsewhere(link: string, account: Account | null): string {
 function layOut(dir: string, chosen: Account | null): Home {
   const cluster = join(dir, "data");
   const account = chosen && existsSync(cluster) ? ownerOf(cluster) : chosen;
-  giveTo(account, dir);
+  changeOwner(account, dir);
   const home = {
     dir,
     cluster,
@@ -85,21 +86,21 @@ function layOut(dir: string, chosen: Account | null): Home {
     lock: join(dir, "lock"),
     account,
   };
-  makeFolder(home.users, account, 0o700);
-  makeFolder(home.log, account, 0o700);
+  createFolder(home.users, account, 0o700);
+  createFolder(home.log, account, 0o700);
   return home;
 }
 
-/** Also gives the account the parents that had to be made. */
-export function makeFolder(path: string, account: Account | null, mode: number): void {
+/** Creates a folder and its parents, owned by the account. */
+export function createFolder(path: string, account: Account | null, mode: number): void {
   if (existsSync(path)) return;
   const stopAt = nearestExisting(path);
   mkdirSync(path, { recursive: true, mode });
-  for (let made = path; made !== stopAt; made = dirname(made)) giveTo(account, made);
+  for (let made = path; made !== stopAt; made = dirname(made)) changeOwner(account, made);
   chmodSync(path, mode);
 }
 
-export function giveTo(account: Account | null, path: string): void {
+export function changeOwner(account: Account | null, path: string): void {
   if (account === null) return;
   const { uid } = statSync(path);
   if (uid !== account.uid) chownSync(path, account.uid, account.gid);
@@ -117,7 +118,7 @@ function isLink(path: string): boolean {
 function danglingHome(home: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     "data_directory_unusable",
-    `${home} is a link to a folder that is gone. Bring that folder back, or remove the link to begin with an ` +
+    `${home} is a link to a folder that does not exist. Restore that folder, or remove the link to start with an ` +
       `empty database.`,
   );
 }
@@ -127,8 +128,8 @@ function explain(error: unknown, dataDir: string): unknown {
   return new EmbeddedPostgresError(
     "data_directory_unusable",
     `The data directory ${dataDir} cannot be used by this user: ${(error as Error).message}. ` +
-      `If it was made by root, start as root again; else fix its owner or set POSTHORN_DATA_DIR to a directory ` +
-      `you may write to. ${useOwnDatabase}`,
+      `If root created it, start as root again. Otherwise fix its owner, or set POSTHORN_DATA_DIR to a writable ` +
+      `directory. ${useOwnDatabase}`,
     { cause: error },
   );
 }

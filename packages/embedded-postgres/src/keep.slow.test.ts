@@ -39,8 +39,8 @@ test.each([
     expect(postmasterPid(dataDir)).not.toBe(killed);
   }
   expect(logger.lines.slice(0, 2)).toEqual([
-    "warn the embedded PostgreSQL has gone away, starting it again",
-    "info the embedded PostgreSQL runs again",
+    "warn the embedded PostgreSQL has stopped, restarting it",
+    "info the embedded PostgreSQL is running again",
   ]);
   await postgres.close();
   expect(postmasterPid(dataDir)).toBeNull();

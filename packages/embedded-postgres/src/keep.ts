@@ -1,5 +1,5 @@
-// Keeps the embedded server running for as long as this process uses it. A connection of its own, which does nothing,
-// ends the moment the server does: then it is started again, at the same address, so that pools find it by themselves.
+// Keeps the embedded server running while this process uses it. An idle connection detects that the server has ended.
+// Then the server is restarted at the same address, so that pools reconnect by themselves.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,7 +7,7 @@ import pg from "pg";
 import { EmbeddedPostgresError } from "./error.ts";
 import { type EmbeddedPostgres, type EmbeddedPostgresOptions, openEmbeddedPostgres } from "./open.ts";
 
-/** The part of Posthorn's logger that is used here. */
+/** The used part of Posthorn's logger. */
 interface Logger {
   info(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
@@ -24,9 +24,9 @@ export async function keepEmbeddedPostgres(options: KeepOptions): Promise<Embedd
   return keeper;
 }
 
-const firstPauseMs = 100;
-const longestPauseMs = 10_000;
-const lookAgainMs = 500;
+const minPauseMs = 100;
+const maxPauseMs = 10_000;
+const reconnectMs = 500;
 
 class Keeper implements EmbeddedPostgres {
   readonly connection: EmbeddedPostgres["connection"];
@@ -45,12 +45,12 @@ class Keeper implements EmbeddedPostgres {
     this.connectionString = postgres.connectionString;
   }
 
-  /** Resolves when it is closed. */
+  /** Watches the server until it is closed. */
   async run(): Promise<void> {
     while (!this.#isClosed) {
-      const isThere = await this.#watchUntilLost();
+      const isRunning = await this.#watchUntilLost();
       if (this.#isClosed) return;
-      this.#reopening = isThere ? this.#pause(lookAgainMs) : this.#reopen();
+      this.#reopening = isRunning ? this.#pause(reconnectMs) : this.#reopen();
       await this.#reopening;
     }
   }
@@ -71,7 +71,7 @@ class Keeper implements EmbeddedPostgres {
     return this.#end.signal.aborted;
   }
 
-  /** True when it is there all the same: it answered, but had no connection for us just then. */
+  /** Returns true if the server still runs and only rejected the connection. */
   async #watchUntilLost(): Promise<boolean> {
     const client = new pg.Client({ ...this.connection, application_name: "posthorn watch" });
     const lost = new Promise<void>((resolve) => client.on("error", () => {}).once("end", () => resolve()));
@@ -90,30 +90,30 @@ class Keeper implements EmbeddedPostgres {
   async #reopen(): Promise<void> {
     const { logger, dataDir } = this.#options;
     const startedAt = performance.now();
-    logger.warn("the embedded PostgreSQL has gone away, starting it again");
-    let said = "";
-    for (let pauseMs = firstPauseMs; !this.#isClosed; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
+    logger.warn("the embedded PostgreSQL has stopped, restarting it");
+    let logged = "";
+    for (let pauseMs = minPauseMs; !this.#isClosed; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
       try {
-        if (!existsSync(join(dataDir, "postgres/data"))) throw dataGone(dataDir);
+        if (!existsSync(join(dataDir, "postgres/data"))) throw dataDeleted(dataDir);
         await this.#openAgain();
-        logger.info("the embedded PostgreSQL runs again", {
+        logger.info("the embedded PostgreSQL is running again", {
           afterMs: Math.round(performance.now() - startedAt),
         });
         return;
       } catch (error) {
         const { message } = error as Error;
-        if (message !== said) logger.error("the embedded PostgreSQL does not start", { error: message });
-        said = message;
+        if (message !== logged) logger.error("the embedded PostgreSQL failed to start", { error: message });
+        logged = message;
         await this.#pause(pauseMs);
       }
     }
   }
 
   async #openAgain(): Promise<void> {
-    const before = this.#postgres;
+    const previous = this.#postgres;
     this.#postgres = await openEmbeddedPostgres(this.#options);
-    await before.close(); // one of two users now, so the server stays
-    if (this.#postgres.connectionString !== this.connectionString) throw movedAway();
+    await previous.close(); // the new handle keeps the server running
+    if (this.#postgres.connectionString !== this.connectionString) throw socketMoved();
   }
 
   async #pause(ms: number): Promise<void> {
@@ -123,17 +123,17 @@ class Keeper implements EmbeddedPostgres {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** An empty database in its place would look like one that lost everything. */
-function dataGone(dataDir: string): EmbeddedPostgresError {
+/** The data must not be replaced by an empty database without notice. */
+function dataDeleted(dataDir: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     "data_directory_unusable",
-    `The database in ${resolve(dataDir)} is gone. Bring it back, or stop this process and start with an empty one.`,
+    `The database in ${resolve(dataDir)} was deleted. Restore it, or restart this process to begin with an empty one.`,
   );
 }
 
-function movedAway(): EmbeddedPostgresError {
+function socketMoved(): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     "start_failed",
-    "The folder of its socket was removed, so it listens elsewhere now. Start this process again.",
+    "The socket folder was removed, so the server uses another one. Restart this process.",
   );
 }

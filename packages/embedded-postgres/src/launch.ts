@@ -1,4 +1,4 @@
-// Starts the server process of a cluster and waits until it takes connections (25 ms; longer when it recovers).
+// Starts the server process of a cluster and waits until it accepts connections (25 ms; longer during recovery).
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -8,30 +8,30 @@ import type { Binaries } from "./binaries.ts";
 import { explain, serverEnvironment } from "./cluster.ts";
 import { EmbeddedPostgresError, useOwnDatabase } from "./error.ts";
 import type { Home } from "./home.ts";
-import { isReady, type Postmaster, socketFolderBefore } from "./postmaster.ts";
-import { makeSocketFolder, port } from "./socket-folder.ts";
+import { isReady, type Postmaster, previousSocketFolder } from "./postmaster.ts";
+import { createSocketFolder, port } from "./socket-folder.ts";
 
 export type Settings = Readonly<Record<string, string>>;
 
 const pollMs = 5;
-/** How long backends may outlive a killed postmaster before that is an error: they notice at their next wait. */
-const orphanPatienceMs = 30_000;
+/** How long to wait for backends that outlive a killed postmaster. They end at their next wait. */
+const orphanTimeoutMs = 30_000;
 
 export async function launch(binaries: Binaries, home: Home, extra: Settings): Promise<Postmaster> {
-  const deadline = performance.now() + orphanPatienceMs;
-  const args = serverArguments(home, makeSocketFolder(home, socketFolderBefore(home)), extra);
+  const deadline = performance.now() + orphanTimeoutMs;
+  const args = serverArguments(home, createSocketFolder(home, previousSocketFolder(home)), extra);
   for (;;) {
     const startedAt = Date.now();
     const started = await start(binaries, home, args);
     if (started) return started;
     const log = logSince(home, startedAt);
-    const backendsLinger = log.includes("pre-existing shared memory block");
-    if (!backendsLinger || performance.now() > deadline) throw startFailed(home, log);
+    const hasOrphans = log.includes("pre-existing shared memory block");
+    if (!hasOrphans || performance.now() > deadline) throw startFailed(home, log);
     await delay(100);
   }
 }
 
-/** Null when the process ended instead of becoming ready; the log says why. */
+/** Returns null if the process ended before it was ready. */
 async function start(binaries: Binaries, home: Home, args: string[]): Promise<Postmaster | null> {
   const child = await spawnServer(binaries, home, args);
   while (child.exitCode === null && child.signalCode === null) {
@@ -48,8 +48,8 @@ async function spawnServer(binaries: Binaries, home: Home, args: string[]): Prom
     const child = spawn(binaries.postgres, args, {
       cwd: home.dir,
       env: serverEnvironment(),
-      // Its own session: Ctrl-C in the terminal and the end of this process are not the end of the server, because
-      // another process may use it and because this one still wants to settle what it has in hand.
+      // In its own session, so that Ctrl-C in the terminal does not end the server: other processes may use it, and this
+      // one still has to settle deliveries in flight.
       detached: true,
       stdio: ["ignore", output, output],
       ...home.account,
@@ -72,10 +72,10 @@ function serverArguments(home: Home, socketDir: string, extra: Settings): string
     port: String(port),
     max_connections: "100",
     shared_buffers: "128MB",
-    // A busy outbox writes 20 to 40 MB of log a second: checkpoints by volume, not also by a short clock.
+    // A busy outbox writes 20 to 40 MB of WAL per second, so checkpoints should depend on volume, not on time.
     max_wal_size: "1GB",
     checkpoint_timeout: "15min",
-    max_logical_replication_workers: "0", // one idle process less
+    max_logical_replication_workers: "0", // saves one idle process
     timezone: "UTC",
     ...logging(home),
     ...extra,
@@ -88,8 +88,8 @@ function serverArguments(home: Home, socketDir: string, extra: Settings): string
 }
 
 /**
- * Seven files at most, each begun anew when its weekday comes round. Level `log` leaves out failed statements: the
- * client gets those errors, and payloads do not belong in a file.
+ * At most seven files, one per weekday, each truncated before it is reused. Level `log` excludes failed statements,
+ * which would write payloads to the log.
  */
 function logging(home: Home): Settings {
   return {
@@ -105,7 +105,7 @@ function logging(home: Home): Settings {
   };
 }
 
-/** What PostgreSQL says before its log collector runs; rewritten by every start. */
+/** Output of PostgreSQL before its log collector runs. Overwritten by every start. */
 const startupLog = "startup.log";
 
 function logSince(home: Home, startedAt: number): string {

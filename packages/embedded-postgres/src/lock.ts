@@ -1,15 +1,15 @@
 // One process at a time may create, start or stop the server of a data directory.
 //
-// The lock is a symbolic link whose target names its owner: making a link is atomic and carries the name with it, so
-// there is no moment in which the lock exists but its owner is unknown. A dead owner's lock is broken by whoever waits.
+// The lock is a symbolic link whose target names its owner. Creating a link is atomic, so the owner of an existing lock is
+// always known. A waiting process breaks the lock of a dead owner.
 import { lstatSync, readlinkSync, symlinkSync, unlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { EmbeddedPostgresError, hasCode } from "./error.ts";
 import { isAlive, ownIdentity, type ProcessIdentity, pidOf } from "./process-identity.ts";
 
 const pollMs = 20;
-const patienceMs = 10 * 60_000;
-/** Breaking takes microseconds and never waits, so a mark of this age belongs to a process that died within them. */
+const timeoutMs = 10 * 60_000;
+/** Breaking a lock takes microseconds, so a mark of this age belongs to a process that died. */
 const abandonedBreakMs = 10_000;
 
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -23,7 +23,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
 }
 
 async function acquire(path: string, me: ProcessIdentity): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   while (!tryLink(me, path)) {
     const owner = readOwner(path);
     if (owner === null) continue;
@@ -33,7 +33,7 @@ async function acquire(path: string, me: ProcessIdentity): Promise<void> {
       throw new EmbeddedPostgresError(
         "lock_timeout",
         `Process ${pidOf(owner)} has been starting or stopping the embedded PostgreSQL for ` +
-          `${patienceMs / 60_000} minutes. End that process, then start again.`,
+          `${timeoutMs / 60_000} minutes. Stop that process, then start again.`,
       );
     }
     await delay(pollMs);
@@ -41,8 +41,8 @@ async function acquire(path: string, me: ProcessIdentity): Promise<void> {
 }
 
 /**
- * Two processes may see the same dead owner. Without a second lock the slower one would remove the fresh lock of the
- * faster one; with it the owner is read again where nobody else may break.
+ * Removes the lock of a dead owner. Two processes may do so at once, so a second lock guards it: otherwise the slower
+ * one would remove the new lock of the faster one.
  */
 function breakLock(path: string, deadOwner: ProcessIdentity): void {
   const mark = `${path}.breaking`;

@@ -281,7 +281,7 @@ test("a data directory of another major version is refused by number", async () 
   writeFileSync(join(clusterOf(dataDir), "PG_VERSION"), "15\n");
   await expect(openEmbeddedPostgres({ dataDir })).rejects.toMatchObject({
     code: "data_directory_version",
-    message: expect.stringMatching(/made by PostgreSQL 15.*carries PostgreSQL 18/s),
+    message: expect.stringMatching(/created by PostgreSQL 15.*includes PostgreSQL 18/s),
   });
 });
 

@@ -1,5 +1,5 @@
-// A real PostgreSQL server without installing one: the binaries come from npm, the data lies in a folder, and every
-// process that opens the same folder shares one server, which stops with its last user.
+// Opens the embedded PostgreSQL of a data directory. All processes that open the same directory share one server, which
+// stops when the last of them closes it.
 import { existsSync } from "node:fs";
 import { findInstalledBinaries, prepareBinaries } from "./binaries.ts";
 import { checkVersion, clusterExists, createCluster, superuser } from "./cluster.ts";
@@ -11,20 +11,20 @@ import { type OnProgress, withProgress } from "./progress.ts";
 import { registerUser, type User } from "./users.ts";
 
 export interface EmbeddedPostgresOptions {
-  /** The database goes into the folder `postgres` in here. Made when missing. */
+  /** The database is in its folder `postgres`, which is created if it does not exist. */
   dataDir: string;
-  /** Server settings over ours, such as `{ max_connections: "300" }`. No effect on a server that already runs. */
+  /** Additional server settings, such as `{ max_connections: "300" }`. Ignored if the server already runs. */
   settings?: Settings;
-  /** Told what is going on once a step takes longer than a second. */
+  /** Called if a step takes longer than a second. */
   onProgress?: OnProgress | undefined;
 }
 
 export interface EmbeddedPostgres {
-  /** For `new pg.Pool(connection)`. */
+  /** Options for `new pg.Pool(connection)`. */
   connection: { host: string; port: number; user: string; database: string };
-  /** The same as a URL. */
+  /** The connection as a URL. */
   connectionString: string;
-  /** End your own connections first: when this was the last user the server stops. May be called twice. */
+  /** Stops the server if this was its last user. Close all connections first. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
     withLock(home.lock, async () => {
       checkVersion(home, installed.majorVersion);
       const postmaster = (await findPostmaster(home)) ?? (await startServer(home, installed, options));
-      return handle(home, postmaster, registerUser(home.users));
+      return createHandle(home, postmaster, registerUser(home.users));
     }),
   );
 }
@@ -52,12 +52,12 @@ async function startServer(
   return launch(binaries, home, settings);
 }
 
-function handle(home: Home, postmaster: Postmaster, user: User): EmbeddedPostgres {
+function createHandle(home: Home, postmaster: Postmaster, user: User): EmbeddedPostgres {
   let closing: Promise<void> | undefined;
   return {
     ...connectionTo(postmaster),
     close() {
-      closing ??= leave(home, postmaster, user);
+      closing ??= closeServer(home, postmaster, user);
       return closing;
     },
   };
@@ -72,12 +72,12 @@ function connectionTo({
   return { connection, connectionString };
 }
 
-async function leave(home: Home, opened: Postmaster, user: User): Promise<void> {
-  // Someone deleted the data directory under the running server: nothing to keep and nobody to ask.
+async function closeServer(home: Home, opened: Postmaster, user: User): Promise<void> {
+  // The data directory was deleted while the server was running.
   if (!existsSync(home.users)) return stopPostmaster(opened, home);
   await withLock(home.lock, async () => {
-    if (!user.leave().wasLast) return;
-    // Not the one we opened if that one was killed and another process started it again.
+    if (!user.remove().wasLast) return;
+    // May differ from the opened one, if that was killed and restarted by another process.
     const running = await findPostmaster(home);
     if (running) await stopPostmaster(running, home);
   });

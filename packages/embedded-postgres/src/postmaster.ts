@@ -1,4 +1,4 @@
-// The running server of a cluster, known by the postmaster.pid it keeps there: found, waited for, stopped.
+// Finds and stops the running server of a cluster by its postmaster.pid.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
@@ -19,37 +19,36 @@ interface PidFile extends Postmaster {
 }
 
 const pollMs = 5;
-const answerWithinMs = 30_000;
-/** A fast shutdown writes one checkpoint; longer than this and the disk is the problem. */
-const fastShutdownMs = 60_000;
+const responseTimeoutMs = 30_000;
+/** A fast shutdown only writes one checkpoint. */
+const fastShutdownTimeoutMs = 60_000;
 
 /**
- * The server to attach to: ready, whoever started it and whether or not that process still lives. Null when there is
- * none or it went away while we looked.
+ * Returns the server once it is ready, regardless of which process started it. Returns null if none is running.
  */
 export async function findPostmaster(home: Home): Promise<Postmaster | null> {
-  const deadline = performance.now() + answerWithinMs;
+  const deadline = performance.now() + responseTimeoutMs;
   for (;;) {
     const found = readPidFile(home);
     if (found === null) return null;
     if (!isPostmaster(found.pid, home)) {
-      await refuseIfInUseElsewhere(found, home);
-      clearTraces(found, home);
+      await rejectIfUsedElsewhere(found, home);
+      cleanUpAfter(found, home);
       return null;
     }
-    // One that was just killed still has its process and takes connections for a moment, but does not answer.
+    // A server that was just killed accepts connections for a moment, but does not respond.
     if (found.status === "ready") {
-      if (await answers(socketPath(found))) return found;
-      if (performance.now() > deadline) throw doesNotAnswer(found, home);
+      if (await responds(socketPath(found))) return found;
+      if (performance.now() > deadline) throw notResponding(found, home);
     }
     await delay(pollMs);
   }
 }
 
-function doesNotAnswer({ pid }: Postmaster, home: Home): EmbeddedPostgresError {
+function notResponding({ pid }: Postmaster, home: Home): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     "start_failed",
-    `The PostgreSQL server of ${home.dir} (process ${pid}) runs but does not answer. End it with kill -QUIT ${pid}, ` +
+    `The PostgreSQL server of ${home.dir} (process ${pid}) is running but does not respond. Stop it with kill -QUIT ${pid}, ` +
       `then start again.`,
   );
 }
@@ -59,17 +58,17 @@ export function isReady(home: Home, pid: number): Postmaster | null {
   return found?.pid === pid && found.status === "ready" ? found : null;
 }
 
-/** Of the server that was killed; null when the last one ended in order. */
-export function socketFolderBefore(home: Home): string | null {
+/** Returns the socket folder of a server that was killed, or null if the last one was stopped. */
+export function previousSocketFolder(home: Home): string | null {
   return readPidFile(home)?.socketDir || null;
 }
 
-/** Fast shutdown: ends connections, writes a checkpoint, so that the next start needs no recovery. */
+/** Stops the server with a fast shutdown, which writes a checkpoint, so that the next start needs no recovery. */
 export async function stopPostmaster(postmaster: Postmaster, home: Home): Promise<void> {
   if (isPostmaster(postmaster.pid, home)) process.kill(postmaster.pid, "SIGINT");
-  const deadline = performance.now() + fastShutdownMs;
+  const deadline = performance.now() + fastShutdownTimeoutMs;
   while (isPostmaster(postmaster.pid, home)) {
-    // Immediate shutdown: loses nothing that was committed, the next start replays the log.
+    // An immediate shutdown loses no committed data: the next start replays the WAL.
     if (performance.now() > deadline) process.kill(postmaster.pid, "SIGQUIT");
     await delay(pollMs);
   }
@@ -77,12 +76,12 @@ export async function stopPostmaster(postmaster: Postmaster, home: Home): Promis
     rmSync(postmaster.socketDir, { recursive: true, force: true });
 }
 
-/** A pid alone may be someone else's by now; the postmaster names its cluster on its command line. */
+/** Also checks the command line, which contains the cluster, because the pid may have been reused. */
 function isPostmaster(pid: number, home: Home): boolean {
   return commandLine(pid)?.includes(home.cluster) ?? false;
 }
 
-/** postmaster.pid, one value a line: pid, cluster, start time, port, socket folder, TCP address, memory key, status. */
+/** Reads postmaster.pid, which has one value per line: pid, cluster, start time, port, socket folder, TCP address, memory key, status. */
 function readPidFile(home: Home): PidFile | null {
   const lines = readLines(pidFilePath(home));
   const [pid, , , port, socketDir, , , status] = lines;
@@ -108,23 +107,22 @@ function readLines(path: string): string[] {
 const pidFilePath = (home: Home) => join(home.cluster, "postmaster.pid");
 const socketPath = ({ socketDir, port }: Postmaster) => join(socketDir, `.s.PGSQL.${port}`);
 
-/** Two containers on one volume do not see each other's processes, but they do reach each other's sockets. */
-async function refuseIfInUseElsewhere(found: PidFile, home: Home): Promise<void> {
-  if (found.socketDir === "" || !(await answers(socketPath(found)))) return;
+/** Two containers on one volume cannot see each other's processes, but can reach each other's sockets. */
+async function rejectIfUsedElsewhere(found: PidFile, home: Home): Promise<void> {
+  if (found.socketDir === "" || !(await responds(socketPath(found)))) return;
   throw new EmbeddedPostgresError(
     "data_directory_in_use",
     `The database in ${home.cluster} is used by a server that this process cannot see, probably in another ` +
-      `container. Stop that one, or let both use the same DATABASE_URL.`,
+      `container. Stop that server, or use the same DATABASE_URL in both.`,
   );
 }
 
 /**
- * After kill -9 the files of the dead server stay. PostgreSQL would refuse to start when their pid is in use again, by
- * any process, or is a zombie nobody collected. The socket's files can go. postmaster.pid must stay: it also names the
- * shared memory by which PostgreSQL notices backends that outlived their postmaster. So only its pid is replaced, by
- * one no process can have.
+ * Cleans up after a server that was killed. PostgreSQL would refuse to start if the old pid is in use again. The socket
+ * files can be deleted. postmaster.pid must be kept, because it names the shared memory by which PostgreSQL detects
+ * backends that outlived their postmaster. So only the pid in it is replaced, by an impossible one.
  */
-function clearTraces(dead: PidFile, home: Home): void {
+function cleanUpAfter(dead: PidFile, home: Home): void {
   if (isTemporarySocketFolder(dead.socketDir) || dirname(dead.socketDir) === home.dir) {
     for (const file of [socketPath(dead), `${socketPath(dead)}.lock`]) rmSync(file, { force: true });
   }
@@ -134,14 +132,14 @@ function clearTraces(dead: PidFile, home: Home): void {
 
 const impossiblePid = String(2 ** 31 - 2);
 
-/** Asks for TLS, the one question PostgreSQL answers before it knows who asks. Any answer will do. */
-function answers(path: string): Promise<boolean> {
+/** Sends an SSLRequest, which PostgreSQL responds to before authentication. Any response counts. */
+function responds(path: string): Promise<boolean> {
   const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
   return new Promise((resolve) => {
     const socket = connect(path, () => socket.write(sslRequest));
-    const settle = (answered: boolean) => {
+    const settle = (hasResponded: boolean) => {
       socket.destroy();
-      resolve(answered);
+      resolve(hasResponded);
     };
     socket.setTimeout(1_000, () => settle(false));
     socket.once("data", () => settle(true));

@@ -1,27 +1,27 @@
-// Tells whether the process that left a file behind is still the one running under that pid. A pid alone is not
-// enough: pids are reused, after a reboot or in a fresh container within seconds.
+// Checks whether the process that created a file is still running. A pid alone is not enough, because pids are reused: in
+// a new container within seconds.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** A pid and when that process began, as one word without slashes: fit for a file name or a link target. */
+/** Pid and start time of a process, valid as a file name and link target. */
 export type ProcessIdentity = string;
 
 export function ownIdentity(): ProcessIdentity {
-  return `${process.pid}@${startMark(process.pid) ?? "unknown"}`;
+  return `${process.pid}@${startTime(process.pid) ?? "unknown"}`;
 }
 
 export function isAlive(identity: ProcessIdentity): boolean {
   const [pid, mark] = identity.split("@");
-  return mark !== undefined && startMark(Number(pid)) === mark;
+  return mark !== undefined && startTime(Number(pid)) === mark;
 }
 
 export function pidOf(identity: ProcessIdentity): number {
   return Number.parseInt(identity, 10);
 }
 
-/** The command line of a running process, or null when there is none. A zombie does not run. */
+/** Returns the command line of a running process, or null. A zombie is not running. */
 export function commandLine(pid: number): string[] | null {
-  if (startMark(pid) === null) return null;
+  if (startTime(pid) === null) return null;
   try {
     return process.platform === "linux"
       ? readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1)
@@ -31,18 +31,18 @@ export function commandLine(pid: number): string[] | null {
   }
 }
 
-function startMark(pid: number): string | null {
+function startTime(pid: number): string | null {
   if (!Number.isSafeInteger(pid) || pid <= 0) return null;
   try {
-    return process.platform === "linux" ? linuxStartMark(pid) : bsdStartMark(pid);
+    return process.platform === "linux" ? linuxStartTime(pid) : bsdStartTime(pid);
   } catch {
     return null;
   }
 }
 
-function linuxStartMark(pid: number): string | null {
+function linuxStartTime(pid: number): string | null {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The command name may hold spaces and brackets, so fields are counted after its last bracket (proc(5)).
+  // The command name may contain spaces and brackets, so fields are counted after the last bracket (proc(5)).
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, ticksSinceBoot] = [fields[0], fields[19]];
   if (state === "Z" || state === "X" || ticksSinceBoot === undefined) return null;
@@ -53,7 +53,7 @@ function bootId(): string {
   return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim().slice(0, 8);
 }
 
-function bsdStartMark(pid: number): string | null {
+function bsdStartTime(pid: number): string | null {
   if (ps(pid, "stat").startsWith("Z")) return null;
   return ps(pid, "lstart").replace(/\W+/g, "-");
 }

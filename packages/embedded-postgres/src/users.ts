@@ -1,21 +1,21 @@
-// Who uses the server of a data directory: one file each, so that the last one knows it is the last. Read and written
-// only under the lock. Files of dead processes do not count and are swept away.
+// Registers the users of a server, one file each, so that the last one can stop it. Called only with the lock held. Files
+// of dead processes are deleted.
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive, ownIdentity } from "./process-identity.ts";
 
 export interface User {
-  /** Removes this user; tells whether it was the last one. */
-  leave(): { wasLast: boolean };
+  /** Removes this user, and returns whether it was the last one. */
+  remove(): { wasLast: boolean };
 }
 
-/** One process may be several users: each call counts. */
+/** Registers a user. One process may have several. */
 export function registerUser(usersDir: string): User {
   const file = join(usersDir, `${ownIdentity()}+${randomBytes(6).toString("hex")}`);
   writeFileSync(file, "");
   return {
-    leave() {
+    remove() {
       rmSync(file, { force: true });
       return { wasLast: countUsers(usersDir) === 0 };
     },

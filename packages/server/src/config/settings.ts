@@ -1,5 +1,4 @@
-// Every setting there is: its name in the environment, how it is read, what it is when unset, and one line on it.
-// The reference page is compared with this table.
+// All settings: environment variable, parser, default and description. A test compares the reference page with this table.
 import { LOG_LEVELS } from "../logger.ts";
 import {
   anyText,
@@ -27,10 +26,10 @@ export interface Setting<T, Default extends T | undefined> {
   readonly env: string;
   readonly parse: Parser<T>;
   readonly default: Default;
-  /** What applies when it is unset and has no default of its own here: the library's default, or what is done then. */
+  /** The default for the reference page if `default` is undefined. */
   readonly whenUnset?: string;
   readonly description: string;
-  /** The value is never shown, not even in a message about it. */
+  /** The value is never shown, not even in error messages. */
   readonly secret?: boolean;
 }
 
@@ -130,19 +129,19 @@ export const settings = {
     "POSTHORN_SINK",
     yesOrNo,
     false,
-    "Turns on /sink/{id}, which records what it receives. On in `posthorn dev`.",
+    "Enables /sink/{id}, which records what it receives. Enabled in `posthorn dev`.",
   ),
   enabled: setting(
     "POSTHORN_ENABLED",
     yesOrNo,
     true,
-    "Turns delivery off for the whole deployment; events are still accepted.",
+    "Whether this deployment sends deliveries. If false, events are still accepted.",
   ),
   allowHttp: setting(
     "POSTHORN_ALLOW_HTTP",
     yesOrNo,
     false,
-    "Allows endpoint URLs with http. On in `posthorn dev`.",
+    "Allows endpoint URLs with http. Enabled in `posthorn dev`.",
   ),
   allowCidrs: setting(
     "POSTHORN_ALLOW_CIDRS",
@@ -257,13 +256,13 @@ export const settings = {
     "POSTHORN_CIRCUIT_FAILURES",
     wholeNumber({ min: 0, max: 10_000 }),
     unset("10"),
-    "Failures in a row that open an endpoint's circuit. 0 turns the circuit breaker off.",
+    "Consecutive failures that open an endpoint's circuit. 0 disables the circuit breaker.",
   ),
   circuitFailurePercent: setting(
     "POSTHORN_CIRCUIT_FAILURE_PERCENT",
     wholeNumber({ min: 0, max: 100 }),
     unset("50"),
-    "Percentage of failed attempts within a minute (of 20 or more) that opens the circuit; 0: only failures in a row count.",
+    "Percentage of failed attempts within a minute (of 20 or more) that opens the circuit. 0: only consecutive failures count.",
   ),
   circuitPauseMs: setting(
     "POSTHORN_CIRCUIT_PAUSE_MS",
@@ -275,13 +274,13 @@ export const settings = {
     "POSTHORN_DISABLE_AFTER_FAILURES",
     wholeNumber({ min: 0, max: 1_000_000 }),
     unset("50"),
-    "Failures in a row that disable an endpoint; 0: never.",
+    "Consecutive failures that disable an endpoint. 0: never.",
   ),
   disableAfterDays: setting(
     "POSTHORN_DISABLE_AFTER_DAYS",
     wholeNumber({ min: 0, max: 365 }),
     unset("5"),
-    "Days with failures and without a success that disable an endpoint; 0: never.",
+    "Days with failures and without a success that disable an endpoint. 0: never.",
   ),
   cloudEventsSource: setting(
     "POSTHORN_CLOUDEVENTS_SOURCE",
@@ -323,7 +322,7 @@ export const settings = {
     "POSTHORN_WEBSUB",
     yesOrNo,
     false,
-    "Turns on the WebSub hub at /websub. Needs POSTHORN_PUBLIC_URL.",
+    "Enables the WebSub hub at /websub. Needs POSTHORN_PUBLIC_URL.",
   ),
   websubExternalTopics: setting(
     "POSTHORN_WEBSUB_EXTERNAL_TOPICS",
@@ -390,13 +389,13 @@ export const settings = {
 
 export type Settings = typeof settings;
 
-/** As the reference page shows it. */
+/** Returns the default as text for the reference page. */
 export function defaultText({ default: value, whenUnset }: Setting<unknown, unknown>): string {
   if (value === undefined) return whenUnset ?? "none";
   return Array.isArray(value) && value.length === 0 ? "none" : String(value);
 }
 
-/** No default here, so that the library's applies. */
+/** A setting without a default here, so that the library's default applies. */
 interface Unset {
   readonly whenUnset: string;
 }
