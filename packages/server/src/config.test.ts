@@ -44,14 +44,14 @@ test("an empty environment gives the documented defaults", () => {
   });
 });
 
-test("an empty variable is as good as none", () => {
+test("an empty variable counts as unset", () => {
   expect(loadConfig({ env: { PORT: "", POSTHORN_ADMIN_KEY: "" } })).toMatchObject({
     port: 8400,
     adminKey: undefined,
   });
 });
 
-test("every setting has a name of its own and a line that describes it", () => {
+test("every setting has a unique name and a description", () => {
   const all = Object.values(settings);
   expect(new Set(all.map(({ env }) => env)).size).toBe(all.length);
   for (const { env, description } of all) {
@@ -124,17 +124,17 @@ test.each([
   ["POSTHORN_MAIL_FROM", "a@example.com, b@example.com"],
   ["POSTHORN_MAIL_FROM", "Webhooks <posthorn@example.com"],
   ["POSTHORN_MAIL_FROM", "A\r\nBcc: b@example.com <posthorn@example.com>"],
-])("%s=%s is refused by name", (name, value) => {
+])("%s=%s is rejected by name", (name, value) => {
   expect(problemsOf({ env: { [name]: value } })).toEqual([
     expect.stringMatching(new RegExp(`^${name} (must|has)`)),
   ]);
 });
 
-test("everything wrong is said at once", () => {
+test("all errors are reported at once", () => {
   expect(problemsOf({ env: { PORT: "x", HOST: "h", LOG_LEVEL: "x", POSTHORN_PROT: "1" } })).toHaveLength(3);
 });
 
-test("the value of a secret is never part of a message", () => {
+test("messages never contain the value of a secret", () => {
   const secret = "hunter2-hunter2";
   const env = {
     POSTHORN_ADMIN_KEY: secret,
@@ -158,7 +158,7 @@ test.each([
   ]);
 });
 
-test("what Kubernetes injects for a service called posthorn is not taken for a setting", () => {
+test("variables that Kubernetes injects for a service called posthorn are ignored", () => {
   const env = {
     POSTHORN_PORT: "tcp://10.0.0.1:8400",
     POSTHORN_PORT_8400_TCP: "tcp://10.0.0.1:8400",
@@ -174,22 +174,22 @@ test("a setting can come from a file, without the newline at its end", () => {
   expect(loadConfig({ env: { POSTHORN_ADMIN_KEY_FILE } }).adminKey).toBe("k".repeat(40));
 });
 
-test("an empty file is as good as none", () => {
+test("an empty file counts as unset", () => {
   expect(loadConfig({ env: { DATABASE_URL_FILE: fileWith("\n") } }).databaseUrl).toBeUndefined();
 });
 
-test("a variable and its file at once are refused", () => {
+test("a variable and its file together are rejected", () => {
   const env = { PORT: "1", PORT_FILE: fileWith("2") };
   expect(problemsOf({ env })).toEqual(["PORT and PORT_FILE are both set. Keep one of them."]);
 });
 
-test("a file that cannot be read is refused with its path", () => {
+test("an unreadable file is rejected with its path", () => {
   expect(problemsOf({ env: { PORT_FILE: "/nowhere/port" } })).toEqual([
     expect.stringContaining("/nowhere/port, which cannot be read (ENOENT)"),
   ]);
 });
 
-test("two encryption keys of the same id are refused", () => {
+test("two encryption keys with the same id are rejected", () => {
   const key = Buffer.alloc(32).toString("base64");
   expect(problemsOf({ env: { POSTHORN_ENCRYPTION_KEYS: `a:${key},a:${key}` } })).toHaveLength(1);
   expect(loadConfig({ env: { POSTHORN_ENCRYPTION_KEYS: `a:${key}, b:${key}` } }).encryptionKeys).toHaveLength(

@@ -20,7 +20,7 @@ test("a message is one JSON line with time, level and its fields", () => {
   expect(lines).toEqual(['{"time":"2026-11-15T10:00:00.000Z","level":"info","message":"hello","a":1}\n']);
 });
 
-test("levels below the chosen one are silent", () => {
+test("levels below the configured one are not logged", () => {
   const { logger, lines } = capture({ level: "warn" });
   logger.debug("a");
   logger.info("b");
@@ -29,7 +29,7 @@ test("levels below the chosen one are silent", () => {
   expect(lines).toHaveLength(2);
 });
 
-test("secrets, payloads and keys never reach the log, wherever they hide", () => {
+test("secrets, payloads and keys are never logged", () => {
   const { logger, lines } = capture();
   logger.error("whsec_abc+/= and phk_aB-_9", {
     secret: "planted",
@@ -52,7 +52,7 @@ test("an error keeps its code and its cause", () => {
   expect(JSON.parse(lines.join())).toMatchObject({ error: { code: "E1", cause: { message: "inner" } } });
 });
 
-test("the pretty form is one line and moves no cursor", () => {
+test("the pretty format is one line without control characters", () => {
   const { logger, lines } = capture({ format: "pretty" });
   logger.info("a\u001b[2Jb\nc", { path: "/x", none: undefined });
   expect(lines).toEqual(['10:00:00.000 info  a\\u001b[2Jb\\nc path="/x"\n']);

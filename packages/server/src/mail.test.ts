@@ -9,7 +9,7 @@ function reach(port: number, change: Partial<MailServer> = {}): MailServer {
   return { host: "127.0.0.1", port, isSecure: false, user: null, password: null, ...change };
 }
 
-test("a mail arrives with its sender, subject and text, and a line break in the subject starts no header", async () => {
+test("a mail has sender, subject and text, and a line break in the subject cannot add a header", async () => {
   const server = await startMailServer();
   await createSendMail(reach(server.port), '"Web Hooks" <posthorn@example.com>')(mail);
   const [received] = await server.received(1);
@@ -19,7 +19,7 @@ test("a mail arrives with its sender, subject and text, and a line break in the 
   expect(received?.body).toContain(".\nÄ\n");
 });
 
-test("user and password are given to a server on this machine", async () => {
+test("user and password are sent to a local server", async () => {
   const server = await startMailServer({
     smtp: {
       authOptional: false,
@@ -35,7 +35,7 @@ test("user and password are given to a server on this machine", async () => {
   await expect(send("hunter2")).rejects.toThrow(/^(?!.*hunter2).*Invalid login/);
 });
 
-test("a password is not given to a server elsewhere that offers no TLS", async () => {
+test("a password is not sent to a remote server without TLS", async () => {
   let asked = 0;
   const server = await startMailServer({
     smtp: {
@@ -55,7 +55,7 @@ test("a password is not given to a server elsewhere that offers no TLS", async (
 test.each([
   ["from the first byte", { secure: true }, { isSecure: true }],
   ["by STARTTLS", { disabledCommands: [] }, {}],
-])("a certificate that nobody signed is refused %s", async (_when, smtp, change) => {
+])("a self-signed certificate is rejected %s", async (_when, smtp, change) => {
   const server = await startMailServer({ smtp });
   await expect(createSendMail(reach(server.port, change), "posthorn@example.com")(mail)).rejects.toThrow(
     /certificate/,

@@ -26,7 +26,7 @@ async function threeInARow(exchanges: OpenRequests) {
   return { client, given };
 }
 
-test("a connection that is lost ends also the requests whose answers waited behind another", async () => {
+test("a lost connection also ends pipelined requests", async () => {
   const exchanges = new OpenRequests();
   const { client } = await threeInARow(exchanges);
   const ended = exchanges.ended(NEVER_MS);
@@ -34,7 +34,7 @@ test("a connection that is lost ends also the requests whose answers waited behi
   await ended;
 });
 
-test("what was answered is not waited for, and what is not is until the time is up", async () => {
+test("waits only for open requests, up to the time limit", async () => {
   const exchanges = new OpenRequests();
   const { client, given } = await threeInARow(exchanges);
   const before = performance.now();

@@ -9,7 +9,7 @@ import { OPERATORS_ONLY } from "./api/principal.ts";
 import { Sink } from "./api/sink.ts";
 import { createServer } from "./server.ts";
 
-test("without the right key every answer is the same 401", async () => {
+test("every request without a valid key gets the same 401", async () => {
   const server = await startServer({ started: false });
   const bodies = new Set<string>();
   for (const authorization of [
@@ -31,13 +31,13 @@ test("without the right key every answer is the same 401", async () => {
   expect(bodies.size).toBe(1);
 });
 
-test("the key is asked for before the body is looked at", async () => {
+test("the key is checked before the body is read", async () => {
   const server = await startServer({ started: false });
   const answer = await server.call("POST", "/api/v1/events", "{", { authorization: "Bearer wrong" });
   expect(answer.status).toBe(401);
 });
 
-test("every route of the API wants the key", async () => {
+test("every route of the API needs a key", async () => {
   const server = await startServer({ started: false });
   const routes = [
     "POST events",
@@ -67,7 +67,7 @@ test("every route of the API wants the key", async () => {
   }
 });
 
-test("answers carry a length, an id, and no permission to be cached", async () => {
+test("responses have a length and a request id, and must not be cached", async () => {
   const server = await startServer({ started: false });
   const { headers, text } = await server.call("GET", "/healthz", undefined, { "x-request-id": "abc-123" });
   expect(headers.get("content-length")).toBe(String(text.length));
@@ -77,14 +77,14 @@ test("answers carry a length, an id, and no permission to be cached", async () =
   expect(harmful.headers.get("x-request-id")).toMatch(/^req_/);
 });
 
-test("HEAD answers as GET does, without the body", async () => {
+test("HEAD returns the same as GET, without the body", async () => {
   const server = await startServer({ started: false });
   const [get, head] = [await server.call("GET", "/"), await server.call("HEAD", "/")];
   expect([head.status, head.text]).toEqual([200, ""]);
   expect(head.headers.get("content-length")).toBe(get.headers.get("content-length"));
 });
 
-test("an unknown address is a 404 problem, an unknown method a 405 with Allow", async () => {
+test("an unknown path returns 404, an unknown method 405 with Allow", async () => {
   const server = await startServer({ started: false });
   const missing = await server.call("GET", "/api/v1/evnts?x=1");
   expect(missing.json).toMatchObject({
@@ -97,7 +97,7 @@ test("an unknown address is a 404 problem, an unknown method a 405 with Allow", 
   expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST, GET, HEAD"]);
 });
 
-test("a database that was not migrated is not ready, and says why", async () => {
+test("a server with pending migrations is not ready, and returns the reason", async () => {
   const server = await startServer({ started: false });
   expect((await server.call("GET", "/readyz")).json).toEqual({ status: "ready" });
   const client = new pg.Client({ connectionString: server.connectionString });
@@ -109,7 +109,7 @@ test("a database that was not migrated is not ready, and says why", async () => 
   expect(answer.json.reason).toMatch(/migrated/);
 });
 
-test("without a database the process lives, is not ready, and answers 503 with a time to come back", async () => {
+test("without a database the server is not ready and returns 503 with Retry-After", async () => {
   const hooks = createPosthorn({ database: "postgres://127.0.0.1:1/none" });
   const server = createServer({ hooks, port: 0, adminKey });
   const { url } = await server.start();
@@ -128,7 +128,7 @@ test("without a database the process lives, is not ready, and answers 503 with a
   expect(await response.json()).toMatchObject({ code: "database_unavailable" });
 });
 
-test("without a key of its own the handler takes the one whose digest is in the database", async () => {
+test("without a configured key the handler accepts the one whose digest is in the database", async () => {
   const server = await startServer({ started: false, adminKey: undefined });
   expect((await server.call("GET", "/api/v1/events")).status).toBe(401);
   const { adminKeyDigest } = await import("./api/middleware/credentials.ts");
@@ -136,7 +136,7 @@ test("without a key of its own the handler takes the one whose digest is in the 
   expect((await server.call("GET", "/api/v1/events")).status).toBe(200);
 });
 
-test("a request that is being answered is finished before the server stops", async () => {
+test("an open request is finished before the server stops", async () => {
   const sink = new Sink();
   const server = await startServer({ sink: { sink, readers: OPERATORS_ONLY } });
   const arrived = sink.next("slow", () => true, 5_000);
@@ -147,7 +147,7 @@ test("a request that is being answered is finished before the server stops", asy
   await expect(server.call("GET", "/healthz")).rejects.toThrow();
 });
 
-test("while it drains it answers, is not ready, and takes no events", async () => {
+test("while it drains, the server responds, is not ready, and accepts no events", async () => {
   const { hooks } = await startServer();
   const server = createServer({
     hooks,
@@ -180,7 +180,7 @@ test("while it drains it answers, is not ready, and takes no events", async () =
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
-test("draining waits for what is being answered, but not for a client that takes its time", async () => {
+test("draining waits for open requests, but not for a slow client", async () => {
   const { hooks } = await startServer({ started: false });
   const server = createServer({ hooks, port: 0, adminKey });
   onTestFinished(() => server.stop({ graceMs: 0 }));
@@ -198,7 +198,7 @@ test("draining waits for what is being answered, but not for a client that takes
   expect(performance.now() - startedAt).toBeGreaterThan(90);
 });
 
-test("a taken port is said in words", async () => {
+test("a port in use gives a clear error", async () => {
   const server = await startServer({ started: false });
   const port = Number(new URL(server.url).port);
   await expect(createServer({ hooks: server.hooks, port, adminKey }).start()).rejects.toThrow(
@@ -206,14 +206,14 @@ test("a taken port is said in words", async () => {
   );
 });
 
-test("stopping before starting, and twice, is fine", async () => {
+test("the server can be stopped before it is started, and twice", async () => {
   const { hooks } = await startServer({ started: false });
   const server = createServer({ hooks, port: 0 });
   await server.stop();
   await server.stop();
 });
 
-test("a client that goes away in the middle of its body harms nobody", async () => {
+test("a client that disconnects while sending its body does no harm", async () => {
   const server = await startServer({ started: false });
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
   socket.write(
@@ -225,7 +225,7 @@ test("a client that goes away in the middle of its body harms nobody", async () 
   expect((await server.call("GET", "/healthz")).status).toBe(200);
 });
 
-test("mounted in an application at a path, it answers its own routes and leaves the others", async () => {
+test("mounted at a path, it handles its own routes only", async () => {
   const { hooks } = await startServer({ started: false });
   const handler = createHandler(hooks, { adminKey });
   // What app.use("/webhooks", handler) does in Express and its kin.
@@ -247,7 +247,7 @@ test("mounted in an application at a path, it answers its own routes and leaves 
   expect(await (await fetch(`${url}/other`)).text()).toBe("the application");
 });
 
-test("behind a body parser it says what is wrong, or takes the bytes the parser kept", async () => {
+test("behind a body parser it reports the error, or uses the raw bytes that the parser kept", async () => {
   const { hooks } = await startServer({ started: true });
   const handler = createHandler(hooks, { adminKey });
   let keep = false;
@@ -276,7 +276,7 @@ test("behind a body parser it says what is wrong, or takes the bytes the parser 
   expect((await publish()).status).toBe(202);
 });
 
-test("the sink answers what its URL asks for and shows what it got", async () => {
+test("the sink returns the requested status and lists its requests", async () => {
   const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "public" } });
   const answer = await server.call("PUT", "/sink/a?status=418&body=teapot&delay_ms=1", '{"x":1}', {
     "x-test": "1",
@@ -295,7 +295,7 @@ test("the sink answers what its URL asks for and shows what it got", async () =>
   }
 });
 
-test("the sink refuses parameters it does not know, with a suggestion", async () => {
+test("the sink rejects unknown parameters with a suggestion", async () => {
   const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "public" } });
   const wrong = await server.call("POST", "/sink/a?statu=500", "{}");
   expect(wrong.json).toMatchObject({
@@ -309,7 +309,7 @@ test("the sink refuses parameters it does not know, with a suggestion", async ()
   ]);
 });
 
-test("the sink does not keep credentials", async () => {
+test("the sink does not store credentials", async () => {
   const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "public" } });
   await server.call("POST", "/sink/a", "{}", { authorization: "Bearer s3cret", cookie: "session=s3cret" });
   const { text, json } = await server.call("GET", "/sink/a/requests");
@@ -317,7 +317,7 @@ test("the sink does not keep credentials", async () => {
   expect(text).not.toContain("s3cret");
 });
 
-test("the sink keeps 256 KB of a body and still answers", async () => {
+test("the sink stores at most 256 KB of a body", async () => {
   const server = await startServer({ started: false, sink: { sink: new Sink(), readers: OPERATORS_ONLY } });
   expect((await server.call("POST", "/sink/big", "x".repeat(1_000_000))).status).toBe(200);
   const [request] = (await server.call("GET", "/sink/big/requests")).json.data;
@@ -325,19 +325,19 @@ test("the sink keeps 256 KB of a body and still answers", async () => {
   expect((await fetch(`${server.url}/sink/big/requests`)).status).toBe(401);
 });
 
-test("where the sink is turned off there is none", async () => {
+test("a disabled sink returns 404", async () => {
   const server = await startServer({ started: false });
   expect((await server.call("POST", "/sink/x", "{}")).status).toBe(404);
 });
 
-test("a process without an API shows its health and nothing else", async () => {
+test("a process without an API serves only its health", async () => {
   const server = await startServer({ started: false, routes: "health" });
   expect((await server.call("GET", "/readyz")).status).toBe(200);
   const missing = await server.call("GET", "/api/v1/events");
   expect([missing.status, missing.json.detail]).toEqual([404, expect.stringContaining("runs as a worker")]);
 });
 
-test("a client that sends its headers drop by drop is cut off", async () => {
+test("a client that sends its headers too slowly is disconnected", async () => {
   const server = await startServer({ started: false, headersTimeoutMs: 100, requestTimeoutMs: 200 });
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
   socket.write("GET /healthz HTTP/1.1\r\nX-Slow: ");
@@ -350,7 +350,7 @@ test("a client that sends its headers drop by drop is cut off", async () => {
   expect(answer).toMatch(/^HTTP\/1.1 408/);
 });
 
-test("a body that is announced too large is refused, and the connection ends after the answer", async () => {
+test("a body with a too large Content-Length is rejected, and the connection is closed", async () => {
   const server = await startServer({ started: false });
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
   const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKey}\r\n`;
@@ -363,7 +363,7 @@ test("a body that is announced too large is refused, and the connection ends aft
   expect(answer).toMatch(/^HTTP\/1.1 413 .*\r\nConnection: close\r\n.*"code":"body_too_large"/s);
 });
 
-test("a client that sends its body drop by drop is cut off", async () => {
+test("a client that sends its body too slowly is disconnected", async () => {
   const server = await startServer({ started: false, headersTimeoutMs: 100, requestTimeoutMs: 200 });
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
   socket.write(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withoutSecrets } from "./audit.ts";
 
-test("secrets, header values and what a URL carries are left out, the rest stays", () => {
+test("secrets, header values and URL queries are removed, other fields are kept", () => {
   const given = {
     url: "https://anna:s3cret@hooks.example:8443/in?token=abc#x",
     secret: "whsec_abc",

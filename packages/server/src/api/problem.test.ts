@@ -75,13 +75,13 @@ test("a database that is away is a 503 with a time to come back", () => {
   }
 });
 
-test("a bug says nothing of its inside", () => {
+test("an internal error reveals no details", () => {
   const problem = bodyOf(new TypeError("secret detail"));
   expect(problem).toMatchObject({ status: 500, code: "internal_error" });
   expect(JSON.stringify(problem)).not.toContain("secret detail");
 });
 
-test("a refusal stays short, however many mistakes there are and however long the names in them", () => {
+test("an error response stays short for any number of errors and any length of names", () => {
   const long = "x".repeat(100_000);
   const many = Array.from({ length: 1_000 }, () => ({ pointer: `/${long}`, message: long }));
   const body = bodyOf(new PosthornError("invalid_endpoint", long, { problems: many }));

@@ -25,7 +25,7 @@ async function ask(timeoutMs: number): Promise<{ socket: Socket; response: Serve
   return { socket, response };
 }
 
-test("an answer that nobody reads is cut off, and its connection with it", async () => {
+test("the connection of a client that does not read its response is closed", async () => {
   const { response } = await ask(100);
   await new Promise((resolve) => response.once("close", resolve));
   expect([response.writableFinished, response.destroyed]).toEqual([false, true]);

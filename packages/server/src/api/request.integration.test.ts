@@ -65,7 +65,7 @@ test("a reader sees neither what opens the receiver's door nor a signature", asy
   expect(managed.json.masked).toEqual(["X-Webhook-Signature", "webhook-signature"]);
 });
 
-test("a fresh one is accepted by the receiver's check, and takes both scopes", async () => {
+test("a freshly signed request is accepted by the receiver, and needs both scopes", async () => {
   const { server, path, secret } = await deliverOne();
   for (const scopes of [
     ["deliveries:read"],
@@ -95,7 +95,7 @@ test("a fresh one is accepted by the receiver's check, and takes both scopes", a
     expect(await verify({ scheme, headers: json.headers, body, secrets: [secret] })).toEqual({ ok: true });
 });
 
-test("a fresh one is in the audit log of its tenant, with who asked and not with what was given", async () => {
+test("a freshly signed request is recorded in the tenant's audit log, without its content", async () => {
   const { server, path } = await deliverOne();
   const { json } = await server.call("GET", `${path}/request?fresh=true&attempt=1`);
   await server.call("GET", `${path}/request`);

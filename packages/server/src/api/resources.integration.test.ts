@@ -28,7 +28,7 @@ async function deliveryInState(
     .then(async () => (await server.call("GET", `/api/v1/deliveries/${id}`)).json);
 }
 
-test("a tenant is made, changed, listed and deleted under the caller's own id", async () => {
+test("a tenant is created, changed, listed and deleted with the caller's id", async () => {
   const server = await startServer({ started: false });
   expect((await server.call("PUT", "/api/v1/tenants/acme", { name: "Acme" })).json).toEqual({
     id: "acme",
@@ -114,7 +114,7 @@ test.each([".", "..", "%2e", "%2E%2e", "a%2F..", "%2e%2e%2fkeys"])(
   },
 );
 
-test("the secret of an endpoint is shown when it is made and never again", async () => {
+test("the secret of an endpoint is returned only on creation", async () => {
   const server = await startServer({ started: false });
   const { created, path } = await withReceiver(server);
   expect(created.status).toBe(201);
@@ -201,7 +201,7 @@ test("the endpoints of a list can be imported as they are, and a field that no e
   ]);
 });
 
-test("PATCH with all that GET shows says which fields to leave out, and takes the rest", async () => {
+test("PATCH with the output of GET names the read-only fields", async () => {
   const server = await startServer({ started: false });
   const { path } = await withReceiver(server);
   const { json: endpoint } = await server.call("GET", path);
@@ -325,7 +325,7 @@ test("a dead delivery is retried by hand and succeeds", async () => {
   expect(await deliveryInState(server, dead.id, "success")).toMatchObject({ attempt_count: 2 });
 });
 
-test("rotation gives a new secret and says when the old one ends", async () => {
+test("rotation returns a new secret and the expiry of the old one", async () => {
   const server = await startServer({ started: false });
   const { created, path } = await withReceiver(server);
   const rotated = await server.call("POST", `${path}/rotate-secret`, { overlap_seconds: 60 });

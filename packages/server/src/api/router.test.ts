@@ -36,7 +36,7 @@ test("parameters are cut out and decoded", () => {
   ]);
 });
 
-test("HEAD is answered where GET is", () => {
+test("HEAD is supported wherever GET is", () => {
   expect(found("HEAD", "/things/1")).toEqual(["GET", "/things/{thing}", { thing: "1" }]);
   expect(found("HEAD", "/things")).toEqual(["GET", "/things", {}]);
 });
@@ -45,7 +45,7 @@ test("any method reaches a route for all", () => {
   expect(found("PROPFIND", "/sink/x")).toEqual(["*", "/sink/{id}", { id: "x" }]);
 });
 
-test("a known path with another method says what is allowed", () => {
+test("a known path with another method returns the allowed methods", () => {
   expect(found("PUT", "/things/1")).toEqual({ kind: "wrong_method", allow: "GET, HEAD, DELETE" });
 });
 

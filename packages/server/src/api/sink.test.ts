@@ -12,7 +12,7 @@ test("what was received is listed newest first", () => {
   expect(sink.requests("y")).toEqual([]);
 });
 
-test("only the last 100 of an id are kept", () => {
+test("only the last 100 requests per id are stored", () => {
   const sink = new Sink();
   for (let n = 0; n < SINK_LIMITS.requestsPerId + 5; n += 1) sink.record("x", request(String(n)));
   expect(sink.requests("x")).toHaveLength(SINK_LIMITS.requestsPerId);

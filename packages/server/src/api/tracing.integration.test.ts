@@ -5,7 +5,7 @@ import { startServer } from "../../../../tests/support/start-server.ts";
 const traceparent = "00-11111111111111111111111111111111-2222222222222222-01";
 const order = { tenant: "acme", type: "order.paid", data: 1 };
 
-test("the traceparent of a publishing request goes out with the deliveries; one that is wrong is passed over", async () => {
+test("deliveries continue the traceparent of the publishing request; an invalid one is ignored", async () => {
   const server = await startServer();
   const receiver = await startScriptedReceiver();
   onTestFinished(() => receiver.close());

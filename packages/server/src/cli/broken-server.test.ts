@@ -84,7 +84,7 @@ test.each(answers)(
   },
 );
 
-test("an answer that breaks off is a server that cannot be reached", async () => {
+test("an incomplete response counts as an unreachable server", async () => {
   const { posthorn } = await serverThat((_url, response) => {
     response.writeHead(200, { "content-length": 1000 }).write('{"data":[');
     setImmediate(() => response.destroy());
@@ -98,7 +98,7 @@ test("an answer that breaks off is a server that cannot be reached", async () =>
 
 const lists = commands.filter(([, verb]) => verb === "list" || verb === "retry-queue");
 
-test("a list whose next page is the same one again is an error, also when following", async () => {
+test("a page that links to itself is an error, also when following", async () => {
   const { posthorn, asked } = await serverThat((_url, response) =>
     response.end('{"data":[],"next_cursor":"again"}'),
   );
@@ -111,7 +111,7 @@ test("a list whose next page is the same one again is an error, also when follow
   expect(asked.length).toBeLessThan(4 * lists.length);
 });
 
-test("a list of empty pages without end is left, with the place to go on from", async () => {
+test("an endless list of empty pages is stopped, with a cursor to continue", async () => {
   let page = 0;
   const { posthorn, asked } = await serverThat((_url, response) => {
     page += 1;
@@ -125,7 +125,7 @@ test("a list of empty pages without end is left, with the place to go on from", 
   expect(json).toEqual({ data: [], next_cursor: `c${2 * MAX_EMPTY_PAGES}` });
 });
 
-test("a list of full pages without end is left where --limit says", async () => {
+test("an endless list of full pages stops at --limit", async () => {
   const tenant = { id: "a", name: null, is_active: true, websub_topics: [], created_at: "", updated_at: "" };
   let page = 0;
   const { posthorn, asked } = await serverThat((_url, response) => {
@@ -136,7 +136,7 @@ test("a list of full pages without end is left where --limit says", async () => 
   expect([code, json.data.length, asked.length]).toEqual([0, 1000, 4]);
 });
 
-test("a choice and a field of a later version are shown as they came", async () => {
+test("unknown enum values and fields of a later version are shown unchanged", async () => {
   const answer = {
     id: "a",
     name: null,
@@ -159,7 +159,7 @@ test("a choice and a field of a later version are shown as they came", async () 
   expect((await posthorn(["members", "get", "anna", "--tenant", "acme"])).out).toContain("auditor");
 });
 
-test("the whole problem is in the JSON of a refusal", async () => {
+test("the JSON of a rejected request contains the whole problem document", async () => {
   const problem = {
     type: "https://posthorn.dev/errors/invalid_body",
     title: "The body has missing, unknown or invalid fields.",
@@ -185,14 +185,14 @@ test.each([
   [["tenants", "get", ".."]],
   [["endpoints", "list", "--tenant", "."]],
   [["api", "tenants.get", "tenant=.."]],
-])("%j is a mistake of usage, and nothing is asked", async (args) => {
+])("%j is a usage error, and no request is sent", async (args) => {
   const { posthorn, asked } = await serverThat((_url, response) => response.end("{}"));
   const { code, err } = await posthorn(args);
   expect([code, err.split("\n").length]).toEqual([2, 2]);
   expect(asked).toEqual([]);
 });
 
-test("what a server says is on one line each, whatever is in it", async () => {
+test("messages of the server are printed on one line each", async () => {
   const { posthorn } = await serverThat((_url, response) => {
     const detail = "No.\nDone: 1 tenant deleted.";
     const errors = [{ pointer: "/name\n/fake", message: "Wrong.\r\n  /other: fine" }];

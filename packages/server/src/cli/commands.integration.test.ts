@@ -7,7 +7,7 @@ import { adminKey } from "../../../../tests/support/start-server.ts";
 const { server, posthorn, makeEndpoint, deliveryOf } = useCommandServer();
 
 describe("publish", () => {
-  test("says what became of it, and in JSON what the API answered", async () => {
+  test("prints the result, and with --json the response of the API", async () => {
     await makeEndpoint("publishing", await receiver(200));
     const words = await posthorn(["publish", "order.paid", "--tenant", "publishing", "--data", '{"id":1}']);
     expect(words).toMatchObject({ code: 0, err: "" });
@@ -23,7 +23,7 @@ describe("publish", () => {
     });
   });
 
-  test("says on standard error why nobody gets it: no such tenant, no endpoint, or none that it is for", async () => {
+  test("explains on standard error why no endpoint matches", async () => {
     const publish = (...more: string[]) =>
       posthorn(["publish", "order.paid", "--tenant", "unheard", ...more]);
     const unknown = await publish();
@@ -46,7 +46,7 @@ describe("publish", () => {
     expect([blind.code, blind.err]).toEqual([0, expect.stringContaining("use a key with deliveries:read")]);
   });
 
-  test("takes data from standard input and passes on its bytes as they are", async () => {
+  test("reads data from standard input and sends its bytes unchanged", async () => {
     const data = '{"price":1.0,"big":12345678901234567890}';
     const { json } = await posthorn(["publish", "order.paid", "--tenant", "bytes", "--data", "-", "--json"], {
       stdin: data,
@@ -85,7 +85,7 @@ describe("publish", () => {
       ["--data", "@/nowhere/x.json"],
       "/nowhere/x.json, which cannot be read (ENOENT)",
     ],
-  ])("data that %s is a mistake of usage", async (_what, args, says) => {
+  ])("data that %s is a usage error", async (_what, args, says) => {
     const result = await posthorn(["publish", "a.b", "--tenant", "t", ...args]);
     expect(result).toMatchObject({ code: 2, out: "" });
     expect(result.err).toContain(says);
@@ -93,7 +93,7 @@ describe("publish", () => {
 });
 
 describe("events and deliveries", () => {
-  test("are listed, narrowed, and shown with their attempts", async () => {
+  test("are listed, filtered, and shown with their attempts", async () => {
     const endpoint = await makeEndpoint("listing", await receiver(400, "no such order"));
     const { json: event } = await posthorn(["publish", "order.paid", "--tenant", "listing", "--json"]);
     const { id } = await deliveryOf(event.id, "dead");
@@ -129,7 +129,7 @@ describe("events and deliveries", () => {
     expect((await posthorn(["deliveries", "get", id, "--json"])).json.attempts).toHaveLength(1);
   });
 
-  test("longer lists than a page of the API are read page by page, and what is left is said", async () => {
+  test("lists are read page by page, and remaining items are reported", async () => {
     await server().hooks.publishMany(
       Array.from({ length: 260 }, () => ({ tenant: "many", type: "a.b", data: null })),
     );
@@ -142,7 +142,7 @@ describe("events and deliveries", () => {
     expect(rest.json.data).toHaveLength(5);
   });
 
-  test("one that waits for an open circuit says so, and until when, wherever it is shown", async () => {
+  test("a delivery held by an open circuit shows the time of the next probe", async () => {
     const endpoint = await makeEndpoint("circuit", await receiver(500));
     const { hooks } = server();
     const publish = () => hooks.publish({ tenant: "circuit", type: "order.paid", data: 1 });
@@ -165,7 +165,7 @@ describe("events and deliveries", () => {
     await deliveryOf(event, "failed");
   });
 
-  test("one whose endpoint is disabled is not said to be on its way", async () => {
+  test("a delivery to a disabled endpoint is shown as held", async () => {
     const endpoint = await makeEndpoint("resting", "https://hooks.example/in");
     await posthorn(["endpoints", "disable", endpoint, "--tenant", "resting"]);
     const { err, out } = await posthorn(["publish", "order.paid", "--tenant", "resting"]);
@@ -174,7 +174,7 @@ describe("events and deliveries", () => {
     expect((await posthorn(["trace", event])).out).toContain("was disabled manually");
   });
 
-  test("retry tries again, under both its names", async () => {
+  test("retry works under both its names", async () => {
     await makeEndpoint("retrying", await receiver(400));
     const { json: event } = await posthorn(["publish", "order.paid", "--tenant", "retrying", "--json"]);
     const { id } = await deliveryOf(event.id, "dead");
@@ -191,7 +191,7 @@ describe("events and deliveries", () => {
 });
 
 describe("trace", () => {
-  test("shows event, deliveries and attempts on one screen, and says what to do", async () => {
+  test("shows event, deliveries and attempts on one screen, with advice", async () => {
     await makeEndpoint("tracing", await receiver(400, "order unknown"));
     const { json: event } = await posthorn(["publish", "order.paid", "--tenant", "tracing", "--json"]);
     const { id } = await deliveryOf(event.id, "dead");
@@ -210,7 +210,7 @@ describe("trace", () => {
     });
   });
 
-  test("says why nobody got it: there is no endpoint, or none that wanted it", async () => {
+  test("explains why an event has no deliveries", async () => {
     const publish = ["publish", "order.paid", "--tenant", "lonely", "--data", "{}", "--json"];
     await posthorn(["tenants", "put", "lonely"]);
     const { json } = await posthorn(publish);
@@ -227,7 +227,7 @@ describe("trace", () => {
     );
   });
 
-  test("shows what a CloudEvent brought along, and that its data is not JSON", async () => {
+  test("shows the attributes of a CloudEvent, and that its data is not JSON", async () => {
     await fetch(`${server().url}/api/v1/events?tenant=cloud`, {
       method: "POST",
       headers: {
@@ -257,7 +257,7 @@ describe("trace", () => {
     }
   });
 
-  test("shows nothing of a payload, a name or an answer that could steer the terminal", async () => {
+  test("removes control characters from payloads, names and responses", async () => {
     const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eevil";
     await makeEndpoint("steering", await receiver(400, hostile));
     await posthorn(["tenants", "put", "steering", "--name", "\u202eevil\u009b2J"]);
@@ -284,7 +284,7 @@ describe("trace", () => {
 });
 
 describe("api", () => {
-  test("calls any operation, with parameters of path and query and a body", async () => {
+  test("calls any operation with path parameters, query parameters and a body", async () => {
     await posthorn(["tenants", "put", "any"]);
     expect((await posthorn(["api", "tenants.get", "tenant=any"])).json.id).toBe("any");
     expect((await posthorn(["api", "events.list", "tenant=any", "limit=1"])).json.data).toEqual([]);
@@ -297,7 +297,7 @@ describe("api", () => {
     [["api", "tenants.gett"], 'There is no operation "tenants.gett". Did you mean tenants.get'],
     [["api", "tenants.get"], "/api/v1/tenants/{tenant} needs tenant=…"],
     [["api", "tenants.get", "any"], '"any" is not a parameter'],
-  ])("%j is a mistake of usage", async (args, says) => {
+  ])("%j is a usage error", async (args, says) => {
     const result = await posthorn(args);
     expect(result.code).toBe(2);
     expect(result.err).toContain(says);
@@ -305,13 +305,13 @@ describe("api", () => {
 });
 
 describe("what goes wrong", () => {
-  test("a wrong key is refused with what to do", async () => {
+  test("a wrong key is rejected with advice", async () => {
     const result = await posthorn(["events", "list", "--key", "phk_wrong"]);
     expect(result).toMatchObject({ code: 3, out: "" });
     expect(result.err).toContain("Set a key with --key or POSTHORN_API_KEY.");
   });
 
-  test("a server that is not there ends with 4, in JSON too", async () => {
+  test("an unreachable server gives exit code 4, also with --json", async () => {
     const env = { POSTHORN_URL: "http://127.0.0.1:1" };
     const words = await posthorn(["events", "list"], { env });
     expect(words).toMatchObject({ code: 4, out: "" });
@@ -322,7 +322,7 @@ describe("what goes wrong", () => {
     expect(JSON.parse(json.err)).toEqual({ error: { code: "unreachable", message: words.err.trim() } });
   });
 
-  test("the server, the key and the form of the answer may be named before the command", async () => {
+  test("--url, --key and --json may precede the command", async () => {
     const args = ["--url", server().url, "--key", adminKey, "--json"];
     const env = { POSTHORN_URL: "http://127.0.0.1:1", POSTHORN_API_KEY: "phk_wrong" };
     expect((await posthorn([...args, "tenants", "list"], { env })).json).toHaveProperty("data");
@@ -331,7 +331,7 @@ describe("what goes wrong", () => {
     expect((await posthorn(wrong)).code).toBe(0);
   });
 
-  test("what the server refuses is said with its places, and in JSON with its code", async () => {
+  test("a rejected request shows the invalid fields, and with --json the code", async () => {
     const bad = ["endpoints", "create", "ftp://x", "--tenant", "asking2"];
     await posthorn(["tenants", "put", "asking2"]);
     const words = await posthorn(bad);
@@ -352,13 +352,13 @@ describe("what goes wrong", () => {
     [["events", "list", "--url", "nowhere"], "--url must be a URL"],
     [["events", "list", "--key", "a b"], "The key has invalid characters"],
     [["deliveries", "list", "--state", "lost"], "Allowed choices are"],
-  ])("%j is a mistake of usage", async (args, says) => {
+  ])("%j is a usage error", async (args, says) => {
     const result = await posthorn(args);
     expect([result.code, result.out]).toEqual([2, ""]);
     expect(result.err).toContain(says);
   });
 
-  test("the key of this machine is used for a server of this machine, and for no other", async () => {
+  test("the local admin key is used only for a local server", async () => {
     const local = await runCommand(["events", "list"], {
       env: { POSTHORN_URL: server().url, POSTHORN_ADMIN_KEY: adminKey },
     });
@@ -375,7 +375,7 @@ describe("what goes wrong", () => {
 });
 
 describe("what is not found", () => {
-  test("a list of a tenant that does not exist says so; that of one that has nothing does not", async () => {
+  test("an empty list mentions a tenant that does not exist", async () => {
     await posthorn(["tenants", "put", "empty"]);
     for (const what of ["events", "deliveries"]) {
       const list = (tenant: string, ...more: string[]) =>
@@ -388,7 +388,7 @@ describe("what is not found", () => {
     }
   });
 
-  test("trace of something else than an event's id leads to the subject", async () => {
+  test("trace of something other than an event id suggests a search by subject", async () => {
     const { code, err } = await posthorn(["trace", "inv-1"]);
     expect([code, err]).toEqual([2, expect.stringContaining("posthorn events list --subject inv-1")]);
     const unknown = await posthorn(["trace", "evt_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10"]);
@@ -397,7 +397,7 @@ describe("what is not found", () => {
 });
 
 describe("publish for a user", () => {
-  test("makes an event in each of their tenants, and says which", async () => {
+  test("publishes an event in each tenant of the user", async () => {
     for (const tenant of ["north", "south"]) {
       await makeEndpoint(tenant, await receiver(200));
       await posthorn(["members", "put", "anna", "--tenant", tenant, "--role", "member"]);
@@ -415,7 +415,7 @@ describe("publish for a user", () => {
     expect(nobody.out).toContain("Nothing was published: zoe is not a member of an active tenant.");
   });
 
-  test("takes a tenant or a user, one of them", async () => {
+  test("accepts either a tenant or a user", async () => {
     expect(await posthorn(["publish", "a.b"])).toMatchObject({ code: 2 });
     expect(await posthorn(["publish", "a.b", "--tenant", "a", "--user", "b"])).toMatchObject({ code: 2 });
     expect(await posthorn(["publish", "a.b", "--user", ""])).toMatchObject({ code: 2 });

@@ -28,7 +28,7 @@ async function request(args: readonly string[] = [], text = body): Promise<strin
 const verify = (args: readonly string[], options: CommandOptions) => runCommand(["verify", ...args], options);
 
 describe("sign and verify", () => {
-  test("agree, and verify says which schemes hold", async () => {
+  test("agree, and verify lists the valid schemes", async () => {
     const result = await verify(["--secret", secret], { stdin: await request() });
     expect(result.code).toBe(0);
     expect(result.out).toBe(
@@ -52,7 +52,7 @@ describe("sign and verify", () => {
     expect([code, out]).toEqual([0, expect.stringContaining(`valid    ${scheme}:`)]);
   });
 
-  test.each(Object.keys(vendors))("agree on what %s's receivers take", async (scheme) => {
+  test.each(Object.keys(vendors))("agree on the signature of %s", async (scheme) => {
     const { key } = schemeNamed(scheme);
     const { signingKey, publicKey } = await generateSigningKey();
     const [signing, verifying] =
@@ -76,7 +76,7 @@ describe("sign and verify", () => {
     expect((await isWrong).code).toBe(1);
   });
 
-  test("an HTTP Message Signature is made here, and left to the standard's libraries to verify", async () => {
+  test("sign creates HTTP Message Signatures, and verify refers to a library for them", async () => {
     const args = ["--scheme", "rfc9421", "--to", "https://shop.example/hooks"];
     const signed = await request(args);
     expect(signed).toMatch(/^content-type: application\/json\r\n/m);
@@ -85,7 +85,7 @@ describe("sign and verify", () => {
     expect([result.code, result.err]).toEqual([2, expect.stringContaining("a library for that standard")]);
   });
 
-  test("a URL that is signed is read from the request's first line and its host", async () => {
+  test("the signed URL is read from the request line and the Host header", async () => {
     const args = ["sign", "--secret", secret, "--scheme", "square", "--to", "https://example.com/hooks"];
     const { out } = await runCommand(args, { stdin: body });
     const asSent = `POST /hooks HTTP/1.1\r\nHost: example.com\r\n${out.trim()}\r\n\r\n${body}`;
@@ -98,7 +98,7 @@ describe("sign and verify", () => {
     expect([nowhere.code, nowhere.out]).toEqual([1, expect.stringContaining("the URL is signed too")]);
   });
 
-  test("agree on an ed25519 key, with a prefix and an id of one's own, and take headers one by one", async () => {
+  test("agree on an ed25519 key with a custom prefix and id, and accept single headers", async () => {
     const { signingKey, publicKey } = await generateSigningKey();
     const args = [
       "--secret",
@@ -131,7 +131,7 @@ describe("sign and verify", () => {
   });
 });
 
-describe("verify says why not", () => {
+describe("verify explains failures", () => {
   const anHourAgo = String(Math.floor(Date.now() / 1000) - 3600);
 
   test.each<[what: string, make: () => Promise<string>, args: string[], says: string]>([
@@ -199,7 +199,7 @@ describe("verify says why not", () => {
     expect([json.code, json.json.valid]).toEqual([1, false]);
   });
 
-  test("not of age when told not to look, nor at the last second allowed, but one later", async () => {
+  test("checks the age with the given tolerance, and not with a tolerance of 0", async () => {
     const stdin = await request(["--timestamp", "1700000000"]);
     const at = (seconds: number) => new Date((1_700_000_000 + seconds) * 1000).toISOString();
     const codeAt = async (...args: string[]) => (await verify(["--secret", secret, ...args], { stdin })).code;
@@ -221,7 +221,7 @@ describe("verify says why not", () => {
     ["both ways at once", ["--header", "a: b", "--request", "x"], "", "not both"],
     ["a tolerance in words", ["--tolerance", "long"], "", "--tolerance must be a whole number"],
     ["a time in words", ["--now", "soon"], "", "--now must be a time"],
-  ])("and that it was asked wrongly: %s", async (_what, args, stdin, says) => {
+  ])("usage error: %s", async (_what, args, stdin, says) => {
     const result = await verify(["--secret", secret, ...args], { stdin });
     expect([result.code, result.out]).toEqual([2, ""]);
     expect(result.err).toContain(says);
@@ -242,14 +242,14 @@ test.each<[what: string, args: string[], says: string]>([
     ["--secret", "whpk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
     "None of the secrets can sign",
   ],
-])("sign refuses %s", async (_what, args, says) => {
+])("sign rejects %s", async (_what, args, says) => {
   const result = await runCommand(["sign", ...args], { stdin: body });
   expect([result.code, result.out]).toEqual([2, ""]);
   expect(result.err).toContain(says);
 });
 
 describe("completion", () => {
-  test("bash completes commands, their commands, and options behind arguments", async () => {
+  test("bash completes commands, subcommands and options", async () => {
     const { out } = await runCommand(["completion", "bash"]);
     const complete = (...words: string[]): string[] => {
       const script = `${out}\nCOMP_WORDS=(posthorn ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}; _posthorn; echo "\${COMPREPLY[@]}"`;
@@ -284,7 +284,7 @@ describe("completion", () => {
     expect(complete("")).toEqual(expect.arrayContaining(["dev", "serve", "listen", "completion"]));
   });
 
-  test("zsh and fish get the same words, and other shells a word", async () => {
+  test("zsh and fish are supported, and other shells are rejected", async () => {
     expect((await runCommand(["completion", "zsh"])).out).toMatch(/^#compdef posthorn\n.*bashcompinit/s);
     expect((await runCommand(["completion", "fish"])).out).toContain(
       "__fish_seen_subcommand_from endpoints; and __fish_seen_subcommand_from enable",
@@ -303,7 +303,7 @@ test("the operations of the API are listed without a server and without a key", 
   expect(names).toEqual(operationsOf().map(([name]) => name));
 });
 
-test("help and version end well, and every command has a help of its own", async () => {
+test("help and version succeed, and every command has help", async () => {
   expect(await runCommand(["--help"])).toMatchObject({ code: 0, err: "" });
   expect((await runCommand(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect((await runCommand(["endpoints", "create", "--help"])).out).toContain("--description <text>");

@@ -128,7 +128,7 @@ describe("pages", () => {
     }
   });
 
-  test("of a clone that is not built a page says how to", async () => {
+  test("an unbuilt clone serves a page with build instructions", async () => {
     const unbuilt = await startServer({ started: false, staticFolder: join(staticFolder, "nowhere") });
     const answer = await unbuilt.visit("GET", "/", undefined, html);
     expect([answer.status, answer.text]).toEqual([

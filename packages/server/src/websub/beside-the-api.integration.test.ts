@@ -103,7 +103,7 @@ test("nobody gets the tenant that the hub keeps the topics of others in, nor any
   });
 });
 
-test("the request of a notification is shown as it was sent", async () => {
+test("the request of a notification is returned as sent", async () => {
   await world.asked("seen", { "hub.secret": "s" });
   await world.publish("seen");
   const [sent] = world.news("seen");
@@ -122,7 +122,7 @@ test("an event's page tells of subscriptions to its own topic alone", async () =
   expect(reasons).toHaveLength(1);
 });
 
-test("a hub that is stopping says so in plain text, and takes nothing", async () => {
+test("a stopping hub rejects requests in plain text", async () => {
   const stopping = createServer(createHandler(world.hooks, { adminKey, isDraining: () => true }));
   await new Promise<void>((resolve) => stopping.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void stopping.close());
@@ -136,14 +136,14 @@ test("a hub that is stopping says so in plain text, and takes nothing", async ()
   ]);
 });
 
-test("metrics count subscriptions and what came of requests", async () => {
+test("metrics count subscriptions and the results of requests", async () => {
   await subscription("measured");
   const text = await world.hooks.metrics();
   expect(text).toMatch(/^webhook_websub_subscriptions [1-9]/m);
   expect(text).toMatch(/^webhook_websub_requests_total\{mode="subscribe",result="verified"\} [1-9]/m);
 });
 
-test("opening topics is in the audit log, and takes a key of the whole installation", async () => {
+test("making topics public is recorded in the audit log, and needs a key of the whole installation", async () => {
   const server = await startServer({ posthorn: { websub: {}, publicUrl } });
   await server.call("PUT", "/api/v1/tenants/t1", {});
   const made = await server.call("POST", "/api/v1/keys", {
@@ -169,7 +169,7 @@ test("opening topics is in the audit log, and takes a key of the whole installat
   expect(JSON.stringify(log.json.data)).toContain('"websub_topics":["order.*"]');
 });
 
-test("a hub that is off takes nothing, shows nothing and distributes nothing", async () => {
+test("a disabled hub accepts, serves and distributes nothing", async () => {
   const server = await startServer();
   await server.hooks.tenants.upsert("acme", { websubTopics: ["*"] });
   const answers = [

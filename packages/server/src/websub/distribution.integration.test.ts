@@ -64,13 +64,13 @@ test("35: many topics are pinged at once, as WordPress does", async () => {
   expect((await world.post({ "hub.mode": "publish" })).status).toBe(400);
 });
 
-test("35: a topic that nobody follows is not fetched, and a ping for one of ours changes nothing", async () => {
+test("35: a topic without subscribers is not fetched, and a ping for an own topic has no effect", async () => {
   expect(await ping("unknown")).toBe(204);
   expect(fetches("unknown")).toEqual([]);
   expect((await world.post({ "hub.mode": "publish", "hub.topic": topicOf("ours") })).status).toBe(204);
 });
 
-test("35: whoever has a key pushes the content itself", async () => {
+test("35: a publisher with a key can push the content", async () => {
   await follow("pushed", { "hub.secret": "s" });
   const push = (topic: string, body: Buffer | string, key = adminKey): Promise<Response> =>
     fetch(`${world.url}/websub/content?topic=${encodeURIComponent(topic)}`, {
@@ -124,7 +124,7 @@ test.each([
   expect(seen?.body).toEqual(Buffer.from(body as string));
 });
 
-test("38: what is sent is all that the topic holds, byte for byte as whoever reads it sees it", async () => {
+test("38: the whole topic is sent, byte for byte as it is served", async () => {
   await world.asked("whole");
   await world.publish("whole", { text: "ü", n: 1 });
   const shown = await world.get("/websub/topics/acme/whole");
@@ -133,7 +133,7 @@ test("38: what is sent is all that the topic holds, byte for byte as whoever rea
   expect(shown.headers.get("content-type")).toBe(seen?.headers["content-type"]);
 });
 
-test("39: an entry that was delivered before is not taken out: the topic comes whole", async () => {
+test("39: entries that were delivered before are included", async () => {
   await follow("entries");
   hold("entries", "<feed><entry>1</entry></feed>");
   await ping("entries");
@@ -196,7 +196,7 @@ test.each([301, 302, 400, 404, 500])("44, 46: %i is a failure, and tried again",
   expect(world.subscriber.notified(`/moved_${status}`)).toEqual([]);
 });
 
-test("45: what a subscriber says in its answer changes nothing", async () => {
+test("45: the body of a subscriber's response is ignored", async () => {
   await world.asked("talkative");
   world.subscriber.behave("/talkative", () => ({
     status: 200,

@@ -8,7 +8,7 @@ import { hold, openWorld, refusing, topicOf } from "../../../../tests/support/we
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 const world = openWorld({ websub: { verificationsPerHost: 10_000 } });
 
-test("1: takes a form in UTF-8 with callback, mode and topic", async () => {
+test("1: accepts a form in UTF-8 with callback, mode and topic", async () => {
   const reply = await world.asked("one", { "hub.callback": `${world.subscriber.url}/one?name=Jörg` });
   expect(reply.status).toBe(202);
   expect(world.subscriber.asked("/one").map(({ query }) => query.get("name"))).toEqual(["Jörg"]);
@@ -22,7 +22,7 @@ test("1: takes a form in UTF-8 with callback, mode and topic", async () => {
   ]);
 });
 
-test("1: what is no form is refused with 415, what is too large with 413", async () => {
+test("1: a body that is not a form is rejected with 415, a too large one with 413", async () => {
   const response = await fetch(`${world.url}/websub`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -48,7 +48,7 @@ test("17: whatever is refused below /websub is refused in plain text", async () 
   expect(refusals[0]?.headers.get("allow")).toContain("POST");
 });
 
-test("2: takes a secret, keeps it encrypted, and signs with it", async () => {
+test("2: stores the secret encrypted, and signs with it", async () => {
   await world.asked("two", { "hub.secret": "a secret of mine" });
   await world.publish("two");
   expect(world.news("two")[0]?.headers["x-hub-signature"]).toMatch(/^sha256=[0-9a-f]{64}$/);
@@ -60,7 +60,7 @@ test("2: takes a secret, keeps it encrypted, and signs with it", async () => {
   expect(rows.filter(({ text }) => text.includes(plain))).toEqual([]);
 });
 
-test("3: refuses a secret of 200 bytes, and takes one of 199", async () => {
+test("3: rejects a secret of 200 bytes, and accepts one of 199", async () => {
   const tooLong = await world.asked("three", { "hub.secret": "é".repeat(100) });
   expect([tooLong.status, tooLong.text]).toEqual([400, expect.stringContaining("less than 200 bytes")]);
   expect(world.subscriber.asked("/three")).toEqual([]);
@@ -122,7 +122,7 @@ test("6: a token of PubSubHubbub 0.3 is told again, where there is one and for t
   expect((await world.ask("token", { "hub.verify_token": "\0" })).status).toBe(400);
 });
 
-test("7: a renewal is taken, and the next event comes once", async () => {
+test("7: after a renewal the next event is delivered once", async () => {
   await world.asked("seven");
   expect((await world.asked("seven", { "hub.lease_seconds": "7200" })).status).toBe(202);
   await world.publish("seven");
@@ -132,7 +132,7 @@ test("7: a renewal is taken, and the next event comes once", async () => {
   expect(found[0]?.leaseSeconds).toBeGreaterThan(7_000);
 });
 
-test("8: what is asked for counts when it is verified, and not before", async () => {
+test("8: a request takes effect only after its verification", async () => {
   await world.asked("eight", { "hub.secret": "first" });
   const held = hold({ status: 404 });
   world.subscriber.behave("/eight", ({ method }) => (method === "POST" ? { status: 204 } : held.answer));
@@ -144,7 +144,7 @@ test("8: what is asked for counts when it is verified, and not before", async ()
   expect(signedWith("first", world.news("eight")[0])).toBe(true);
 });
 
-test("8: a request that was replaced while it was verified counts no more", async () => {
+test("8: a request that was replaced during its verification is ignored", async () => {
   await world.asked("replaced", { "hub.secret": "first" });
   const held = hold({ status: 200 });
   let isHeld = true;
@@ -236,7 +236,7 @@ test("12: percent-encoded unreserved characters mean what they stand for", async
   expect((await world.subscriptions()).filter(({ topic }) => topic === topicOf("twelve"))).toEqual([]);
 });
 
-test("13: the topic told to subscribers is the canonical one, however it was written", async () => {
+test("13: subscribers get the canonical topic URL", async () => {
   await world.asked("thirteen", { "hub.topic": topicOf("thirteen").replace("/acme/", "/%61cme/") });
   await world.publish("thirteen");
   expect(world.news("thirteen")[0]?.headers.link).toContain(`<${topicOf("thirteen")}>; rel="self"`);
@@ -258,7 +258,7 @@ test.each([
   expect(sent).toContain(`/fourteen${query === "?" ? "" : query}`);
 });
 
-test("15: what is taken is answered with 202", async () => {
+test("15: an accepted request returns 202", async () => {
   expect((await world.ask("fifteen")).status).toBe(202);
   expect((await world.ask("fifteen", { "hub.mode": "unsubscribe" })).status).toBe(202);
 });
@@ -281,7 +281,7 @@ test.each([
   expect(reply.text).toContain(named);
 });
 
-test("16: callback and topic have 2,048 bytes with what is added to verify them, and not one more", async () => {
+test("16: callback and topic are limited to 2,048 bytes, including the verification parameters", async () => {
   const base = `${world.subscriber.url}/long?`;
   // what is asked of the callback, with the longest mode, lease and reason
   const added =
@@ -315,7 +315,7 @@ test("18: the answer does not wait for the callback and is the same whatever com
   expect(replies[0]?.status).toBe(202);
 });
 
-test("19: the callback is asked at once", async () => {
+test("19: the callback is verified at once", async () => {
   await world.ask("nineteen");
   await world.subscriber.until(
     "the verification",
@@ -324,7 +324,7 @@ test("19: the callback is asked at once", async () => {
   );
 });
 
-test("20: the hub serves its topics itself, and redirects nobody", async () => {
+test("20: the hub serves its topics itself, without redirects", async () => {
   const reply = await world.asked("twenty", { "hub.topic": "https://elsewhere.example.com/feed" });
   expect([reply.status, reply.headers.get("location")]).toEqual([202, null]);
   expect((await world.get("/websub")).text).toContain(hubUrl);

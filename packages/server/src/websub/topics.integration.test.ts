@@ -85,7 +85,7 @@ test("a topic is fetched with what is known of it, and what has not changed is n
   expect(world.news("known")).toHaveLength(1);
 });
 
-test("what a topic held before comes again when it holds it again", async () => {
+test("content that a topic had before is distributed again", async () => {
   await follow("back");
   for (const body of ["one", "two", "one"]) {
     hold("back", body);
@@ -124,7 +124,7 @@ test("a ping that comes while the topic is fetched has it fetched once more", as
   expect(world.news("meanwhile").map(({ body }) => String(body))).toEqual(["before", "after"]);
 });
 
-test("a topic of the largest size is distributed, one of a byte more is not", async () => {
+test("a topic of the maximum size is distributed, a larger one is not", async () => {
   await follow("large");
   hold("large", "x".repeat(2_000));
   await ping("large");
@@ -265,7 +265,7 @@ test("content of others is an event with its bytes, in the hub's own tenant, and
   expect(JSON.parse(String(event?.payload))).toBe("<feed/>");
 });
 
-test("a topic that nobody follows any more is forgotten", async () => {
+test("a topic without subscribers is deleted", async () => {
   await follow("left");
   await world.asked("left", { "hub.topic": feedOf("left"), "hub.mode": "unsubscribe" });
   await world.hooks.engine?.tidyUp();

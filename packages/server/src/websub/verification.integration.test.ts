@@ -9,7 +9,7 @@ const world = openWorld({ websub: { verificationsPerHost: 10_000 } });
 const day = 86_400_000;
 const modes = (path: string) => world.subscriber.asked(path).map(({ query }) => query.get("hub.mode"));
 
-test("21: only what a tenant has opened is served", async () => {
+test("21: only public topics of a tenant are served", async () => {
   await world.hooks.tenants.upsert("shy", {});
   await world.hooks.tenants.upsert("choosy", { websubTopics: ["order.*", "exact"] });
   const served = async (tenant: string, type: string): Promise<unknown> => {
@@ -26,14 +26,14 @@ test("21: only what a tenant has opened is served", async () => {
   expect(await served("choosy", "order.paid/more")).toEqual(["denied"]);
 });
 
-test("21: an inactive tenant is served to nobody, and neither is its topic shown", async () => {
+test("21: topics of an inactive tenant are not served", async () => {
   await world.hooks.tenants.upsert("asleep", { websubTopics: ["*"], isActive: false });
   await world.asked("asleep", { "hub.topic": topicUrl("asleep", "order.paid") });
   expect(modes("/asleep")).toEqual(["denied"]);
   expect((await world.get("/websub/topics/asleep/order.paid")).status).toBe(404);
 });
 
-test("21: whoever pushes content of a topic that is not served is told the setting", async () => {
+test("21: pushing content of a topic that is not served returns an error that names the setting", async () => {
   const path = "/websub/content?topic=https://elsewhere.example.com/feed";
   const refused = await world.send("POST", path, { authorization: `Bearer ${adminKey}` });
   expect([refused.status, refused.text]).toEqual([
@@ -42,7 +42,7 @@ test("21: whoever pushes content of a topic that is not served is told the setti
   ]);
 });
 
-test("22: what is served is verified, each request by itself", async () => {
+test("22: each request is verified separately", async () => {
   await world.asked("twenty_two");
   await world.asked("twenty_two");
   expect(modes("/twenty_two")).toEqual(["subscribe", "subscribe"]);
@@ -219,7 +219,7 @@ test("32: nothing is distributed when the lease has ended, and the subscription 
   expect((await world.subscriptions()).filter(({ topic }) => topic === topicOf("ended"))).toEqual([]);
 });
 
-test("32: what was owed when the lease ended is not sent any more", async () => {
+test("32: pending deliveries are not sent after the lease has expired", async () => {
   await world.asked("owed", { "hub.lease_seconds": "600" });
   world.subscriber.behave("/owed", refusing(503));
   await world.publish("owed");
@@ -240,7 +240,7 @@ test("32: a renewal counts from its own verification", async () => {
   expect(world.news("renewed")).toHaveLength(1);
 });
 
-test("33: no lease is for ever, whatever is asked for", async () => {
+test("33: every lease is limited", async () => {
   await world.asked("for_ever", { "hub.lease_seconds": "999999999999999" });
   await world.advance(15 * day + 1_000);
   await world.publish("for_ever");
@@ -258,12 +258,12 @@ test("34: an unsubscription is verified like a subscription, and asks no publish
   expect(world.news("leaving")).toHaveLength(1);
 });
 
-test("34: an unsubscription of a pair that is not known is taken like any other, and bothers nobody", async () => {
+test("34: an unsubscription of an unknown pair is accepted, and sends no request", async () => {
   const reply = await world.asked("stranger", { "hub.mode": "unsubscribe" });
   expect([reply.status, world.subscriber.asked("/stranger")]).toEqual([202, []]);
 });
 
-test("a callback that does not answer is asked four times within minutes, and then no more", async () => {
+test("a callback that does not respond is verified at most four times", async () => {
   world.subscriber.behave("/silent", () => "reset");
   await world.asked("silent");
   for (const wait of [10_000, 60_000, 300_000, day]) {

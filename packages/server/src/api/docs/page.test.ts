@@ -43,7 +43,7 @@ describe("the reference page", () => {
     );
   });
 
-  test("links only to what is there, and has each id once", () => {
+  test("has only valid links and unique ids", () => {
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id as string);
     expect(new Set(ids).size).toBe(ids.length);
     const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, to]) => to as string);
@@ -72,7 +72,7 @@ describe("the reference page", () => {
     expect(DOCS_POLICY).not.toContain("unsafe");
   });
 
-  test("escapes whatever a document says", () => {
+  test("escapes the texts of a document", () => {
     const hostile = `"><script>alert('x')</script>&\``;
     const field = {
       type: "string",

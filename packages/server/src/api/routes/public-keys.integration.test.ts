@@ -50,7 +50,7 @@ test("a receiver verifies a delivery with the keys it fetched, before and after 
   }
 });
 
-test("the answer may be kept for a while and asked for again by its tag", async () => {
+test("the response can be cached and revalidated by its ETag", async () => {
   const first = await get(path);
   expect(first.headers.get("cache-control")).toBe("public, max-age=300");
   expect(first.headers.get("content-type")).toBe("application/jwk-set+json");
@@ -58,7 +58,7 @@ test("the answer may be kept for a while and asked for again by its tag", async 
   expect([again.status, await again.text()]).toEqual([304, ""]);
 });
 
-test("an endpoint without a key pair, a deleted one and a made-up one cannot be told apart", async () => {
+test("endpoints without a key pair, deleted ones and unknown ones return the same", async () => {
   const shared = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
     url: `${receiver.url}/in`,
     events: ["x.y"],
@@ -79,7 +79,7 @@ test("an endpoint without a key pair, a deleted one and a made-up one cannot be 
   expect(answers[0]).toMatchObject({ status: 404, code: "endpoint_not_found" });
 });
 
-test("the preset of the standard fills in what is not given, and says so", async () => {
+test("the preset of the standard fills in missing settings, and returns them", async () => {
   const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
     url: `${receiver.url}/in`,
     events: ["x.y"],

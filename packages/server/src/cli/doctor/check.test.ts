@@ -18,7 +18,7 @@ const levelsOf = (checks: readonly { name: string; level: string }[]): Record<st
   Object.fromEntries(checks.map(({ name, level }) => [name, level]));
 
 describe("a database", () => {
-  test("that is as it should be has nothing to be said about", () => {
+  test("with a correct configuration has no findings", () => {
     expect(new Set(checkDatabase(fine).map(({ level }) => level))).toEqual(new Set(["ok"]));
   });
 
@@ -37,7 +37,7 @@ describe("a database", () => {
     expect(levelsOf(checkDatabase({ ...fine, ...facts }))[name]).toBe(level);
   });
 
-  test("whose clock is ahead means that ours is behind", () => {
+  test("with a clock ahead means that the local clock is behind", () => {
     const messages = checkDatabase({ ...fine, clockAheadMs: 5000 }).map(({ message }) => message);
     expect(messages).toContain("The clock of this machine is 5000 ms behind the database.");
   });
@@ -69,11 +69,11 @@ describe("settings", () => {
     ["10.0.0.0/8", 0],
     ["fd00::/8", 0],
     ["128.0.0.0/1", 1],
-  ])("allowing %s is worth %i warnings", (range, count) => {
+  ])("allowing %s gives %i warnings", (range, count) => {
     expect(checkRanges([range]).filter(({ level }) => level === "warning")).toHaveLength(count);
   });
 
-  test("ranges contain what they contain", () => {
+  test("contains compares addresses with ranges", () => {
     expect(contains("169.254.169.254/32", "169.254.169.254")).toBe(true);
     expect(contains("169.254.169.252/31", "169.254.169.254")).toBe(false);
     expect(contains("2001:db8::/32", "2001:db8::1")).toBe(true);

@@ -39,7 +39,7 @@ async function doctor(
   return { code, ...json, find: (name) => (json.checks as Found[]).find((check) => check.name === name) };
 }
 
-test("finds nothing wrong with a server that runs, and says so in words too", async () => {
+test("reports no problem for a running server, as text and as JSON", async () => {
   const database = await createDatabase(durable.connectionString);
   const { connectionString, url } = await startServer({ database });
   const env = { DATABASE_URL: connectionString, PORT: new URL(url).port };
@@ -57,7 +57,7 @@ test("finds nothing wrong with a server that runs, and says so in words too", as
   expect(words.out).toMatch(/^ok +Node: v\d+/);
 });
 
-test("says of a database what is missing, and changes nothing", async () => {
+test("reports pending migrations without applying them", async () => {
   const database = await createDatabase(durable.connectionString);
   onTestFinished(() => database.drop());
   const env = { DATABASE_URL: database.connectionString };
@@ -75,21 +75,21 @@ test("says of a database what is missing, and changes nothing", async () => {
   });
 });
 
-test("says of a server that can lose what it wrote that it can", async () => {
+test("warns about settings of PostgreSQL that can lose acknowledged events", async () => {
   const database = await createDatabase();
   onTestFinished(() => database.drop());
   const { code, find } = await doctor({ DATABASE_URL: database.connectionString });
   expect([code, find("durability")?.message]).toEqual([1, expect.stringContaining("fsync is off")]);
 });
 
-test("says of a database that is not there what to look at", async () => {
+test("advises what to check if the database cannot be reached", async () => {
   const { code, find } = await doctor({ DATABASE_URL: "postgres://someone:hidden@127.0.0.1:1/x" });
   expect(code).toBe(1);
   expect(find("database")?.message).toMatch(/^The database cannot be reached: .*ECONNREFUSED/);
   expect(JSON.stringify(find("database"))).not.toContain("hidden");
 });
 
-test("names everything that is wrong with the settings at once", async () => {
+test("reports all invalid settings at once", async () => {
   const { code, checks } = await doctor({ PORT: "many", POSTHORN_CONCURENCY: "5", SMTP_URL: "mail" });
   expect(code).toBe(1);
   expect(checks.filter(({ level }) => level === "problem").map(({ message }) => message)).toEqual([
@@ -101,7 +101,7 @@ test("names everything that is wrong with the settings at once", async () => {
   expect(noSender.find("settings")?.message).toContain("POSTHORN_MAIL_FROM");
 });
 
-test("sees keys that others can read, and the variables of the commands are no mistake", async () => {
+test("reports readable key files and accepts the variables of the commands", async () => {
   const folder = makeFolder();
   for (const name of ["encryption-keys", "admin-key"])
     writeFileSync(join(folder, name), "x", { mode: 0o600 });
@@ -118,7 +118,7 @@ test("sees keys that others can read, and the variables of the commands are no m
   });
 });
 
-test("tells a free port from one that somebody else has", async () => {
+test("distinguishes a free port from one used by another program", async () => {
   const http = createServer((_request, response) => void response.end("hello"));
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const { port } = http.address() as AddressInfo;
@@ -131,7 +131,7 @@ test("tells a free port from one that somebody else has", async () => {
   });
 });
 
-test("says that nobody delivers, and that it is a problem once something waits", async () => {
+test("reports missing workers as a problem only if deliveries are due", async () => {
   const { connectionString, hooks } = await startServer({ posthorn: { enabled: false } });
   const env = { DATABASE_URL: connectionString };
   expect((await doctor(env)).find("workers")).toMatchObject({

@@ -59,7 +59,7 @@ async function stoppable() {
   return { ...server, url, stopFront: () => front.stop({ graceMs: 0 }) };
 }
 
-test("tail shows events and what became of their deliveries, and goes on after a restart of the server", async () => {
+test("tail shows events and their deliveries, and continues after a restart of the server", async () => {
   const server = await stoppable();
   const { hooks } = server;
   await hooks.tenants.upsert("acme", {});
@@ -90,7 +90,7 @@ test("tail shows events and what became of their deliveries, and goes on after a
   expect(await tail.stop()).toMatchObject({ code: 0 });
 });
 
-test("tail shows a delivery that something holds, with what holds it", async () => {
+test("tail shows why a delivery is held", async () => {
   const server = await stoppable();
   const { hooks } = server;
   await hooks.tenants.upsert("acme", {});
@@ -108,7 +108,7 @@ test("tail shows a delivery that something holds, with what holds it", async () 
   await tail.stop();
 });
 
-test("tail --since begins with what is there, resends included", async () => {
+test("tail --since begins with existing events and resends", async () => {
   const server = await startServer();
   const { hooks } = server;
   await hooks.tenants.upsert("acme", {});
@@ -124,7 +124,7 @@ test("tail --since begins with what is there, resends included", async () => {
   await tail.said(new RegExp(`resent   ${delivery?.id} {2}acme {2}order.paid \\(manual\\)`));
 });
 
-test("a delivery that died is shown at the time it died, by tail and by itself", async () => {
+test("a dead delivery is shown with the time it became dead", async () => {
   const server = await startServer();
   const { hooks } = server;
   await hooks.tenants.upsert("acme", {});
@@ -147,7 +147,7 @@ test("a delivery that died is shown at the time it died, by tail and by itself",
   expect(shown.out).toMatch(new RegExp(`^dead since +${died.replace("T", " ")}$`, "m"));
 });
 
-test("listen forwards signed requests byte for byte, of the types wanted, and says what came back", async () => {
+test("listen forwards signed requests of the given types byte for byte, and prints the responses", async () => {
   const server = await startServer();
   const { hooks } = server;
   const local = await program(418);
@@ -192,7 +192,7 @@ test("listen forwards signed requests byte for byte, of the types wanted, and sa
   }
 });
 
-test("listen makes requests as an endpoint would get them, of any scheme and format", async () => {
+test("listen sends the same requests as an endpoint receives, in any scheme and format", async () => {
   const server = await startServer();
   const local = await program();
   const as = async (secret: string, scheme: string, format: string) => {
@@ -223,7 +223,7 @@ test("listen makes requests as an endpoint would get them, of any scheme and for
   });
 });
 
-test("listen gets what is resent, and goes on after a restart of the server", async () => {
+test("listen forwards resends, and continues after a restart of the server", async () => {
   const server = await stoppable();
   const { hooks } = server;
   await hooks.tenants.upsert("acme", {});
@@ -265,7 +265,7 @@ test("listen gets what is resent, and goes on after a restart of the server", as
   expect(local.received.map(({ headers }) => headers["x-webhook-delivery-id"])).toContain(delivery);
 });
 
-test("while the program is down events wait for it, and come in order when it is up", async () => {
+test("events wait while the program is down, and are then forwarded in order", async () => {
   const server = await startServer();
   const { hooks } = server;
   const local = await program();
@@ -283,7 +283,7 @@ test("while the program is down events wait for it, and come in order when it is
   expect(local.received.map(({ body }) => body.toString())).toEqual(["1", "2", "3"]);
 });
 
-test("what is published after listen has said that it forwards is forwarded, and what came before is not", async () => {
+test("listen forwards only events published after it has started", async () => {
   const server = await startServer();
   const local = await program();
   await server.hooks.publish({ tenant: "acme", type: "order.before", data: 1 });
@@ -294,7 +294,7 @@ test("what is published after listen has said that it forwards is forwarded, and
   expect(local.received.map(({ headers }) => headers["x-webhook-id"])).toEqual([id]);
 });
 
-test("an event that retention took while it waited is passed over, and said", async () => {
+test("an event that retention deleted is skipped and reported", async () => {
   const server = await startServer({ started: false });
   await server.hooks.start({ role: "api" });
   const local = await program();
@@ -314,7 +314,7 @@ test("an event that retention took while it waited is passed over, and said", as
   expect(local.received.map(({ body }) => body.toString())).toEqual(["1", "3"]);
 });
 
-test("a key that is revoked ends listen with what the server said", async () => {
+test("a revoked key ends listen with the error of the server", async () => {
   const server = await startServer({ started: false });
   await server.hooks.start({ role: "api" });
   const key = await server.call("POST", "/api/v1/keys", { name: "x", scopes: ["deliveries:read"] });
@@ -346,7 +346,7 @@ test.each([
   expect(result.err).toContain(says);
 });
 
-test("replay start waits for a server that was away, and tells the end of the replay", async () => {
+test("replay start waits for an unavailable server, and prints the result of the replay", async () => {
   const server = await stoppable();
   const { hooks } = server;
   await hooks.tenants.upsert("acme", {});

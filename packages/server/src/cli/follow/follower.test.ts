@@ -35,7 +35,7 @@ function splitList(items: Item[], isOpen?: (item: Item) => boolean) {
 const ids = (items: readonly Item[]): string[] => items.map(({ id }) => id);
 const fromNow = { from: new Date(START), isBackFill: false };
 
-test("only what comes after the start is shown, oldest first and once, over many pages", async () => {
+test("only items after the start are shown, oldest first and once, over many pages", async () => {
   const items: Item[] = [{ id: "before", ms: START - 5 }];
   const follower = new Follower(splitList(items).source, fromNow);
   expect(await follower.poll()).toEqual([]);
@@ -44,7 +44,7 @@ test("only what comes after the start is shown, oldest first and once, over many
   expect(await follower.poll()).toEqual([]);
 });
 
-test("with a back-fill it begins with what is there", async () => {
+test("a back-fill begins with existing items", async () => {
   const { source } = splitList([
     { id: "too old", ms: START - 1 },
     { id: "a", ms: START },
@@ -52,7 +52,7 @@ test("with a back-fill it begins with what is there", async () => {
   expect(ids(await new Follower(source, { from: new Date(START), isBackFill: true }).poll())).toEqual(["a"]);
 });
 
-test("what was committed late, behind what was shown already, is not missed", async () => {
+test("items committed late are not missed", async () => {
   const items: Item[] = [];
   const follower = new Follower(splitList(items).source, fromNow);
   await follower.poll();
@@ -65,7 +65,7 @@ test("what was committed late, behind what was shown already, is not missed", as
   expect(shown).toEqual(["quick", "slow"]);
 });
 
-test("after looks that failed nothing is left out", async () => {
+test("nothing is missed after failed polls", async () => {
   const items: Item[] = [];
   const { source, goAway } = splitList(items);
   const follower = new Follower(source, fromNow);
@@ -77,7 +77,7 @@ test("after looks that failed nothing is left out", async () => {
   expect(ids(await follower.poll())).toEqual(["meanwhile", "much later"]);
 });
 
-test("what is open yet is looked at until it has ended, and shown as it changes", async () => {
+test("unfinished items are polled until they finish, and shown when they change", async () => {
   const items: Item[] = [{ id: "a", ms: START, state: "failed" }];
   const { source } = splitList(items, ({ state }) => state === "failed");
   const follower = new Follower(source, { from: new Date(START), isBackFill: true });
@@ -107,7 +107,7 @@ const backFill = { from: new Date(START), isBackFill: true };
 const pageOf = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `${count} ${index}`, ms: START + index }));
 
-test("a look that meets too much says so, once", async () => {
+test("a poll with too many items reports it once", async () => {
   const follower = new Follower(pagesOf([pageOf(MAX_ITEMS), pageOf(1)]), backFill);
   expect(await follower.poll()).toHaveLength(MAX_ITEMS);
   expect([follower.takeSkipped(), follower.takeSkipped()]).toEqual([true, false]);
@@ -116,7 +116,7 @@ test("a look that meets too much says so, once", async () => {
   expect(whole.takeSkipped()).toBe(false);
 });
 
-test("what is rare is found behind any number of empty pages", async () => {
+test("rare items are found after any number of empty pages", async () => {
   const follower = new Follower(pagesOf([...Array.from({ length: 500 }, () => []), pageOf(1)]), backFill);
   expect(await follower.poll()).toHaveLength(1);
   expect(follower.takeSkipped()).toBe(false);

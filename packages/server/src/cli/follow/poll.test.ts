@@ -57,24 +57,24 @@ test.each([
     new TypeError("terminated", { cause: new Error("other side closed") }),
     "The server does not respond. Waiting for it; Ctrl+C stops.",
   ],
-])("a server that %s is waited for, and that is said once", async (_what, error, says) => {
+])("waits for a server that %s, and reports it once", async (_what, error, says) => {
   const { said, looks, result } = await looksThat(null, error, error, null, null);
   expect(said).toEqual(["ready", says, "The server is available again; no events were missed."]);
   expect([looks, result]).toEqual([5, undefined]);
 });
 
-test("one that refuses is not", async () => {
+test("does not wait for a server that rejects the request", async () => {
   const refused = problem(403, "forbidden");
   expect(await looksThat(null, refused, null)).toMatchObject({ looks: 2, result: refused });
 });
 
-test("nor is one that was never there, or a mistake of ours", async () => {
+test("does not wait if the first request fails, or for a bug", async () => {
   expect(await looksThat(away, null)).toMatchObject({ looks: 1, result: away, said: [] });
   const mistake = new TypeError("x is not a function");
   expect(await looksThat(null, mistake, null)).toMatchObject({ looks: 2, result: mistake });
 });
 
-test("what was left out is said once for all of them", () => {
+test("skipped items are reported once", () => {
   const said: string[] = [];
   const terminal = { printError: (text: string) => void said.push(text) } as unknown as Terminal;
   const follower = (skipped: boolean) => ({ takeSkipped: () => skipped });

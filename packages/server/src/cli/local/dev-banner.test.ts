@@ -11,23 +11,23 @@ const at = (url: string, dataDir = ".posthorn", isEmbedded = true, websub = fals
     delivered: null,
   });
 
-test("where the command would not find the server by itself, the line that tells it is there to paste", () => {
+test("prints the variables that the command needs to find the server", () => {
   expect(at("http://127.0.0.1:8401")).toContain("\n  export POSTHORN_URL=http://127.0.0.1:8401\n");
   expect(at("http://127.0.0.1:8400")).not.toContain("POSTHORN_URL");
 });
 
-test("the dashboard is the first thing it names, with the link that lets in", () => {
+test("the dashboard is listed first, with a sign-in link", () => {
   const [first] = at("http://127.0.0.1:8400").match(/^ {2}\w.*$/m) ?? [];
   expect(first).toBe("  Dashboard   http://127.0.0.1:8400/#code=phl_1");
 });
 
-test("the hub is named where there is one", () => {
+test("the hub is listed if it is enabled", () => {
   const url = "http://127.0.0.1:8400";
   expect(at(url, ".posthorn", true, true)).toContain("\n  WebSub hub  http://127.0.0.1:8400/websub\n");
   expect(at(url)).not.toContain("WebSub");
 });
 
-test("so is the data directory, where the command finds the key, if it is not the usual one", () => {
+test("the data directory is listed if it is not the default", () => {
   const url = "http://127.0.0.1:8400";
   expect(at(url, "/srv/it's")).toContain("\n  export POSTHORN_DATA_DIR='/srv/it'\\''s'\n");
   expect(at(url, `${process.cwd()}/.posthorn`)).not.toContain("POSTHORN_DATA_DIR");

@@ -4,7 +4,7 @@ import { Sink } from "../../api/sink.ts";
 import { createServer } from "../../server.ts";
 import { DEMO_TENANT, deliverFirstEvent, SINK_ID } from "./dev-demo.ts";
 
-test("two demos on one database each have their endpoint; of one that is gone the next takes it over", async () => {
+test("two demos on one database have separate endpoints, and an unused one is reused", async () => {
   const { hooks } = await startServer();
   const start = async () => {
     const sink = new Sink();
@@ -32,7 +32,7 @@ test("two demos on one database each have their endpoint; of one that is gone th
   expect(await urls()).toEqual([first.url]);
 });
 
-test("a demo that somebody pointed elsewhere is left alone", async () => {
+test("a demo endpoint with a changed URL is not modified", async () => {
   const { hooks } = await startServer({ started: false });
   const sink = new Sink();
   await deliverFirstEvent(hooks, sink, `http://127.0.0.1:65535/sink/${SINK_ID}`, 0);

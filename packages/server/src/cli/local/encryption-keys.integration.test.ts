@@ -66,7 +66,7 @@ async function setUp() {
   return { open, run, judged, check };
 }
 
-test("a key is retired by putting the new one in front, encrypting anew, and taking it out", async () => {
+test("a key is retired by listing the new one first, re-encrypting, and removing it", async () => {
   const { run, judged, check } = await setUp();
   await check(k2, k1);
   await expect(check(k2)).rejects.toThrow(/key "k1", which is not available here/);
@@ -81,7 +81,7 @@ test("a key is retired by putting the new one in front, encrypting anew, and tak
   await expect(check(k1)).rejects.toThrow(/key "k2", which is not available here/);
 });
 
-test("a process that still encrypts with the old key is told of, and the old key stays needed", async () => {
+test("a process that still encrypts with the old key is detected, and the old key stays required", async () => {
   const { open, run, check } = await setUp();
   await run("reencrypt", [k2, k1]);
   await open(k1, k2).endpoints.create("acme", { url: "https://example.com/late", events: ["*"] });
@@ -95,7 +95,7 @@ test("a process that still encrypts with the old key is told of, and the old key
   await check(k2);
 });
 
-test("secrets that no key opens are a failure, and the key they are under stays needed", async () => {
+test("secrets that no key can decrypt are an error, and their key stays required", async () => {
   const { open, run, check } = await setUp();
   const k3 = makeKey("k3");
   await open(k3, k1).endpoints.create("acme", { url: "https://example.com/c", events: ["*"] });
@@ -107,7 +107,7 @@ test("secrets that no key opens are a failure, and the key they are under stays 
   await check(k2);
 });
 
-test("doctor refuses the keys that a start refuses, and says which way they are wrong", async () => {
+test("doctor reports the same key errors as a start", async () => {
   const { judged, check } = await setUp();
   const changed = makeKey("k1");
   expect(await judged(k1)).toMatchObject({ code: 0, level: "ok" });
@@ -125,13 +125,13 @@ test("doctor refuses the keys that a start refuses, and says which way they are 
   }
 });
 
-test("doctor finds a secret that its keys do not open, although the first key fits", async () => {
+test("doctor finds a secret that the keys cannot decrypt, even if the first key matches", async () => {
   const { open, judged } = await setUp();
   await open(makeKey("k7"), k1).endpoints.create("acme", { url: "https://example.com/x", events: ["*"] });
   expect(await judged(k1)).toMatchObject({ code: 1, message: expect.stringContaining('"k7"') });
 });
 
-test("doctor reads the keys of the data directory and makes none", async () => {
+test("doctor reads the keys of the data directory and creates none", async () => {
   const database = await createDatabase(durable.connectionString);
   onTestFinished(() => database.drop());
   const hooks = createPosthorn({ database: database.connectionString });

@@ -29,14 +29,14 @@ test.each<[env: Environment, says: RegExp]>([
     },
     /: POSTHORN_WEBSUB_EXTERNAL_TOPICS lists URL prefixes/,
   ],
-])("%j stops the start, in the names of the environment and without the secret", async (env, says) => {
+])("%j stops the start with the names of the variables and without secrets", async (env, says) => {
   const error = await open(env).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(ConfigError);
   expect((error as Error).message).toMatch(says);
   expect((error as Error).message).not.toContain("s3cret");
 });
 
-test("a database that is not there is named while it is waited for, with the reason and without the password", async () => {
+test("while waiting for the database, its address and the error are shown without the password", async () => {
   const logger = createLogger({ level: "silent", format: "json" });
   const config = loadConfig({ env: { DATABASE_URL: "postgres://app:s3cret@127.0.0.1:1/shop" } });
   const lifetime = new Lifetime({ graceMs: 0, logger });

@@ -10,7 +10,7 @@ function makeFolder(): string {
   return folder;
 }
 
-test("a key is made once, for its owner's eyes, and nothing is left beside it", () => {
+test("a key file is created once, readable only by its owner, without temporary files", () => {
   const folder = join(makeFolder(), "data");
   const path = join(folder, "key");
   expect(readOrCreateKeyFile(path, () => "one")).toEqual({ content: "one", isNew: true });
@@ -19,7 +19,7 @@ test("a key is made once, for its owner's eyes, and nothing is left beside it", 
   expect(readdirSync(folder)).toEqual(["key"]);
 });
 
-test("a file that cannot be read, or a folder that cannot be made, says which and what to do", () => {
+test("an unreadable file or folder gives an error with its path and advice", () => {
   const folder = makeFolder();
   mkdirSync(join(folder, "key"));
   writeFileSync(join(folder, "file"), "");

@@ -30,7 +30,7 @@ function held(): { close: Closer; release: () => void } {
   return { close: () => closed, release };
 }
 
-test("what was opened last is closed first, and the last line says stopped", async () => {
+test("resources are closed in reverse order, and the last log line is stopped", async () => {
   const { life, lines, exited } = lifetime();
   const closed: string[] = [];
   for (const name of ["database", "server"]) life.onEnd(async () => void closed.push(name));
@@ -40,7 +40,7 @@ test("what was opened last is closed first, and the last line says stopped", asy
   expect(lines.at(-1)).toBe("stopped");
 });
 
-test("the same signal arriving twice, from the terminal and through npm, stops in order", async () => {
+test("a signal that arrives twice, from the terminal and through npm, stops gracefully", async () => {
   const { life, exited, advance } = lifetime();
   const { close, release } = held();
   life.onEnd(close);
@@ -53,7 +53,7 @@ test("the same signal arriving twice, from the terminal and through npm, stops i
   expect(await exited).toBe(0);
 });
 
-test("a later signal stops at once, but not before what outlives the process is closed", async () => {
+test("a later signal stops at once, after resources that outlive the process are closed", async () => {
   const { life, lines, exited, advance } = lifetime();
   const closed: string[] = [];
   life.onEnd(async () => void closed.push("database"), { alsoWhenForced: true });
@@ -66,7 +66,7 @@ test("a later signal stops at once, but not before what outlives the process is 
   expect(lines.at(-1)).toMatch(/^stopped at once/);
 });
 
-test("even that has its limit, and so has a stop in order", async () => {
+test("both kinds of stop have a time limit", async () => {
   vi.useFakeTimers();
   try {
     const { life, exited } = lifetime(10_000);
@@ -79,7 +79,7 @@ test("even that has its limit, and so has a stop in order", async () => {
   }
 });
 
-test("of the grace something is kept for what closes last", async () => {
+test("part of the grace period is reserved for the last resources", async () => {
   const { life, exited, advance } = lifetime(25_000);
   const graces: number[] = [];
   const note = async (graceMs: number): Promise<void> => {
@@ -93,7 +93,7 @@ test("of the grace something is kept for what closes last", async () => {
   expect(graces).toEqual([23_000, 3_000]);
 });
 
-test("what cannot be closed does not keep the rest open", async () => {
+test("a resource that fails to close does not prevent closing the others", async () => {
   const { life, lines, exited } = lifetime();
   const closed: string[] = [];
   life.onEnd(async () => void closed.push("database"));

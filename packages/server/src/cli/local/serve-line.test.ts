@@ -10,7 +10,7 @@ test.each(["serve", "dev"])("%s with a port that is none is a wrong command line
   expect([code, err]).toEqual([2, expect.stringContaining("--port must be a whole number")]);
 });
 
-test("a wrong setting of the environment is none", async () => {
+test("an invalid environment variable is not a usage error", async () => {
   vi.stubEnv("PORT", "99999");
   onTestFinished(() => void vi.unstubAllEnvs());
   expect((await runCommand(["serve"])).code).toBe(1);
@@ -19,7 +19,7 @@ test("a wrong setting of the environment is none", async () => {
 test.each([
   ["--status", /at version 0\. Run `posthorn migrate`.*pending {2}0001/s],
   ["--dry-run", /create schema "posthorn".*-- 1 /s],
-])("migrate %s tells of a database that is still to be made, and makes none", async (flag, says) => {
+])("migrate %s reports that the database does not exist, and creates none", async (flag, says) => {
   const folder = mkdtempSync(join(tmpdir(), "posthorn-migrate-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const dataDir = join(folder, "data");

@@ -32,7 +32,7 @@ function document(...names: string[]): string {
 }
 
 describe("event types", () => {
-  test("are registered from a file or standard input, shown, listed and deleted, by version or whole", async () => {
+  test("are registered from a file or standard input, shown, listed and deleted", async () => {
     const path = file("order.json", JSON.stringify(orderPaid));
     const saved = await posthorn(["event-types", "put", "shop.paid", "--data", `@${path}`, "--json"]);
     expect(saved.json).toMatchObject({
@@ -70,7 +70,7 @@ describe("event types", () => {
     expect((await posthorn(["event-types", "get", "shop.paid"])).code).toBe(3);
   });
 
-  test("what get shows in JSON is put back as it was, and changed by what is given beside it", async () => {
+  test("put accepts the JSON of get, and options override it", async () => {
     await posthorn(["event-types", "put", "edited.type", "--data", JSON.stringify(orderPaid)]);
     const before = await posthorn(["event-types", "get", "edited.type", "--json"]);
     const put = ["event-types", "put", "edited.type", "--data", "-", "--json"];
@@ -85,7 +85,7 @@ describe("event types", () => {
     ]);
   });
 
-  test("put replaces a version as a whole: what is left out is gone", async () => {
+  test("put replaces a version completely", async () => {
     await posthorn(["event-types", "put", "replaced.type", "--data", JSON.stringify(orderPaid)]);
     const { json } = await posthorn(["event-types", "put", "replaced.type", "--json"]);
     expect(json).toMatchObject({ description: null, schema: null, example: null, redact: [] });
@@ -93,7 +93,7 @@ describe("event types", () => {
     expect(out).not.toMatch(/^(schema|example)$/m);
   });
 
-  test("a list is read page by page, and says where it goes on", async () => {
+  test("a list is read page by page, and prints the next cursor", async () => {
     for (const name of ["paged.a", "paged.b", "paged.c"]) await posthorn(["event-types", "put", name]);
     const first = await posthorn(["event-types", "list", "--limit", "2", "--json"]);
     expect(first.json.data).toHaveLength(2);
@@ -104,7 +104,7 @@ describe("event types", () => {
     expect(words.err).toBe(`There are more: use --limit 4 or --cursor ${first.json.next_cursor}\n`);
   });
 
-  test("deleting is asked for where somebody can answer, and says what comes of it", async () => {
+  test("delete asks for confirmation on a terminal", async () => {
     await posthorn(["event-types", "put", "asked.type"]);
     const remove = ["event-types", "delete", "asked.type"];
     const no = await posthorn(remove, { answers: "n" });
@@ -117,7 +117,7 @@ describe("event types", () => {
     );
   });
 
-  test("nothing in a description, a schema or an example can steer the terminal", async () => {
+  test("control characters are removed from descriptions, schemas and examples", async () => {
     const hostile = "\u001b[2J\u009b31m\u202eevil";
     const data = { description: hostile, schema: { title: hostile }, example: { [hostile]: hostile } };
     await posthorn(["event-types", "put", "hostile.type", "--data", JSON.stringify(data)]);
@@ -133,7 +133,7 @@ describe("event types", () => {
     await posthorn(["event-types", "delete", "hostile.type"]);
   });
 
-  test("colours are for a terminal that has them: only what is deprecated stands out", async () => {
+  test("deprecated types are coloured on a terminal with colours", async () => {
     await posthorn(["event-types", "put", "old.type", "--deprecated"]);
     const list = ["event-types", "list", "--limit", "1000"];
     expect((await posthorn(list, { hasColors: true })).out).toContain("\u001b[33myes");
@@ -142,7 +142,7 @@ describe("event types", () => {
 });
 
 describe("import and export", () => {
-  test("an import says what it would do, does it, and finds it done the next time", async () => {
+  test("an import can be previewed, and changes nothing the second time", async () => {
     const path = file("openapi.json", document("imported.a", "imported.b"));
     const run = ["event-types", "import", "--data", `@${path}`];
     const dry = await posthorn([...run, "--dry-run"]);
@@ -156,7 +156,7 @@ describe("import and export", () => {
     expect((await posthorn(run)).out).toMatch(/imported\.a +1 +unchanged/);
   });
 
-  test("what is exported is imported from standard input as it was; AsyncAPI is for others to read", async () => {
+  test("an OpenAPI export can be imported again; an AsyncAPI export cannot", async () => {
     await posthorn(["event-types", "put", "carried.type", "--data", JSON.stringify(orderPaid)]);
     const exported = await posthorn(["event-types", "export"]);
     expect(exported.json.openapi).toBe("3.1.0");
@@ -173,7 +173,7 @@ describe("import and export", () => {
     expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("must be OpenAPI 3.1")]);
   });
 
-  test("of a document with one wrong webhook nothing is registered, and every wrong place is told", async () => {
+  test("a document with an invalid webhook registers nothing, and all errors are reported", async () => {
     const wrong = await posthorn(["event-types", "import", "--data", "-"], {
       stdin: document("half.good", "Not A Type", "webhook.mine"),
     });
@@ -197,7 +197,7 @@ describe("what goes wrong", () => {
     [["import", "--data", '{"openapi":"3.0.3"}'], "must be OpenAPI 3.1"],
     [["import", "--data", '{"openapi":"3.1.0"}'], "has no webhooks"],
     [["list", "--cursor", "nonsense"], "cursor"],
-  ])("event-types %j is refused by the server, which says why", async (args, says) => {
+  ])("event-types %j is rejected by the server with a reason", async (args, says) => {
     const result = await posthorn(["event-types", ...args]);
     expect([result.code, result.out]).toEqual([3, ""]);
     expect(result.err).toContain(says);
@@ -218,20 +218,20 @@ describe("what goes wrong", () => {
     [["import", "--data", "-"], "Standard input is not JSON"],
     [["export", "--format", "raml"], "Allowed choices are openapi, asyncapi"],
     [["list", "--limit", "0"], "--limit must be a whole number from 1"],
-  ])("event-types %j is a mistake of usage", async (args, says) => {
+  ])("event-types %j is a usage error", async (args, says) => {
     const result = await posthorn(["event-types", ...args]);
     expect([result.code, result.out]).toEqual([2, ""]);
     expect(result.err).toContain(says);
   });
 
-  test("a file that is not JSON is named, and nothing is asked of the server", async () => {
+  test("a file that is not JSON is named, and no request is sent", async () => {
     const path = file("openapi.json", "openapi: 3.1.0");
     const result = await posthorn(["event-types", "import", "--data", `@${path}`]);
     expect([result.code, result.out]).toEqual([2, ""]);
     expect(result.err).toContain(`${path} is not JSON: `);
   });
 
-  test("who may read the catalogue may not change it: the scope is named, and where to give another key", async () => {
+  test("a key that can only read the catalogue gets an error that names the missing scope", async () => {
     const create = ["keys", "create", "reader", "--scopes", "deliveries:read", "--json"];
     const { key } = (await posthorn(create)).json;
     const as = (...args: string[]) => posthorn(["event-types", ...args, "--key", key]);

@@ -9,7 +9,7 @@ async function publish(tenant: string): Promise<string> {
 }
 
 describe("stats", () => {
-  test("has on one screen what waits, what is dead, how the last hour ended, and where to look next", async () => {
+  test("shows the backlog, dead letters, recent results and next steps on one screen", async () => {
     await makeEndpoint("counted", await receiver(200));
     await makeEndpoint("dying", await receiver(400));
     await makeEndpoint("failing", await receiver(503));
@@ -37,7 +37,7 @@ describe("stats", () => {
     expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  test("are of one tenant or endpoint, of an hour or a day, and in JSON what the API answers", async () => {
+  test("can be limited to a tenant, endpoint and period, and printed as JSON", async () => {
     const id = await makeEndpoint("narrow", await receiver(400));
     await deliveryOf(await publish("narrow"), "dead");
     const ofOne = await posthorn(["stats", "--tenant", "narrow", "--endpoint", id, "--period", "day"]);
@@ -90,7 +90,7 @@ describe("audit", () => {
     });
   });
 
-  test("is narrowed by operation and time, and read page by page", async () => {
+  test("is filtered by operation and time, and read page by page", async () => {
     for (const name of ["One", "Two", "Three"]) await posthorn(["tenants", "put", "paged", "--name", name]);
     await posthorn(["members", "put", "bob", "--tenant", "paged", "--role", "member"]);
     const list = ["audit", "list", "--tenant", "paged", "--json"];
@@ -111,14 +111,14 @@ describe("audit", () => {
     expect(await names("--since", at, "--action", "tenants.put")).toEqual([{ name: "Three" }]);
   });
 
-  test("an action that is none is refused, with the one that was probably meant", async () => {
+  test("an unknown action is rejected with a suggestion", async () => {
     const { code, err } = await posthorn(["audit", "list", "--action", "endpoint.update"]);
     expect([code, err]).toEqual([3, expect.stringContaining("Did you mean endpoints.update?")]);
     const none = await posthorn(["audit", "list", "--tenant", "nobody"]);
     expect(none.out).toBe("No entries found.\n");
   });
 
-  test("what a server began and did not live to end has a result that nobody knows", async () => {
+  test("a change that a server did not finish has an unknown result", async () => {
     await server().hooks.auditLog.begin({
       actorKind: "admin",
       actorId: null,
@@ -135,7 +135,7 @@ describe("audit", () => {
     expect(out).toMatch(/admin key +interrupted +tenants\.delete +unknown +– +–\n$/);
   });
 
-  test("a change as long as a catalogue is cut in the table, and whole in JSON", async () => {
+  test("a long change is cut in the table and complete in JSON", async () => {
     const events = Array.from({ length: 60 }, (_, index) => `long.type_${index}`);
     await makeEndpoint("long", "https://a.example/in");
     const create = ["endpoints", "create", "https://b.example/in", "--tenant", "long"];
@@ -166,7 +166,7 @@ describe("what goes wrong", () => {
     expect(result.err).toContain(says);
   });
 
-  test("a key without the scope is told which it needs, and where to give another", async () => {
+  test("a key without the scope gets an error that names the scope", async () => {
     const keyWith = async (scopes: string, ...more: string[]) =>
       (await posthorn(["keys", "create", "x", "--scopes", scopes, ...more, "--json"])).json.key;
     const publisher = await keyWith("events:publish");

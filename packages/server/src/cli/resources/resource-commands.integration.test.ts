@@ -6,7 +6,7 @@ import { receiver, useCommandServer } from "../../../../../tests/support/command
 const { server, posthorn, makeEndpoint } = useCommandServer();
 
 describe("endpoints", () => {
-  test("are made, shown, changed, turned off and on, tried, given new secrets, and deleted", async () => {
+  test("are created, shown, changed, disabled, enabled, tested, rotated and deleted", async () => {
     await posthorn(["tenants", "put", "endpoints"]);
     const of = ["--tenant", "endpoints"];
     const url = await receiver(200);
@@ -56,7 +56,7 @@ describe("endpoints", () => {
     expect((await posthorn(["endpoints", "get", id, ...of])).code).toBe(3);
   });
 
-  test("that sign with a key pair say where its public half is, and that the other is nobody's", async () => {
+  test("with a key pair print the URL of the public key, and a warning about the private key", async () => {
     await posthorn(["tenants", "put", "pairs"]);
     const create = ["endpoints", "create", await receiver(200), "--tenant", "pairs"];
     const pair = ["--scheme", "standard-webhooks-v1a"];
@@ -72,7 +72,7 @@ describe("endpoints", () => {
     expect(shared).toMatchObject({ err: "", out: expect.not.stringContaining("public keys") });
   });
 
-  test("that get a secret for one more scheme are not said to have lost the one before", async () => {
+  test("keep the other secrets when a scheme gets its own", async () => {
     await posthorn(["tenants", "put", "moving"]);
     const url = await receiver(200);
     const theirs = ["--scheme", "stripe", "--secret", "whsec_of_the_old_sender"];
@@ -82,7 +82,7 @@ describe("endpoints", () => {
     expect(rotated.err).toBe("There was no previous secret.\n");
   });
 
-  test("are tried with an event of one's own, and its attempt shows where the time went", async () => {
+  test("can be tested with a custom event, and the attempt shows the phases", async () => {
     await posthorn(["tenants", "put", "tried"]);
     const of = ["--tenant", "tried"];
     const { id } = (await posthorn(["endpoints", "create", await receiver(200), ...of, "--json"])).json;
@@ -97,7 +97,7 @@ describe("endpoints", () => {
     expect((await posthorn(["endpoints", "test", id, ...of, "--data", "{total"])).code).toBe(2);
   });
 
-  test("are shown in words with all that is set, and headers by their names alone", async () => {
+  test("are shown with all settings, and headers without values", async () => {
     await posthorn(["tenants", "put", "wordy"]);
     const of = ["--tenant", "wordy"];
     const settings = {
@@ -137,7 +137,7 @@ describe("endpoints", () => {
     expect(changed).toMatch(/^retries +exponential from 1s to 1h, 9 attempts, after transient failures$/m);
   });
 
-  test("are given formats, schemes, tokens and a handshake by options, and a part of a setting leaves the rest", async () => {
+  test("accept formats, schemes, tokens and a handshake as options, and change only the given parts", async () => {
     await posthorn(["tenants", "put", "optional"]);
     const of = ["--tenant", "optional"];
     const url = await receiver(200);
@@ -195,7 +195,7 @@ describe("endpoints", () => {
     [["--handshake-rate", "5"], "give it with --handshake"],
     [["--token-in", "query"], "give it with --token"],
     [["--scheme-secret", "github"], "with a = between"],
-  ])("options that make no sense are refused before anybody is asked: %j", async (args, says) => {
+  ])("invalid options are rejected before a request is sent: %j", async (args, says) => {
     const { code, err } = await posthorn([
       "endpoints",
       "create",
@@ -207,7 +207,7 @@ describe("endpoints", () => {
     expect([code, err]).toEqual([2, expect.stringContaining(says)]);
   });
 
-  test("what is listed can be imported: there again as it was, elsewhere as new", async () => {
+  test("the output of list can be imported, unchanged or as new endpoints", async () => {
     for (const tenant of ["from", "to"]) await posthorn(["tenants", "put", tenant]);
     const settings =
       '{"headers":{"X-Team":"a"},"retry_policy":"30s,5m","filter":{"data":{"a":1}},"rate_limit":7}';
@@ -253,7 +253,7 @@ describe("endpoints", () => {
     expect([strange.code, strange.err]).toEqual([2, expect.stringContaining("has no list of endpoints")]);
   });
 
-  test("what cannot be taken back is asked for where somebody can answer", async () => {
+  test("irreversible changes ask for confirmation on a terminal", async () => {
     const id = await makeEndpoint("asking", "https://hooks.example/in");
     const remove = ["endpoints", "delete", id, "--tenant", "asking"];
     const no = await posthorn(remove, { answers: "n" });
@@ -267,7 +267,7 @@ describe("endpoints", () => {
 });
 
 describe("tenants, members and keys", () => {
-  test("tenants are made, changed, shown and deleted", async () => {
+  test("tenants are created, changed, shown and deleted", async () => {
     expect(
       (await posthorn(["tenants", "put", "t1", "--name", "One", "--inactive", "--json"])).json,
     ).toMatchObject({ name: "One", is_active: false });
@@ -283,7 +283,7 @@ describe("tenants, members and keys", () => {
     expect((await posthorn(["tenants", "put", "t1", "--restore", "--json"])).json.id).toBe("t1");
   });
 
-  test("topics are opened to everybody with a warning, shown, and closed", async () => {
+  test("topics are made public with a warning, shown, and removed", async () => {
     const open = await posthorn(["tenants", "put", "open", "--websub-topics", "order.paid, invoice.*"]);
     expect(open.err).toContain("without a key");
     expect(open.out).toMatch(/^websub topics +order\.paid invoice\.\*$/m);
@@ -294,7 +294,7 @@ describe("tenants, members and keys", () => {
     expect(closed.json.websub_topics).toEqual([]);
   });
 
-  test("members are made, shown, given a token and removed", async () => {
+  test("members are added, shown, given a token and removed", async () => {
     await posthorn(["tenants", "put", "clubs"]);
     const of = ["--tenant", "clubs"];
     expect(
@@ -320,7 +320,7 @@ describe("tenants, members and keys", () => {
     expect((await posthorn(["members", "delete", "ann", ...of])).out).toBe("ann is removed.\n");
   });
 
-  test("keys are made, used, listed and revoked", async () => {
+  test("keys are created, used, listed and revoked", async () => {
     await posthorn(["tenants", "put", "keyed"]);
     const made = await posthorn([
       "keys",
@@ -356,7 +356,7 @@ describe("tenants, members and keys", () => {
 });
 
 describe("replays and dead letters", () => {
-  test("what is dead is counted, sent again and followed to its end", async () => {
+  test("dead letters are counted, replayed and followed to the end", async () => {
     const failing = await receiver(400);
     const id = await makeEndpoint("replaying", failing);
     for (const n of [1, 2])
@@ -380,7 +380,7 @@ describe("replays and dead letters", () => {
     expect((await posthorn(["replay", "start", ...of, "--rate", "5001"])).code).toBe(2);
   });
 
-  test("a delivery is cancelled, and a dead letter deleted for good", async () => {
+  test("a delivery is cancelled, and a dead letter is deleted permanently", async () => {
     await makeEndpoint("cancelling", await receiver(503));
     await posthorn(["publish", "order.paid", "--tenant", "cancelling", "--data", "{}"]);
     const queue = ["deliveries", "retry-queue", "--tenant", "cancelling", "--json"];
@@ -395,18 +395,18 @@ describe("replays and dead letters", () => {
   });
 });
 
-describe("what the server advises", () => {
+describe("advice of the server", () => {
   const create = (tenant: string) =>
     posthorn(["endpoints", "create", "https://a.example/in", "--tenant", tenant]);
 
-  test("is told in words of the command: a tenant that is not there, and one that was deleted", async () => {
+  test("names commands for an unknown tenant and for a deleted one", async () => {
     expect((await create("nowhere")).err).toContain("Create it with: posthorn tenants put <tenant>");
     await posthorn(["tenants", "put", "gone"]);
     await posthorn(["tenants", "delete", "gone", "--yes"]);
     expect((await posthorn(["tenants", "put", "gone"])).err).toContain("Use --restore to restore it");
   });
 
-  test("is told in words of the command: an id of another tenant, and a setting of the server", async () => {
+  test("names commands for an id of another tenant and for a setting of the server", async () => {
     await posthorn(["tenants", "put", "full"]);
     const id = "ep_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10";
     const data = JSON.stringify([{ id, url: "https://a.example/in", events: ["*"] }]);

@@ -6,7 +6,7 @@ import { clean, cleanLines, distanceText, jsonText, safeJson, timeText, toned } 
 
 const plain = { columns: null, hasColors: false };
 
-describe("text from elsewhere", () => {
+describe("untrusted text", () => {
   test.each(["\u001b[2J", "\r", "\n", "\u0000", "\u007f", "\u009b31m", "\u2028", "\u202e", "\u2066"])(
     "%j cannot steer",
     (text) => {
@@ -16,7 +16,7 @@ describe("text from elsewhere", () => {
     },
   );
 
-  test("lines stay lines where they may", () => {
+  test("line breaks are kept where they are allowed", () => {
     expect(safeJson('{\r\n"a":\t"\u2028"}')).toBe('{ \n"a":\t"\\u2028"}');
     expect(cleanLines("a\n\tb\u001b\r")).toBe("a\n\tb\ufffd\ufffd");
     expect(clean("é 漢 👍")).toBe("é 漢 👍");
@@ -30,20 +30,20 @@ describe("a table", () => {
   ];
   const rows = [{ id: "ep_0197a3c2-7d1e", url: "https://example.com/a/very/long/path" }];
 
-  test("is as wide as it is in a pipe", () => {
+  test("is not cut in a pipe", () => {
     expect(table(plain, columns, rows)).toBe(
       "ID                URL\nep_0197a3c2-7d1e  https://example.com/a/very/long/path",
     );
   });
 
-  test("fits the terminal by cutting long text, and never an id", () => {
+  test("fits the terminal by cutting long text but not ids", () => {
     const lines = table({ ...plain, columns: 32 }, columns, rows).split("\n");
     expect(lines[1]).toBe("ep_0197a3c2-7d1e  https://examp…");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(32);
     expect(table({ ...plain, columns: 10 }, columns, rows)).toContain("ep_0197a3c2-7d1e  https:/…");
   });
 
-  test("shows what is not there as a dash, and colours only where they are wanted", () => {
+  test("shows missing values as a dash, and colours only if enabled", () => {
     expect(
       facts(plain, [
         ["a", null],
@@ -67,7 +67,7 @@ test.each<[env: Record<string, string>, isTerminal: boolean, expected: boolean]>
   expect(wantsColors(env, isTerminal)).toBe(expected);
 });
 
-test("times are UTC, and distances have the unit that tells most", () => {
+test("times are in UTC, and distances use the largest unit", () => {
   const now = new Date("2026-11-15T10:00:00Z");
   expect(timeText("2026-11-15T10:00:00.5+01:00")).toBe("2026-11-15 09:00:00.500Z");
   expect([timeText(null), timeText("x\u001b")]).toEqual(["–", "x\ufffd"]);
@@ -82,7 +82,7 @@ test("times are UTC, and distances have the unit that tells most", () => {
   ]);
 });
 
-test("a progress bar is drawn and taken away where somebody watches, and nowhere else", () => {
+test("a progress bar is drawn and removed only on a terminal", () => {
   const drawn: string[] = [];
   const draw = (text: string): void => void drawn.push(text);
   for (const isInteractive of [false, true]) {

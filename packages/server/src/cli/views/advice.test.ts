@@ -70,13 +70,13 @@ test.each([
   else expect(advice).toContain(says);
 });
 
-test.each(END_REASONS)("one that is dead because of %s has advice of its own", (dead_reason) => {
+test.each(END_REASONS)("a delivery that is dead because of %s has specific advice", (dead_reason) => {
   const advice = adviceFor({ ...delivery, state: "dead", dead_reason }, endpoint, now);
   expect(advice).not.toContain("It is not retried automatically");
   if (dead_reason !== "endpoint_deleted") expect(advice).toContain("posthorn retry dlv_1");
 });
 
-test("one that is dead on a disabled endpoint needs both, to enable it and to retry", () => {
+test("advice for a dead letter of a disabled endpoint is to enable it and to retry", () => {
   const dead = { ...delivery, state: "dead" as const, dead_reason: "gone" as const };
   const advice = adviceFor(dead, { ...endpoint, is_active: false, disabled_reason: "gone" }, now);
   expect(advice).toMatch(/posthorn endpoints enable ep_1 --tenant acme .*posthorn retry dlv_1$/);

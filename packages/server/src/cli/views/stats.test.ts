@@ -18,7 +18,7 @@ function shown(stats: Stats, hasColors = false): string {
   return statsText({ hasColors }, stats, { period: "hour" });
 }
 
-test("a count that was not counted to its end is at least so much", () => {
+test("an inexact count is shown as a lower bound", () => {
   const now = {
     ...quiet.now,
     dead: { count: 10_000, is_exact: false },
@@ -40,11 +40,11 @@ test.each([
   expect(/^success rate +(.+)$/m.exec(shown({ ...quiet, ended }))?.[1]).toBe(text);
 });
 
-test("nothing is advised where nothing failed", () => {
+test("gives no advice without failures", () => {
   expect(shown(quiet)).not.toContain("→");
 });
 
-test("headings stand out on a terminal with colours, and on no other", () => {
+test("headings are bold only on a terminal with colours", () => {
   expect(shown(quiet, true)).toContain("\u001b[1mNow");
   expect(shown(quiet)).not.toContain("\u001b");
 });

@@ -24,7 +24,7 @@ async function open() {
   };
 }
 
-test("an endpoint that answered 410 keeps what comes, and delivers it when it is enabled", async () => {
+test("an endpoint disabled by 410 holds its deliveries until it is enabled", async () => {
   const { server, receiver, path, publish, numbers } = await open();
   receiver.answer("/in", [{ status: 410 }, { status: 200 }]);
   await publish(1);
@@ -55,7 +55,7 @@ test("a backlog is discarded on request: dead with its reason, and nothing of it
   expect(await dead()).toMatchObject([{ dead_reason: "discarded" }, { dead_reason: "discarded" }]);
 });
 
-test("is_active says the same: off keeps, on delivers", async () => {
+test("is_active disables and enables like the operations", async () => {
   const { server, receiver, path, publish, dead } = await open();
   await server.call("PATCH", path, { is_active: false });
   await publish(1);

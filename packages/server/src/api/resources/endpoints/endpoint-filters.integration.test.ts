@@ -17,7 +17,7 @@ const event = (data: unknown, more: object = {}) => ({ tenant: "acme", type: "or
 const pointersOf = ({ json }: { json: { errors: { pointer: string }[] } }) =>
   json.errors.map(({ pointer }) => pointer);
 
-test("a filter is set, shown as it was written, changed and taken away", async () => {
+test("a filter is set, returned unchanged, changed and removed", async () => {
   const server = await world();
   const filter = {
     data: { orderTotal: { $gte: 100 }, snake_case: { camelCase: "x" }, $$ref: null },
@@ -210,7 +210,7 @@ test("what is imported is the tenant's that it is imported for, whatever it says
   expect((await server.call("GET", `${acme}/${json.endpoints[0].id}`)).json.tenant).toBe("acme");
 });
 
-test("an import cannot reach another tenant's endpoint, and says of it what it says of none", async () => {
+test("an import treats another tenant's endpoint as unknown", async () => {
   const server = await world();
   await server.call("PUT", "/api/v1/tenants/rivals");
   const { json: theirs } = await server.call("POST", "/api/v1/tenants/rivals/endpoints", hook);

@@ -132,7 +132,7 @@ test("what is exported as OpenAPI is imported as it was", async () => {
   expect([wrong.status, wrong.json.errors[0].parameter]).toEqual([422, "type"]);
 });
 
-test("somebody else's OpenAPI is imported with all that its schemas refer to", async () => {
+test("an OpenAPI document of another tool is imported with all referenced schemas", async () => {
   const server = shared();
   const document = {
     openapi: "3.1.0",

@@ -200,7 +200,7 @@ test.each([
   "created_before=2026-04-31",
   "tenant=a&tenant=b",
   "cursor=x",
-])("a list asked with ?%s is refused", async (query) => {
+])("a list with ?%s is rejected", async (query) => {
   const server = await startServer({ started: false });
   const answer = await server.call("GET", `/api/v1/events?${query}`);
   expect([answer.status, answer.json.errors]).toEqual([

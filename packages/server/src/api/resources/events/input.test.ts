@@ -88,7 +88,7 @@ test("unknown names are refused, also those JavaScript treats in its own way", (
   }
 });
 
-test("every wrong item of an array is pointed at", () => {
+test("every invalid item of an array is reported", () => {
   const good = '{"tenant":"t","type":"a","data":1}';
   expect(
     placesOf(`[${good},5,{"tenant":"t","data":1},${good},{"tenant":"t","type":"a","data":1,"x/y":1}]`).map(
@@ -112,7 +112,7 @@ test("an event with more than 100 names is refused before anyone looks at them, 
   }
 });
 
-test("a batch in which every event is wrong is told of the first", () => {
+test("a batch of invalid events reports the first", () => {
   expect(placesOf(`[${Array(500).fill("1").join(",")}]`)).toHaveLength(21);
 });
 

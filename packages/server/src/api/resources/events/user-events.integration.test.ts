@@ -13,7 +13,7 @@ async function startWithUser(): Promise<TestServer> {
 
 const invited = { user: "anna", type: "user.invited", data: {} };
 
-test("an event for a user is answered with one for each tenant", async () => {
+test("publishing for a user returns one event per tenant", async () => {
   const server = await startWithUser();
   const { status, json } = await server.call("POST", "/api/v1/events", invited);
   expect([status, json]).toEqual([
@@ -35,7 +35,7 @@ test("an event for a user is answered with one for each tenant", async () => {
   expect(again.json.events.map(({ duplicate }: { duplicate: boolean }) => duplicate)).toEqual([true, true]);
 });
 
-test("a key of one tenant may not publish for a user, whoever that is", async () => {
+test("a key of a tenant may not publish for a user", async () => {
   const server = await startWithUser();
   const made = { name: "x", tenant: "acme", scopes: ["admin"] };
   const { json } = await server.call("POST", "/api/v1/keys", made);
@@ -75,7 +75,7 @@ test("a tenant's admin cannot make itself the tenant of somebody else's user", a
   expect(json.events.map(({ tenant }: { tenant: string }) => tenant)).toEqual(["acme", "beta"]);
 });
 
-test("a key of one tenant is told which key publishes for a user", async () => {
+test("a key of a tenant gets an error that names the key needed to publish for a user", async () => {
   const server = await startWithUser();
   const made = await server.call("POST", "/api/v1/keys", {
     name: "acme",

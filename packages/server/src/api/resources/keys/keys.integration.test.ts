@@ -45,7 +45,7 @@ test("a key is shown once, and the database holds nothing that could be used as 
   expect(await calling(server, made.id)("GET", "/api/v1/tenants/acme")).toMatchObject({ status: 401 });
 });
 
-test("scopes say what a key may do, and the refusal which one it lacks", async () => {
+test("scopes limit a key, and the error names the missing one", async () => {
   const server = shared();
   await server.call("PUT", "/api/v1/tenants/acme");
   const { key } = await makeKey(server, { scopes: ["events:publish"] });
@@ -74,7 +74,7 @@ test.each([
   expect([status, json.errors?.[0]?.pointer]).toEqual([422, pointer]);
 });
 
-test("the longest name and the highest rate are taken; a tenant that does not exist is not", async () => {
+test("the longest name and the highest rate are accepted; an unknown tenant is rejected", async () => {
   const server = shared();
   await makeKey(server, { name: "x".repeat(200), scopes: ["admin"], rate_limit: 100_000 });
   const { status, json } = await server.call("POST", "/api/v1/keys", {
@@ -123,7 +123,7 @@ test("a revoked key stops within a second on another node too", async () => {
   await other.stop({ graceMs: 0 });
 });
 
-test("a key past its rate waits as long as Retry-After says, and others do not", async () => {
+test("a key over its rate limit waits for Retry-After, and other keys do not", async () => {
   const server = await startServer({ started: false, keyRateLimit: 50 });
   const slow = await makeKey(server, { scopes: ["deliveries:read"], rate_limit: 2 });
   const usual = await makeKey(server, { scopes: ["deliveries:read"] });
@@ -163,7 +163,7 @@ test("a key of one tenant makes keys for that tenant only", async () => {
   expect(listed.json.data.map(({ tenant }: { tenant: string }) => tenant)).toEqual(["acme", "acme"]);
 });
 
-test("a key of one tenant gives away no more requests than it may make itself", async () => {
+test("a key of a tenant cannot create keys with a higher rate limit", async () => {
   const server = shared();
   await server.call("PUT", "/api/v1/tenants/acme");
   const { key } = await makeKey(server, { tenant: "acme", scopes: ["admin"], rate_limit: 50 });

@@ -67,7 +67,7 @@ test("a link opens a session of its tenant with what an admin may, and of two at
   }
 });
 
-test("what a customer changes is in the audit log under the link, or under the member it was for", async () => {
+test("changes of a customer are in the audit log with the link or the member", async () => {
   const nobody = await linkFor();
   const anna = await linkFor({ user: "anna" });
   for (const { url, id } of [nobody, anna]) {
@@ -121,7 +121,7 @@ test.each<[input: object, status: number, pointer: string | undefined]>([
   [{ role: "admin", scopes: ["deliveries:read"] }, 422, "/scopes"],
   [{ user: "nobody" }, 404, undefined],
   [{ user: "no body" }, 404, undefined],
-])("a link with %j is answered with %i", async (input, status, pointer) => {
+])("a link with %j returns %i", async (input, status, pointer) => {
   const answer = await server.call("POST", LINKS, input);
   expect([answer.status, answer.json.errors?.[0].pointer]).toEqual([status, pointer]);
 });
@@ -137,12 +137,12 @@ test("a link lets its customer in at the portal alone, and an operator nobody th
   expect([operator.status, operator.headers.get("set-cookie")]).toEqual([401, null]);
 });
 
-test("a link of a tenant that is not there is 404", async () => {
+test("a link of an unknown tenant returns 404", async () => {
   const { status, json } = await server.call("POST", "/api/v1/tenants/nobody/portal-links");
   expect([status, json.code]).toEqual([404, "tenant_not_found"]);
 });
 
-test("a revoked link lets nobody in, and its session ends; of another tenant it is not revoked", async () => {
+test("a revoked link is rejected and its session ends; another tenant cannot revoke it", async () => {
   const unused = await linkFor();
   const used = await linkFor();
   const { headers } = await signIn(server, { code: codeIn(used.url) });

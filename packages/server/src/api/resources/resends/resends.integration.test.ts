@@ -34,7 +34,7 @@ async function setUp(tenants: readonly string[]) {
   return { server, client, deliveries, resend };
 }
 
-test("lists what was sent again, newest first and page by page, and nothing that was sent once", async () => {
+test("lists resends, newest first and page by page", async () => {
   const { client, deliveries, resend } = await setUp(["acme", "rivals"]);
   expect((await client.resends.list()).data).toEqual([]);
   const before = new Date().toISOString();

@@ -199,7 +199,7 @@ describe("a session is for our own pages", () => {
     expect((await server.call("GET", "/api/v1/tenants/evil")).status).toBe(404);
   });
 
-  test("a form of another site, which can send JSON only as text, signs nobody in", async () => {
+  test("a form of another site cannot sign in", async () => {
     const body = JSON.stringify({ key: adminKey });
     const form = { "content-type": "text/plain" };
     expect(await rawRequest(server.url, SESSION, { method: "POST", headers: form, body })).toMatchObject({
@@ -282,7 +282,7 @@ describe("a session is for our own pages", () => {
     expect(other.status).toBe(401);
   });
 
-  test("beside a key a cookie is not read, and nothing is asked of the page", async () => {
+  test("with a key, cookies and the page header are ignored", async () => {
     const { key } = await makeKey({ tenant: "acme", scopes: ["deliveries:read"] });
     const both = {
       cookie: headers.cookie as string,

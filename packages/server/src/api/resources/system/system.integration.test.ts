@@ -18,7 +18,7 @@ function databaseOf({ connectionString }: TestServer) {
   return pool;
 }
 
-test("the installation shows its version, migrations, workers, what is owed and its settings", async () => {
+test("the system resource returns version, migrations, workers, backlog and retention", async () => {
   const server = await startServer({ posthorn: { retentionDays: 7 } });
   const client = createClient({ url: server.url, key: adminKey, checksAnswers: true });
   await eventually("somebody leads", async () => (await client.system.get()).workers.data[0]?.leads === true);
@@ -41,7 +41,7 @@ test("the installation shows its version, migrations, workers, what is owed and 
   });
 });
 
-test("a server that has a sink says so", async () => {
+test("a server with a sink reports it", async () => {
   const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "public" } });
   expect((await server.call("GET", "/api/v1/system")).json.has_sink).toBe(true);
 });
@@ -57,7 +57,7 @@ test("it is for keys of the whole installation, with deliveries:read", async () 
   expect(await status(["admin"], "acme")).toBe(403);
 });
 
-test("endpoints in trouble are listed by what it is, those for longest first, and up to a hundred", async () => {
+test("endpoints in trouble are listed by kind, longest first, at most 100", async () => {
   const server = await startServer({ started: false, posthorn: { maxEndpointsPerTenant: 200 } });
   const pool = databaseOf(server);
   await server.call("PUT", "/api/v1/tenants/acme");
