@@ -61,7 +61,7 @@ export default defineConfig({
         extends: true,
         // the dashboard without a browser; its libraries as a browser loads them
         resolve: {
-          alias: { "virtual:operations": at("operations.ts"), uplot: at("uplot.ts") },
+          alias: { "virtual:operations": at("operations.ts") },
         },
         ssr: { resolve: { conditions: ["posthorn-source", "browser", "development|production"] } },
         test: {

@@ -1,7 +1,10 @@
 // A DOM without a browser. Only what pages need is global, so that the server of a test runs in the same process on
 // Node's own fetch, streams and timers.
 import { Window } from "happy-dom";
-import { afterEach } from "vitest";
+import { afterEach, vi } from "vitest";
+
+// needs a canvas, and the table with the data of a day takes a second to render
+vi.mock("../../packages/dashboard/src/components/chart/chart.tsx", () => ({ Chart: () => null }));
 
 export const ORIGIN = "http://dashboard.test";
 
@@ -66,7 +69,7 @@ const { timeoutManager } = await import("@tanstack/react-query");
 const { cleanup, configure, fireEvent } = await import("@testing-library/react");
 configure({
   // long enough for a server, its database and a receiver that share busy processors with the page
-  asyncUtilTimeout: 5_000,
+  asyncUtilTimeout: 8_000,
   // without the whole page in the message
   getElementError: (message) => new Error(`${message}\n${document.body.textContent}`),
 });
@@ -77,7 +80,7 @@ afterEach(() => {
 });
 
 // pages poll every few seconds
-const POLL_MS = 300;
+const POLL_MS = 500;
 timeoutManager.setTimeoutProvider({
   setTimeout: (callback, ms) => setTimeout(callback, ms),
   clearTimeout: (id) => clearTimeout(id),
