@@ -1,5 +1,4 @@
-// An installation as it looks on an ordinary day: three customers, a day of deliveries behind it, and one receiver that
-// is out of order.
+// A typical installation: three customers, a day of deliveries, and one failing receiver.
 import { onTestFinished } from "vitest";
 import { createPool } from "./postgres.ts";
 import { startServer, type TestServer } from "./start-server.ts";
@@ -7,7 +6,7 @@ import { startStatusReceiver } from "./status-receiver.ts";
 
 export interface BusyShop {
   readonly server: TestServer;
-  /** To a receiver that answers 500. */
+  /** Its receiver returns HTTP 500. */
   readonly failing: { readonly id: string; readonly url: string };
 }
 
@@ -50,7 +49,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   "customer.created": "Somebody signed up.",
 };
 
-/** What workers would have counted: a wave over the hour, a day for each endpoint, the last hours bad for one. */
+/** Writes statistics as workers would: a wave over the hour, a day per endpoint, and failures of one in the last hours. */
 async function fillDay(server: TestServer, well: readonly string[], failing: string): Promise<void> {
   const pool = createPool(server.connectionString);
   onTestFinished(() => pool.end());
@@ -88,7 +87,7 @@ async function fillDay(server: TestServer, well: readonly string[], failing: str
 }
 
 const INSTALLATION = "00000000-0000-0000-0000-000000000000";
-/** How many of a hundred took how long, by the ranges of the counters: most between 10 and 100 ms. */
+/** A latency histogram of a hundred attempts: most took between 10 and 100 ms. */
 const SPREAD = [0, 0, 0, 0, 2, 6, 14, 26, 24, 14, 7, 4, 2, 1];
 const RANGES = 24;
 

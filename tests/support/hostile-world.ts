@@ -1,5 +1,5 @@
-// A server on which everything that anybody may write is hostile: names, descriptions, payloads, answers, headers. With
-// deliveries in every state, so that each screen has something to show.
+// A server with hostile input everywhere: names, descriptions, payloads, responses, headers. It has deliveries in every
+// state, so that each screen has content.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
@@ -7,7 +7,7 @@ import { eventuallyPasses } from "./eventually.ts";
 import { HOSTILE_TEXTS } from "./hostile-texts.ts";
 import { startServer, type TestServer } from "./start-server.ts";
 
-/** Redacted by the catalogue: whoever may not read payloads finds it nowhere. */
+/** Redacted by the catalogue: never shown to a session that may not read payloads. */
 export const REDACTED = "card-4242-must-not-be-seen";
 
 export interface HostileWorld {
@@ -45,7 +45,7 @@ export async function startHostileWorld(atEnd: AtEnd): Promise<HostileWorld> {
   };
 }
 
-/** What has a name of one's own gets one of each. */
+/** Creates a named resource for each hostile text. */
 async function nameThings(server: TestServer, text: string, index: number): Promise<void> {
   const agent = { "user-agent": text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 1_000) };
   const answers = [
@@ -57,12 +57,12 @@ async function nameThings(server: TestServer, text: string, index: number): Prom
       agent,
     ),
   ];
-  // a text may be refused as a whole, in words; anything else is a mistake of ours
+  // a text may be rejected with an error; any other failure is a bug
   for (const { status } of answers)
     expect([index, [200, 201, 422, 400].includes(status)]).toEqual([index, true]);
 }
 
-/** Nine texts in each: every endpoint's settings list all types. */
+/** Nine texts per event type, because the settings of every endpoint list all types. */
 async function describeType(server: TestServer, at: number): Promise<void> {
   const texts = HOSTILE_TEXTS.slice(at, at + 9).map(storable);
   const { status } = await server.call("PUT", `/api/v1/event-types/hostile.t${at}`, {
@@ -73,7 +73,7 @@ async function describeType(server: TestServer, at: number): Promise<void> {
   expect(status).toBe(200);
 }
 
-/** Three of acme: one is refused for good, one is tried again, one wants something else and has not agreed to anything. */
+/** Three endpoints of acme: one rejects, one fails and is retried, one has a filter and has not consented. */
 async function makeEndpoints(server: TestServer, url: string): Promise<string[]> {
   const settings = [
     {
@@ -103,12 +103,12 @@ async function makeEndpoints(server: TestServer, url: string): Promise<string[]>
   return answers.map(({ json }) => json.id);
 }
 
-/** PostgreSQL takes no NUL and no half of a character: both are refused in words. */
+/** PostgreSQL stores neither NUL nor unpaired surrogates; both are rejected. */
 function storable(text: string): string {
   return text.replaceAll("\u0000", "").replaceAll(/\p{Cs}/gu, "");
 }
 
-/** One with all of them, which is refused for good, and then one with each. */
+/** Publishes an event with all texts, which is rejected for good, and then one with each. */
 async function publish(server: TestServer): Promise<{ event: string; delivery: string }> {
   const texts = HOSTILE_TEXTS.map(storable);
   const events = texts.map((text) => ({

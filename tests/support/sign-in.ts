@@ -1,20 +1,20 @@
-// A person in a browser, as the server sees one: a cookie, and the header that only its own pages send.
+// Signs in as a browser does: a cookie, and the header that only the dashboard's pages send.
 import type { Posthorn } from "posthorn";
 import { onTestFinished } from "vitest";
 import { createServer, type ServerOptions } from "../../packages/server/src/server.ts";
 import { type Answer, adminKey, send, type TestServer } from "./start-server.ts";
 
-/** Of a page that has not signed in. */
+/** The headers of a page without a session. */
 export const visitor: Record<string, string> = { "posthorn-dashboard": "1" };
 export const portalVisitor: Record<string, string> = { "posthorn-dashboard": "portal" };
 
 export interface SignedIn {
   readonly answer: Answer;
-  /** For `server.visit`, or a fetch of one's own. */
+  /** For `server.visit` or fetch. */
   readonly headers: Record<string, string>;
 }
 
-/** A code is taken for a customer's. */
+/** A code signs in to the portal, a key to the dashboard. */
 export async function signIn(
   server: Pick<TestServer, "visit">,
   given: { readonly key: string } | { readonly code: string },
@@ -25,12 +25,12 @@ export async function signIn(
   return { answer, headers: { ...headers, cookie } };
 }
 
-/** What stands behind the # of a link. */
+/** Returns the one-time code of a link. */
 export function codeIn(url: string): string {
   return new URL(url).hash.replace("#code=", "");
 }
 
-/** A server on a Posthorn that is there already: one node of several, or one whose clock is moved. */
+/** Starts a server on an existing Posthorn, for example one of several nodes or one with a test clock. */
 export async function serve(
   hooks: Posthorn,
   options: Partial<ServerOptions> = {},

@@ -1,4 +1,4 @@
-// A receiver whose answer can be changed while it runs, and that remembers what came.
+// A receiver that records requests and whose response can be changed while it runs.
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";

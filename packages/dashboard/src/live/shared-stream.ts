@@ -1,4 +1,4 @@
-// One stream for all tabs of a browser: the tab that heldState the lock reads it and broadcasts to the others. When that tab
+// One stream for all tabs of a browser: the tab that holds the lock reads it and broadcasts to the others. When that tab
 // closes, another takes over after the last message.
 //
 // Without Web Locks (plain http, some frames) every tab has its own stream, open only while the tab is visible: browsers

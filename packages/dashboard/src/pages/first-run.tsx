@@ -21,8 +21,8 @@ const texts = defineTexts({
     arrive: "See it delivered",
     own: "Add your own endpoint",
     notYet: "Done as soon as an event is published and delivered.",
-    nobody: "The event matched no endpoint.",
-    whyNobody: "Show why",
+    unmatched: "The event matched no endpoint.",
+    whyUnmatched: "Show why",
     arrived: "Delivered.",
     allDone: "All done.",
     toOverview: "Open overview",
@@ -39,8 +39,8 @@ const texts = defineTexts({
     arrive: "Zustellung verfolgen",
     own: "Eigenen Endpunkt hinzufügen",
     notYet: "Erledigt, sobald ein Ereignis veröffentlicht und zugestellt ist.",
-    nobody: "Das Ereignis passte zu keinem Endpunkt.",
-    whyNobody: "Grund anzeigen",
+    unmatched: "Das Ereignis passte zu keinem Endpunkt.",
+    whyUnmatched: "Grund anzeigen",
     arrived: "Zugestellt.",
     allDone: "Alles erledigt.",
     toOverview: "Überblick öffnen",
@@ -70,9 +70,9 @@ export function FirstRunPage() {
         <p className="text-muted">{t.notYet}</p>
       ) : arriving === null ? (
         <p>
-          {t.nobody}{" "}
+          {t.unmatched}{" "}
           <Link to="/events/$id" params={{ id: sent.id }} className="underline">
-            {t.whyNobody}
+            {t.whyUnmatched}
           </Link>
         </p>
       ) : (

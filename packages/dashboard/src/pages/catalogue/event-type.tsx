@@ -37,7 +37,7 @@ const texts = defineTexts({
     redact: "Redacted paths (visible with payloads:read)",
     noRedact: "Nothing is redacted.",
     subscribers: "Subscribed endpoints",
-    nobody: "No endpoint is subscribed.",
+    unsubscribed: "No endpoint is subscribed.",
     ofNewest: (count: number) => `Among the newest ${count} endpoints.`,
   },
   de: {
@@ -58,7 +58,7 @@ const texts = defineTexts({
     redact: "Maskierte Pfade (sichtbar mit payloads:read)",
     noRedact: "Nichts ist maskiert.",
     subscribers: "Abonnierende Endpunkte",
-    nobody: "Kein Endpunkt hat diesen Typ abonniert.",
+    unsubscribed: "Kein Endpunkt hat diesen Typ abonniert.",
     ofNewest: (count: number) => `Unter den neuesten ${count} Endpunkten.`,
   },
 });
@@ -190,7 +190,7 @@ function Subscribers({ type }: { readonly type: string }) {
   const subscribed = data?.data.filter(({ events }) => matchesType(events, type));
   return (
     <Panel title={t.subscribers}>
-      {subscribed?.length === 0 && <p className="text-muted">{t.nobody}</p>}
+      {subscribed?.length === 0 && <p className="text-muted">{t.unsubscribed}</p>}
       <ul className="flex flex-col gap-1">
         {subscribed?.map(({ id, tenant, url }) => (
           <li key={id} className="flex min-w-0 gap-2">

@@ -27,7 +27,7 @@ const texts = defineTexts({
     created: "Created",
     data: "Data",
     got: "Deliveries",
-    nobody: "The event matched no endpoint.",
+    unmatched: "The event matched no endpoint.",
     attempts: (count: number) => (count === 1 ? "1 attempt" : `${count} attempts`),
     inBatch: "in a batch:",
     batchWaits: "Waiting to be sent in a batch.",
@@ -45,7 +45,7 @@ const texts = defineTexts({
     created: "Erstellt",
     data: "Daten",
     got: "Zustellungen",
-    nobody: "Das Ereignis passte zu keinem Endpunkt.",
+    unmatched: "Das Ereignis passte zu keinem Endpunkt.",
     attempts: (count: number) => (count === 1 ? "1 Versuch" : `${count} Versuche`),
     inBatch: "in einem Batch:",
     batchWaits: "Wartet auf den Versand in einem Batch.",
@@ -138,7 +138,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
         </Panel>
       )}
       <Panel title={t.got}>
-        {wentNowhere && <p className="text-muted">{t.nobody}</p>}
+        {wentNowhere && <p className="text-muted">{t.unmatched}</p>}
         <ul className="flex flex-col gap-2">
           {event.deliveries.map((delivery) => (
             <DeliveryItem key={delivery.id} delivery={delivery} isInBatch={delivery.event_id !== event.id} />
