@@ -236,7 +236,7 @@ test("a secret that is sent goes nowhere but where it was given for", async () =
   // neither by a detour, nor by having a secret sent that was only ever to sign
   await hooks.endpoints.rotateSecret("acme", endpoint.id, { scheme: "gitlab", secret: "a token" });
   await change({ ...elsewhere, ...without });
-  await expect(change({ ...withIt })).rejects.toThrow("Give it one of its own first");
+  await expect(change({ ...withIt })).rejects.toThrow("so that it has its own");
   await hooks.endpoints.rotateSecret("acme", endpoint.id, { scheme: "gitlab", secret: "another token" });
   expect(await change({ ...withIt })).toMatchObject(elsewhere);
 });
@@ -320,8 +320,8 @@ test.each([
   [{ schemes: ["github"] }, { secret: "" }, /text of 1 to 256/],
   [{ schemes: ["github"] }, { secret: "x".repeat(257) }, /text of 1 to 256/],
   [{ schemes: ["github"] }, { secret: " padded" }, /without spaces around/],
-  [{ schemes: ["github"] }, { secret: "whsk_cut" }, /no whsk_/],
-  [{ schemes: ["github"] }, { schemeSecrets: { stripe: "a" } }, /does not sign by stripe/],
+  [{ schemes: ["github"] }, { secret: "whsk_cut" }, /not a whsk_/],
+  [{ schemes: ["github"] }, { schemeSecrets: { stripe: "a" } }, /does not sign with stripe/],
   [{ schemes: ["github"] }, { schemeSecrets: { unknown: "a" } }, /There is no signature scheme "unknown"/],
   [{ schemes: ["github"] }, { headers: { "x-hub-signature-256": "a" } }, /set by the sender/],
   [{ schemes: ["github", "github"] }, {}, /both write X-Hub-Signature-256/],

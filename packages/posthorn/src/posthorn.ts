@@ -31,7 +31,11 @@ import { createKeys } from "./resources/access/keys.ts";
 import { createSessions } from "./resources/access/sessions.ts";
 import { createDeliveries } from "./resources/deliveries/deliveries.ts";
 import { createDeliveryChanges } from "./resources/deliveries/delivery-changes.ts";
-import { CALLS_AT_ONCE, inTurn, STRANGERS_AT_ONCE } from "./resources/deliveries/in-turn.ts";
+import {
+  limitConcurrency,
+  MAX_CONCURRENT_CALLS,
+  MAX_CONCURRENT_WEBSUB_CALLS,
+} from "./resources/deliveries/limit-concurrency.ts";
 import { createResendEvent } from "./resources/deliveries/resend-event.ts";
 import { createResends } from "./resources/deliveries/resends.ts";
 import { createShowRequest } from "./resources/deliveries/sent-request.ts";
@@ -175,9 +179,9 @@ export class Instance implements Posthorn {
       nowMs: () => clock.nowMs(),
       onQueued: (endpointId, owner) => this.#engine?.notifyDueDelivery(endpointId, owner),
     });
-    const turns = new Semaphore(CALLS_AT_ONCE);
+    const turns = new Semaphore(MAX_CONCURRENT_CALLS);
     const opened = <Resource extends object>(resource: Resource): Resource =>
-      translated(inTurn(resource, turns), this.#translate);
+      translated(limitConcurrency(resource, turns), this.#translate);
     this.tenants = opened(tenants);
     this.members = opened(createMembers(db));
     // not limited: authentication must not wait behind other calls
@@ -219,7 +223,10 @@ export class Instance implements Posthorn {
       onTaken: () => this.#engine?.wakeServices(),
     });
     // limited separately: anonymous callers must not delay those with a key
-    this.websub = translated(inTurn(websub, new Semaphore(STRANGERS_AT_ONCE)), this.#translate);
+    this.websub = translated(
+      limitConcurrency(websub, new Semaphore(MAX_CONCURRENT_WEBSUB_CALLS)),
+      this.#translate,
+    );
     this.encryptionKeys = translated(createEncryptionKeys({ db, keyRing, targets }), this.#translate);
     this.meta = translated(
       {

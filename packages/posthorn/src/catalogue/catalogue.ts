@@ -13,7 +13,7 @@ import { isUnavailable, type Queryable } from "../storage/database.ts";
 import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
 import { catalogueStatement, type StoredCatalogue } from "../storage/queries/event-types/read.ts";
 import type { DeclaredTypes } from "./declared-types.ts";
-import { withoutHidden } from "./hidden-paths.ts";
+import { redactedEvent } from "./redacted-paths.ts";
 
 /** `auto`: strict once a type is registered. `open`: publishes every event. */
 export type CatalogueMode = "auto" | "strict" | "open";
@@ -200,7 +200,7 @@ export class Catalogue {
 
   /** Masks the redacted paths of an event, according to the catalogue as last read. */
   redact(event: Event): Event {
-    return withoutHidden(event, (type, apiVersion) => this.redactedPaths(type, apiVersion));
+    return redactedEvent(event, (type, apiVersion) => this.redactedPaths(type, apiVersion));
   }
 
   /** Returns how events of a type are redacted now. `version` differs if any redacted path does. */

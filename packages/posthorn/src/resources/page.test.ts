@@ -17,7 +17,7 @@ test("a page has a cursor only when there is a next one", () => {
   expect(pageOf(2)).toEqual({ data: ["a", "b"], nextCursor: expect.any(String) });
 });
 
-test("a cursor brings the key of the last row back", () => {
+test("a cursor contains the key of the last row", () => {
   const cursor = pageOf(2).nextCursor ?? "";
   expect(new QueryReader().cursor("letters", { cursor })).toBe("b");
 });
@@ -39,7 +39,7 @@ test.each([
   expect(problems((reader) => reader.cursor("letters", { cursor }))).toMatchObject([{ pointer: "/cursor" }]);
 });
 
-test("a cursor that holds no id is refused by a list that goes by ids", () => {
+test("a list of ids refuses a cursor without an id", () => {
   const cursor = pageOf(2).nextCursor ?? "";
   expect(problems((reader) => reader.idRange("letters", { cursor }))).toMatchObject([{ pointer: "/cursor" }]);
 });
@@ -55,12 +55,12 @@ test("times become bounds on the id", () => {
   });
 });
 
-test("times beyond what an id can hold leave nothing out", () => {
+test("times beyond the range of ids exclude nothing", () => {
   const range = new QueryReader().idRange("letters", { createdAfter: new Date(-5) });
   expect(range.notBefore).toBe("00000000-0000-0000-0000-000000000000");
 });
 
-test("a date that is none is refused", () => {
+test("an invalid date is refused", () => {
   expect(problems((reader) => reader.idRange("letters", { createdAfter: new Date("x") }))).toHaveLength(1);
 });
 

@@ -1,4 +1,4 @@
-// Lists are read a page at a time, by the key of the last row seen: no row is skipped or repeated when others come.
+// Pagination by the key of the last row, so that new rows never cause a row to be skipped or repeated.
 import { type IdKind, lowestUuidAt, parseId } from "@posthorn/wire";
 import { findUnknown } from "../did-you-mean.ts";
 import { type ErrorCode, type InputProblem, PosthornError } from "../errors.ts";
@@ -7,14 +7,14 @@ import type { Uuid } from "../model.ts";
 export interface Page<T> {
   readonly data: readonly T[];
   /**
-   * Give it back as `cursor` for the next page; null at the end. A page that a rare filter leaves short, even empty, has
-   * one as long as there is more to look at.
+   * The `cursor` of the next page; null at the end. With a filter that matches few rows, a page may be short or empty and
+   * still have a next one.
    */
   readonly nextCursor: string | null;
 }
 
 export interface PageQuery {
-  /** 1 to 250; 50 unless told. */
+  /** 1 to 250. Default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }
@@ -22,11 +22,11 @@ export interface PageQuery {
 export const MAX_PAGE_LIMIT = 250;
 export const DEFAULT_PAGE_LIMIT = 50;
 
-/** The highest and lowest possible id: bounds that leave nothing out. */
+/** The bounds that include every id. */
 export const HIGHEST_UUID: Uuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 export const LOWEST_UUID: Uuid = "00000000-0000-0000-0000-000000000000";
 
-/** Collects everything wrong with a query, so that one answer names it all. */
+/** Reads a query and collects all its problems, so that one error reports them all. */
 export class QueryReader {
   readonly #problems: InputProblem[] = [];
 
@@ -38,14 +38,14 @@ export class QueryReader {
     return this.whole("limit", limit, 1, MAX_PAGE_LIMIT) ?? DEFAULT_PAGE_LIMIT;
   }
 
-  /** The key of the last row of the page before, or null at the beginning. `list` tells cursors of lists apart. */
+  /** Returns the key of the last row of the previous page, or null for the first page. `list` is part of the cursor. */
   cursor(list: string, { cursor }: PageQuery): string | null {
     if (cursor === undefined) return null;
     const text = typeof cursor === "string" ? Buffer.from(cursor, "base64url").toString() : "";
     if (
       text.startsWith(`${list}:`) &&
       text.length > list.length + 1 &&
-      // anybody can make one up, and PostgreSQL takes no NUL
+      // a forged cursor may contain NUL, which PostgreSQL rejects
       !text.includes("\0") &&
       encodeCursor(list, text.slice(list.length + 1)) === cursor
     ) {
@@ -54,7 +54,7 @@ export class QueryReader {
     return this.refuseCursor();
   }
 
-  /** A cursor whose key has a form of its own. */
+  /** Reads a cursor whose key must match a pattern. */
   key(list: string, query: PageQuery, form: RegExp): string | null {
     const cursor = this.cursor(list, query);
     return cursor === null || form.test(cursor) ? cursor : this.refuseCursor();
@@ -89,14 +89,14 @@ export class QueryReader {
     return null;
   }
 
-  /** False unless told. */
+  /** Default false. */
   yesOrNo(field: string, value: boolean | undefined): boolean {
     if (value === undefined || typeof value === "boolean") return value ?? false;
     this.refuse(field, `${field} is true or false.`);
     return false;
   }
 
-  /** Ids hold their time: a time range and a cursor are both bounds on the id. From `after` on, up to before `before`. */
+  /** Ids contain their time, so a time range and a cursor are both bounds on the id. `before` is exclusive. */
   idRange(
     list: string,
     query: PageQuery & { createdAfter?: Date | undefined; createdBefore?: Date | undefined },
@@ -107,7 +107,7 @@ export class QueryReader {
     return { notBefore, before: cursor !== null && cursor < before ? cursor : before };
   }
 
-  /** Throws when anything was refused. */
+  /** Throws if anything was refused, or if the query has unknown fields. */
   finish(known: readonly string[], query: object, code: ErrorCode = "invalid_query"): void {
     findUnknown("There is no filter", query, known, this.#problems);
     const [first] = this.#problems;
@@ -117,7 +117,7 @@ export class QueryReader {
   refuseCursor(): null {
     this.refuse(
       "cursor",
-      "This is not a cursor of this list. Pass nextCursor of the page before, or leave it out.",
+      "This is not a cursor of this list. Pass nextCursor of the previous page, or leave it out.",
     );
     return null;
   }
@@ -141,8 +141,8 @@ export interface IdRange {
 }
 
 /**
- * From rows read with one more than the limit: the one too many says that there is a next page. With fewer there is one
- * as well when the rows after `examinedUpTo` were not looked at.
+ * Returns a page of rows that were read with a limit higher by one: the extra row means that there is a next page. There is
+ * also one if the query stopped at `examinedUpTo`.
  */
 export function toPage<Row, T>(
   list: string,

@@ -175,5 +175,5 @@ function forbidden(detail: string): HttpError {
 
 /** The same error as for a tenant that does not exist. */
 function noSuchTenant(id: string): PosthornError {
-  return new PosthornError("tenant_not_found", `There is no tenant "${id}". Make it first.`);
+  return new PosthornError("tenant_not_found", `There is no tenant "${id}". Create it first.`);
 }

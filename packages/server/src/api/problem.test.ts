@@ -42,7 +42,7 @@ test.each([
   ["/retryPolicy: This. /maxInFlight: That.", "/retry_policy: This. /max_in_flight: That."],
   ["/filter/data/orderId/$eq: Wrong. /timeoutMs: Too.", "/filter/data/orderId/$eq: Wrong. /timeout_ms: Too."],
   ["Did you mean $startsWith?", "Did you mean $startsWith?"],
-  ["Pass nextCursor of the page before.", "Pass next_cursor of the page before."],
+  ["Pass nextCursor of the previous page.", "Pass next_cursor of the previous page."],
   ["{ exponential: { cap: '1d', maxAttempts: 12 } }", "{ exponential: { cap: '1d', max_attempts: 12 } }"],
   ['There is no tenant "maxInFlight".', 'There is no tenant "maxInFlight".'],
   ["X-MyTeam and X-OrientedOS stay, as do HTTP and PostgreSQL.", null],

@@ -58,7 +58,7 @@ export function problemOf(error: unknown): Problem {
 /** Replaces advice for users of the library by the equivalent for the HTTP API. */
 function detailOf({ code, message }: PosthornError): string {
   if (code === "tenant_not_found")
-    return message.replace(/Make it first\.$/, "Create it with PUT /api/v1/tenants/{tenant}.");
+    return message.replace(/Create it first\.$/, "Create it with PUT /api/v1/tenants/{tenant}.");
   if (code === "endpoint_limit_reached")
     return message.replace("maxEndpointsPerTenant", "POSTHORN_MAX_ENDPOINTS_PER_TENANT");
   if (code === "websub_topic_not_found")

@@ -106,7 +106,7 @@ test("why an endpoint got no event tells nothing of what is hidden, whatever its
   const hidden = {
     endpoint_id: endpoint.id,
     reason: "filter_hidden",
-    detail: "Its filter looks at redacted data, so what came of it is not shown.",
+    detail: "Its filter uses redacted data, so its result is not shown.",
     pointer: null,
   };
   const probes = [

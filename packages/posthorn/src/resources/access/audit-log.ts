@@ -1,5 +1,5 @@
-// The audit log: who changed what, and what came of it. Written by the server around every operation that changes
-// something; nothing changes an entry but its own completion.
+// The audit log: who changed what, and the outcome. The server writes an entry around every operation that changes
+// something; after its completion an entry never changes.
 import { uuidTimeMs } from "@posthorn/wire";
 import type { Database } from "../../storage/database.ts";
 import type { AuditRow } from "../../storage/queries/audit-log/audit-row.ts";
@@ -24,7 +24,7 @@ export interface AuditQuery extends PageQuery {
 }
 
 export interface AuditLog {
-  /** Before a change is tried; the entry's id. */
+  /** Called before the change. Returns the id of the entry. */
   begin(entry: NewAuditEntry): Promise<string>;
   complete(id: string, outcome: AuditOutcome): Promise<void>;
   /** Newest first. */

@@ -31,7 +31,7 @@ async function readSecrets(hooks: Instance, ...keys: string[]): Promise<Map<stri
   return new Map(found.map((target) => [`ep_${target.endpointId}`, target.secrets[0]?.value as string]));
 }
 
-test("all secrets come under the first key, and the other one is not needed any more", async () => {
+test("all secrets are re-encrypted with the first key, and the other key is no longer needed", async () => {
   const secrets = await makeSecrets(250);
   const hooks = await open(k2, k1);
   expect(await hooks.encryptionKeys.reencrypt()).toEqual({
@@ -46,7 +46,7 @@ test("all secrets come under the first key, and the other one is not needed any 
   expect(await withoutOld.encryptionKeys.reencrypt()).toMatchObject({ reencrypted: 0, unreadable: 0 });
 });
 
-test("one that loses its database on the way leaves every secret readable, and the next goes on", async () => {
+test("a run that loses the database leaves every secret readable, and the next run continues", async () => {
   const secrets = await makeSecrets(250);
   await world.pool.query(`
     create sequence touched;
@@ -75,7 +75,7 @@ test("one that loses its database on the way leaves every secret readable, and t
   expect(await readSecrets(hooks, k2)).toEqual(secrets);
 });
 
-test("one that another transaction holds is passed by, told of, and taken by the next call", async () => {
+test("a secret locked by another transaction is skipped, reported, and re-encrypted by the next call", async () => {
   await makeSecrets(3);
   const hooks = await open(k2, k1);
   const holder = await world.pool.connect();
@@ -93,7 +93,7 @@ test("one that another transaction holds is passed by, told of, and taken by the
   expect(await hooks.encryptionKeys.reencrypt()).toMatchObject({ reencrypted: 1 });
 });
 
-test("what does not decrypt stays as it is and keeps none of the others from their turn", async () => {
+test("a secret that cannot be decrypted is unchanged, and the others are re-encrypted", async () => {
   const [first] = await makeSecrets(3);
   const damaged = first?.[0].slice(3);
   await world.pool.query(
@@ -111,7 +111,7 @@ test("what does not decrypt stays as it is and keeps none of the others from the
   });
 });
 
-test("the check tells of a key that is missing and of one that has other bytes", async () => {
+test("the check reports a missing key and a key with wrong bytes", async () => {
   await makeSecrets(1);
   const other = await open(k2);
   await expect(other.encryptionKeys.check()).rejects.toMatchObject({ code: "encryption_key_missing" });
@@ -119,7 +119,7 @@ test("the check tells of a key that is missing and of one that has other bytes",
   await expect(changed.encryptionKeys.check()).rejects.toMatchObject({ code: "secret_unreadable" });
 });
 
-test("a worker that runs meanwhile signs as before, and so does one that has only the new key", async () => {
+test("a running worker signs as before, and so does one with only the new key", async () => {
   const receiver = await startScriptedReceiver();
   onTestFinished(() => receiver.close());
   const before = await open(k1);

@@ -1,4 +1,4 @@
-// The keys that secrets at rest are encrypted with: whether they fit, and how an old one comes out of use.
+// Checks the keys that encrypt secrets at rest, and re-encrypts secrets so that an old key can be removed.
 import { PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
 import type { Database, Queryable } from "../../storage/database.ts";
@@ -12,11 +12,11 @@ import {
 import type { Targets } from "../endpoints/targets.ts";
 
 export interface EncryptionKeys {
-  /** Decrypts one secret of each key in use, and throws if one cannot be. */
+  /** Decrypts one secret of each key in use, and throws if that fails. */
   check(): Promise<void>;
   /**
-   * Encrypts all secrets anew with the first key, beside servers that run. Each batch is a transaction of its own: one
-   * that dies on the way leaves every secret readable, and the next call goes on with what is left.
+   * Re-encrypts all secrets with the first key while servers run. Each batch is a transaction, so that after a crash every
+   * secret is readable, and the next call continues with the rest.
    */
   reencrypt(): Promise<Reencrypted>;
 }
@@ -24,11 +24,11 @@ export interface EncryptionKeys {
 export interface Reencrypted {
   /** The first key. */
   readonly keyId: string;
-  /** Secrets that were under another key. */
+  /** Number of secrets that were encrypted with another key. */
   readonly reencrypted: number;
-  /** Those that stay as they were, since they do not decrypt with the keys there are. */
+  /** Number of secrets that no configured key can decrypt; they are unchanged. */
   readonly unreadable: number;
-  /** Keys that secrets are under now; the others are not needed any more. */
+  /** The keys that secrets are encrypted with now; other keys can be removed. */
   readonly inUse: readonly { readonly keyId: string; readonly count: number }[];
 }
 
@@ -38,7 +38,7 @@ export interface EncryptionKeysOptions {
   readonly targets: Pick<Targets, "checkKeys">;
 }
 
-/** So few that whoever rotates one of them waits for milliseconds. */
+/** Small, so that a rotation waits only milliseconds for the locks of a batch. */
 const BATCH = 100;
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
@@ -48,7 +48,7 @@ export function createEncryptionKeys({ db, keyRing, targets }: EncryptionKeysOpt
   async function reencrypt(): Promise<Reencrypted> {
     const keyId = keyRing.firstKeyId;
     let reencrypted = 0;
-    // what a rotation held in one pass is free in the next
+    // repeat, because a pass skips secrets that a rotation has locked
     for (;;) {
       const { done, unreadable } = await passOver(keyId);
       reencrypted += done;
@@ -62,7 +62,7 @@ export function createEncryptionKeys({ db, keyRing, targets }: EncryptionKeysOpt
     let lastId: Uuid | undefined = FIRST_ID;
     while (lastId !== undefined) {
       const afterId: Uuid = lastId;
-      const batch = await db.transaction((tx) => takeBatch(tx, keyId, afterId));
+      const batch = await db.transaction((tx) => reencryptBatch(tx, keyId, afterId));
       done += batch.done;
       unreadable += batch.unreadable;
       lastId = batch.lastId;
@@ -70,7 +70,7 @@ export function createEncryptionKeys({ db, keyRing, targets }: EncryptionKeysOpt
     return { done, unreadable };
   }
 
-  async function takeBatch(tx: Queryable, keyId: string, afterId: Uuid) {
+  async function reencryptBatch(tx: Queryable, keyId: string, afterId: Uuid) {
     const secrets = await lockOtherSecrets(tx, keyId, afterId, BATCH);
     const renewed = secrets.flatMap(renew);
     if (renewed.length > 0) await replaceCiphertexts(tx, keyId, renewed);
@@ -81,7 +81,7 @@ export function createEncryptionKeys({ db, keyRing, targets }: EncryptionKeysOpt
     };
   }
 
-  /** None for one that does not decrypt: it must not keep the others from their turn. */
+  /** Returns an empty list for a secret that cannot be decrypted, so that the others are still processed. */
   function renew({ id, endpointId, keyId, ciphertextHex }: SealedSecret) {
     const binding = secretBinding(endpointId, id);
     try {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { idOf, keyDigest, keyIdOf, mintKey } from "./key-text.ts";
 
-test("a minted key is recognised, with the id in it and a digest of the whole", () => {
+test("a new key contains its id, and its digest covers the whole text", () => {
   for (const kind of ["phk", "pht"] as const) {
     const { id, text, digest } = mintKey(kind);
     expect(text).toMatch(new RegExp(`^${kind}_${id}_[0-9A-Za-z]{38}$`));
@@ -12,7 +12,7 @@ test("a minted key is recognised, with the id in it and a digest of the whole", 
   }
 });
 
-test("links and sessions are no keys, and neither is the other", () => {
+test("links and sessions are not accepted as keys or as each other", () => {
   for (const kind of ["phl", "phs"] as const) {
     const { id, text } = mintKey(kind);
     expect(keyIdOf(text)).toBeNull();
@@ -23,11 +23,11 @@ test("links and sessions are no keys, and neither is the other", () => {
   expect(idOf(mintKey("phl").text.replace("phl", "phs"), "phs")).toBeNull();
 });
 
-test("no two keys are alike", () => {
+test("all keys are different", () => {
   expect(new Set(Array.from({ length: 1_000 }, () => mintKey("phk").text)).size).toBe(1_000);
 });
 
-test("one wrong character anywhere, and it is no key", () => {
+test("a key with one wrong character is not a key", () => {
   const { text } = mintKey("phk");
   const characters = fc.constantFrom(..."0123456789ABCXYZabcxyz_-.");
   fc.assert(

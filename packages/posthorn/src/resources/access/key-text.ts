@@ -1,6 +1,6 @@
-// How a key is written: `phk_` (a member's token: `pht_`), an id that may be shown, the secret, and a checksum by which
-// a mistyped key, or one found in a log by a scanner, is told from any other text without asking the database. One-time
-// links (`phl_`) and sessions (`phs_`) are written alike, and are no keys.
+// The format of keys: `phk_` (`pht_` for a member's token), a public id, the secret, and a checksum. The checksum lets
+// servers and secret scanners recognise a key without the database. One-time links (`phl_`) and sessions (`phs_`) have the
+// same format, but are not keys.
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
@@ -25,12 +25,12 @@ export function mintKey(kind: KeyKind, id = randomText(ID_LENGTH)): MintedKey {
   return { id, text, digest: keyDigest(text) };
 }
 
-/** Null when it cannot be a key or token of ours. */
+/** Returns null if the text is not a key or token of Posthorn. */
 export function keyIdOf(text: string): string | null {
   return idOf(text, "phk") ?? idOf(text, "pht");
 }
 
-/** Null when it cannot be of that kind. */
+/** Returns null if the text is not of that kind. */
 export function idOf(text: string, kind: KeyKind): string | null {
   const [, given, id = null] = SYNTAX.exec(text) ?? [];
   return given === kind && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)

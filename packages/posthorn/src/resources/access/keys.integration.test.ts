@@ -15,7 +15,7 @@ function times<Result>(count: number, make: () => Promise<Result>): Promise<Resu
   return Array.from({ length: count }, make);
 }
 
-test("a tenant has so many keys, also when they are made at the same time, and revoking one makes room", async () => {
+test("a tenant's key limit holds for concurrent calls, and revoking a key allows another", async () => {
   const { hooks } = await database.open();
   const { keys } = hooks;
   await hooks.tenants.upsert("other");
@@ -31,7 +31,7 @@ test("a tenant has so many keys, also when they are made at the same time, and r
   expect(await refusals(times(2, create))).toEqual(["key_limit_reached"]);
 });
 
-test("an expired key is listed until its place is needed", async () => {
+test("an expired key is listed until the limit is reached", async () => {
   const { hooks, advance } = await database.open();
   const { keys } = hooks;
   const input = { name: "x", tenant: "acme", scopes: ["deliveries:read"] } as const;
@@ -48,7 +48,7 @@ test("an expired key is listed until its place is needed", async () => {
   await expect(keys.create(input)).rejects.toMatchObject({ code: "key_limit_reached" });
 });
 
-test("a member has so many tokens, which are counted apart from keys and from other members'", async () => {
+test("a member's tokens have a limit, separate from keys and from other members", async () => {
   const { hooks, advance } = await database.open();
   const { keys, members } = hooks;
   for (const user of ["anna", "bob"]) await members.put("acme", user, { role: "owner" });

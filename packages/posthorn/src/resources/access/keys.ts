@@ -1,4 +1,4 @@
-// Keys of programs and tokens of members. The text is shown once, when it is made; only its digest is kept.
+// API keys and tokens of members. The text is returned once, at creation; only its digest is stored.
 
 import { findUnknown } from "../../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../../errors.ts";
@@ -18,7 +18,7 @@ import type { MemberRole } from "../../storage/queries/members/member-row.ts";
 import { lockTenant } from "../../storage/queries/tenants/lock.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
 import { memberNotFound } from "../tenants/members.ts";
-import { isSomebodysTenantId, isTenantId, tenantNotFound } from "../tenants/tenants.ts";
+import { isCustomerTenantId, isTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { type KeyKind, mintKey } from "./key-text.ts";
 
 /** `admin` includes all others. */
@@ -35,15 +35,15 @@ export type Scope = (typeof SCOPES)[number];
 export interface Key {
   readonly id: string;
   readonly name: string;
-  /** Null: it is of the whole installation. */
+  /** Null for a key of the whole installation. */
   readonly tenant: string | null;
-  /** Whose token it is; null for a key. */
+  /** The member that a token belongs to. Null for a key. */
   readonly user: string | null;
-  /** Of a token: what its member is now. */
+  /** The current role of a token's member. Null for a key. */
   readonly role: MemberRole | null;
-  /** Of a token: none, the member's role says. */
+  /** Empty for a token: its member's role decides. */
   readonly scopes: readonly string[];
-  /** Requests per second for each process; null: as the deployment is set. */
+  /** Requests per second and process. Null uses the deployment default. */
   readonly rateLimit: number | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -60,24 +60,24 @@ export interface KeyInput {
 }
 
 export interface TokenInput {
-  /** 1 minute to 30 days; an hour unless told. */
+  /** 1 minute to 30 days. Default 1 hour. */
   readonly expiresInSeconds?: number | undefined;
   readonly rateLimit?: number | null | undefined;
 }
 
 export interface Keys {
-  /** `text` is the key itself, shown this once. */
+  /** `text` is the key itself, returned only here. */
   create(input: KeyInput): Promise<{ readonly key: Key; readonly text: string }>;
-  /** For a member to act with, in the role they have when they use it. */
+  /** Creates a token for a member. It has the role that the member has at the time of use. */
   createToken(
     tenant: string,
     user: string,
     input?: TokenInput,
   ): Promise<{ readonly key: Key; readonly text: string }>;
   list(query?: PageQuery & { readonly tenant?: string | undefined }): Promise<Page<Key>>;
-  /** It is refused from then on: at once by whoever reads it anew, within a second by all. */
+  /** Servers that have the key cached reject it within a second, others at once. */
   revoke(id: string, scope?: { readonly tenant?: string | undefined }): Promise<void>;
-  /** Of these ids those that are valid now, with what it takes to check them. */
+  /** Returns the valid keys with these ids, including their digests. */
   known(ids: readonly string[]): Promise<readonly KnownKey[]>;
   markUsed(ids: readonly string[]): Promise<void>;
 }
@@ -85,9 +85,9 @@ export interface Keys {
 const HOUR_SECONDS = 3_600;
 const MAX_TOKEN_SECONDS = 30 * 24 * HOUR_SECONDS;
 const MAX_RATE = 100_000;
-/** Of each tenant; those of the whole installation are the operator's own to count. */
+/** Limit per tenant; keys of the whole installation are not limited. */
 export const MAX_KEYS = 100;
-/** Of each member. */
+/** Limit per member. */
 export const MAX_TOKENS = 100;
 
 export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowMs: () => number }): Keys {
@@ -103,7 +103,7 @@ export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowM
   async function create(input: KeyInput) {
     checkInput(input, nowMs());
     const { name, scopes, tenant = null, expiresAt = null, rateLimit = null } = input;
-    if (tenant !== null && !isSomebodysTenantId(tenant)) throw tenantNotFound(tenant);
+    if (tenant !== null && !isCustomerTenantId(tenant)) throw tenantNotFound(tenant);
     const once = [...new Set(scopes)];
     const made = await insert("phk", { name, scopes: once, tenant, userId: null, expiresAt, rateLimit });
     if (made === null) throw tenantNotFound(tenant);
@@ -127,7 +127,7 @@ export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowM
     const { id, text, digest } = mintKey(kind);
     const { tenant, userId } = key;
     const row = await db.transaction(async (tx) => {
-      if (tenant !== null) await makeRoom(tx, { tenant, userId });
+      if (tenant !== null) await checkLimit(tx, { tenant, userId });
       return await insertKey(tx, { ...key, id, digest });
     });
     return row === null ? null : { key: toKey(row), text };
@@ -150,9 +150,9 @@ export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowM
   }
 }
 
-/** Expired ones are kept to be seen, until their place is needed. */
-async function makeRoom(tx: Queryable, owner: KeyOwner): Promise<void> {
-  // so that of two at a time the second counts the first
+/** Expired keys stay listed until the limit is reached. */
+async function checkLimit(tx: Queryable, owner: KeyOwner): Promise<void> {
+  // of two concurrent calls, the second must count the key of the first
   await lockTenant(tx, owner.tenant);
   const max = owner.userId === null ? MAX_KEYS : MAX_TOKENS;
   if ((await countKeys(tx, owner)) < max) return;
@@ -164,7 +164,7 @@ async function makeRoom(tx: Queryable, owner: KeyOwner): Promise<void> {
       : `Member "${owner.userId}" has ${max} tokens`;
   throw new PosthornError(
     "key_limit_reached",
-    `${what}, as many as there may be. Revoke one, or wait until one has expired.`,
+    `${what}, which is the limit. Revoke one, or wait until one has expired.`,
   );
 }
 

@@ -6,7 +6,7 @@ import { prune } from "../../maintenance/prune.ts";
 const database = databasePerTest({ started: false });
 const secondMs = 1_000;
 
-test("a link can be used until it ends, and the session lasts from its use", async () => {
+test("a link can be used until it expires, and the session starts when it is used", async () => {
   const { hooks, advance } = await database.open();
   const { sessions } = hooks;
   const input = { expiresInSeconds: 60, sessionSeconds: 120 };
@@ -25,7 +25,7 @@ test("a link can be used until it ends, and the session lasts from its use", asy
   expect(await isKnown()).toBe(false);
 });
 
-test("of many who use a link in the same moment one is let in", async () => {
+test("only one of many concurrent uses of a link opens a session", async () => {
   const { hooks } = await database.open();
   for (let round = 0; round < 5; round += 1) {
     const { code } = await hooks.sessions.createPortalLink("acme");
@@ -34,7 +34,7 @@ test("of many who use a link in the same moment one is let in", async () => {
   }
 });
 
-test("what has ended is forgotten, and what has not is kept", async () => {
+test("expired sessions are deleted, others are kept", async () => {
   const { hooks, advance } = await database.open();
   await hooks.sessions.createPortalLink("acme", { expiresInSeconds: 60 });
   const kept = await hooks.sessions.openWithAdminKey("00".repeat(32));
@@ -46,7 +46,7 @@ test("what has ended is forgotten, and what has not is kept", async () => {
   expect(rows).toEqual([{ id: kept.id }]);
 });
 
-test("of a tenant's links and sessions the newest thousand are kept, and nobody else's go for them", async () => {
+test("the newest thousand links and sessions of a tenant are kept, independently of other tenants", async () => {
   const { hooks } = await database.open();
   const admin = await hooks.sessions.openWithAdminKey("00".repeat(32));
   await database.pool.query(
@@ -62,7 +62,7 @@ test("of a tenant's links and sessions the newest thousand are kept, and nobody 
   expect(await hooks.sessions.known([id, admin.id])).toHaveLength(2);
 });
 
-test("a session with a key that is gone meanwhile is none", async () => {
+test("no session is opened with a revoked key", async () => {
   const { hooks } = await database.open();
   const { key } = await hooks.keys.create({ name: "x", scopes: ["admin"] });
   await hooks.keys.revoke(key.id);

@@ -1,6 +1,6 @@
-// Sessions of people in the dashboard and the portal, and the one-time links that open them. The texts are shown once;
-// only digests are kept. A session by a key ends with the key, one of a member with the membership, and an operator's
-// with the admin key: its digests are made with that key's own.
+// Sessions of the dashboard and the portal, and the one-time links that open them. Only digests are stored. A session opened
+// with a key ends with the key, a member's with the membership, and an operator's when the admin key changes, because its
+// digest depends on that key.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { findUnknown } from "../../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../../errors.ts";
@@ -14,11 +14,11 @@ import {
   openSession,
 } from "../../storage/queries/sessions/write.ts";
 import { memberNotFound } from "../tenants/members.ts";
-import { isSomebodysTenantId, isTenantId, tenantNotFound } from "../tenants/tenants.ts";
+import { isCustomerTenantId, isTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { idOf, keyDigest, mintKey } from "./key-text.ts";
 import type { Scope } from "./keys.ts";
 
-/** What a customer may do in the portal. Keys are made by programs, and events published by them. */
+/** The scopes of the portal: a customer cannot create keys or publish events there. */
 export const PORTAL_SCOPES = [
   "webhooks:manage",
   "deliveries:read",
@@ -27,49 +27,49 @@ export const PORTAL_SCOPES = [
 ] as const satisfies readonly Scope[];
 
 export interface PortalLinkInput {
-  /** The member it acts as, in the role they have when they use it; left out: nobody in particular. */
+  /** The member that the session acts as, with the role at the time of use. Default: no member. */
   readonly user?: string | undefined;
-  /** What it may do at most; left out: all of `PORTAL_SCOPES`, or what the member's role may. */
+  /** The largest set of scopes. Default: `PORTAL_SCOPES`, or the scopes of the member's role. */
   readonly scopes?: readonly Scope[] | undefined;
-  /** How long the link can be used: 1 minute to 1 hour, 5 minutes unless told. */
+  /** How long the link can be used: 1 minute to 1 hour. Default 5 minutes. */
   readonly expiresInSeconds?: number | undefined;
-  /** How long the session lasts that it opens: 1 minute to 1 hour, an hour unless told. */
+  /** How long the session lasts: 1 minute to 1 hour. Default 1 hour. */
   readonly sessionSeconds?: number | undefined;
 }
 
 export interface OneTimeLink {
-  /** Of the link, and of the session that it opens. */
+  /** The id of the link and of the session that it opens. */
   readonly id: string;
-  /** Shown this once. It belongs behind a #: `…/portal#code=…`. */
+  /** Returned only here. Put it into the URL fragment, which is not sent to servers: `…/portal#code=…`. */
   readonly code: string;
   readonly expiresAt: Date;
 }
 
 export interface OpenedSession {
   readonly id: string;
-  /** What the cookie says, shown this once. */
+  /** The value of the session cookie, returned only here. */
   readonly text: string;
   readonly expiresAt: Date;
   readonly endsInMs: number;
 }
 
-/** The admin key's SHA-256 in hex; null while there is none. */
+/** SHA-256 of the admin key in hex. Null if there is no admin key. */
 export type AdminDigest = string | null;
 
 export interface Sessions {
   createPortalLink(tenant: string, input?: PortalLinkInput): Promise<OneTimeLink>;
-  /** Ends what the link opened as well. */
+  /** Also ends the session that the link opened. */
   revokePortalLink(tenant: string, id: string): Promise<void>;
-  /** A link for an operator, with all that the admin key may. */
+  /** Creates a link to a session with the rights of the admin key. */
   createOperatorLink(adminDigest: string): Promise<OneTimeLink>;
-  /** What a code would open; null when it is not valid (any more). */
+  /** Returns the link of a code. Null if it is not valid. */
   findLink(code: string, adminDigest: AdminDigest): Promise<SessionRow | null>;
-  /** Once: null for whoever comes second. */
+  /** Opens the session. Returns null if the link is not valid or was already used. */
   useLink(code: string, adminDigest: AdminDigest): Promise<OpenedSession | null>;
-  /** With a key that was checked. Null when it is gone meanwhile. */
+  /** The caller has verified the key. Returns null if it was revoked in the meantime. */
   openWithKey(keyId: string, seconds: number): Promise<OpenedSession | null>;
   openWithAdminKey(adminDigest: string): Promise<OpenedSession>;
-  /** Of these ids those that have not ended. */
+  /** Returns the sessions with these ids that have not ended. */
   known(ids: readonly string[]): Promise<readonly SessionRow[]>;
   end(id: string): Promise<void>;
 }
@@ -79,9 +79,9 @@ const HOUR_SECONDS = 3_600;
 export const OPERATOR_SECONDS = 12 * HOUR_SECONDS;
 export const PORTAL_SECONDS = HOUR_SECONDS;
 const LINK_SECONDS = 5 * MINUTE_SECONDS;
-/** It stands on a terminal, and is looked at when there is time. */
+/** Longer than other links, because it is printed to a terminal and may be opened later. */
 const OPERATOR_LINK_SECONDS = HOUR_SECONDS;
-/** Of each key, of the admin key, and of each tenant's portal: the oldest goes. */
+/** Limit per key, for the admin key, and per tenant's portal; beyond it the oldest is deleted. */
 const MAX_SESSIONS = 1_000;
 
 export function createSessions({ db }: { readonly db: Database }): Sessions {
@@ -102,7 +102,7 @@ export function createSessions({ db }: { readonly db: Database }): Sessions {
   async function createPortalLink(tenant: string, input: PortalLinkInput = {}): Promise<OneTimeLink> {
     const { expiresInSeconds, sessionSeconds } = checkLink(input);
     const { user = null } = input;
-    if (!isSomebodysTenantId(tenant)) throw tenantNotFound(tenant);
+    if (!isCustomerTenantId(tenant)) throw tenantNotFound(tenant);
     if (user !== null && !isTenantId(user)) throw memberNotFound(user);
     const scopes = input.scopes ?? (user === null ? PORTAL_SCOPES : null);
     const grant = { keyId: null, tenant, userId: user, scopes, openSeconds: sessionSeconds };
@@ -116,7 +116,7 @@ export function createSessions({ db }: { readonly db: Database }): Sessions {
     if (!isGone)
       throw new PosthornError(
         "portal_link_not_found",
-        "There is no such portal link: it was revoked, or has ended with what it opened.",
+        "There is no such portal link. It was revoked, or it has expired together with its session.",
       );
   }
 
@@ -133,7 +133,7 @@ export function createSessions({ db }: { readonly db: Database }): Sessions {
     return made === null ? null : toOpened(made);
   }
 
-  /** Null when the key, tenant or member is not there; an operator's needs none of them. */
+  /** Returns null if the key, tenant or member does not exist. An operator's session has none of them. */
   async function insert(
     kind: "phl" | "phs",
     grant: Grant,
@@ -192,7 +192,7 @@ function toOpened({ session, text }: Inserted): OpenedSession {
   return { id: session.id, text, expiresAt: new Date(session.expiresMs), endsInMs: session.endsInMs };
 }
 
-/** Compares the whole of a code or cookie with what is kept of it. */
+/** Compares a code or cookie with the stored digest, in constant time. */
 export function isGenuine(text: string, session: SessionRow, adminDigest: AdminDigest): boolean {
   if (isByAdminKey(session) && adminDigest === null) return false;
   return timingSafeEqual(digestOf(text, session, adminDigest), session.digest);
@@ -208,7 +208,7 @@ function digestOf(
   adminDigest: AdminDigest,
 ): Buffer {
   if (!isByAdminKey(owner)) return keyDigest(text);
-  if (adminDigest === null) throw new Error("An operator's session is made with the admin key's digest.");
+  if (adminDigest === null) throw new Error("An operator's session needs the digest of the admin key.");
   return createHmac("sha256", Buffer.from(adminDigest, "hex")).update(text).digest();
 }
 

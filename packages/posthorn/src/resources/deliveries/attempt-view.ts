@@ -1,4 +1,4 @@
-// An attempt as people see it, and where its time went.
+// An attempt as the API returns it, with the duration of each phase.
 import { uuidTimeMs } from "@posthorn/wire";
 import { REDACTED } from "../../catalogue/redact.ts";
 import type { AttemptPhases, AttemptTrigger, Uuid } from "../../model.ts";
@@ -6,20 +6,20 @@ import type { AttemptRow } from "../../storage/queries/attempts/list.ts";
 
 export interface AttemptView {
   readonly number: number;
-  /** Null where the worker died: it may or may not have been sent. */
+  /** Null if the worker died: the request may or may not have been sent. */
   readonly startedAt: Date | null;
   readonly durationMs: number | null;
   readonly statusCode: number | null;
   readonly error: string | null;
-  /** The first 1 KB as it came, or what went wrong in words. */
+  /** The first 1 KB of the response, or a description of the error. */
   readonly responseBody: Buffer | null;
   readonly nextRetryAt: Date | null;
   readonly trigger: AttemptTrigger;
   readonly worker: number;
   readonly phases: AttemptPhases & {
-    /** From when it was due; null where somebody asked for it, or nobody knows. */
+    /** Time since it was due. Null for manual attempts, or if unknown. */
     readonly queueMs: number | null;
-    /** From the headers to the end of the body; null where no answer came. */
+    /** Time from the headers to the end of the body. Null without a response. */
     readonly bodyMs: number | null;
   };
 }
@@ -40,7 +40,7 @@ export function toAttemptView(row: AttemptRow, deliveryId: Uuid): AttemptView {
   };
 }
 
-/** The two times may be of different processes: none began before it was due. */
+/** Never negative, although the two times may come from clocks of different processes. */
 function queueMs(row: AttemptRow, deliveryId: Uuid): number | null {
   const dueMs = dueAt(row, deliveryId);
   return row.startedMs === null || dueMs === null ? null : Math.max(0, Math.round(row.startedMs - dueMs));
@@ -56,10 +56,11 @@ function bodyMs({ durationMs, connectMs, tlsMs, firstByteMs }: AttemptRow): numb
   return Math.max(0, durationMs - (connectMs ?? 0) - (tlsMs ?? 0) - firstByteMs);
 }
 
-/** What went wrong in our own words stays. */
-export function withoutAnswer(attempt: AttemptView): AttemptView {
-  const isAnswer = attempt.responseBody !== null && attempt.responseBody.length > 0 && attempt.error === null;
-  return isAnswer ? { ...attempt, responseBody: Buffer.from(REDACTED) } : attempt;
+/** Masks the receiver's response. Error descriptions, which Posthorn wrote, stay. */
+export function withoutResponse(attempt: AttemptView): AttemptView {
+  const hasResponse =
+    attempt.responseBody !== null && attempt.responseBody.length > 0 && attempt.error === null;
+  return hasResponse ? { ...attempt, responseBody: Buffer.from(REDACTED) } : attempt;
 }
 
 function toDate(ms: number | null): Date | null {

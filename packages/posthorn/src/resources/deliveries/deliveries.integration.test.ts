@@ -18,7 +18,7 @@ async function idsOf(query: DeliveryQuery): Promise<string[]> {
   return (await deliveries.list(query)).data.map(({ id }) => id);
 }
 
-test("a delivery is shown with its attempts", async () => {
+test("a delivery is returned with its attempts", async () => {
   const { tenant, endpoint } = await newEndpoint();
   const event = await world.addEvent(tenant, { type: "invoice.paid", atMs: 1_750_000_000_123 });
   const id = await world.addEnded(event, endpoint, "success");
@@ -63,7 +63,7 @@ test("a delivery is shown with its attempts", async () => {
   });
 });
 
-test("the newest 250 attempts are shown, and none that ended after the delivery's state was read", async () => {
+test("the newest 250 attempts are returned, and none that ended after the delivery's state was read", async () => {
   const { tenant, endpoint } = await newEndpoint();
   const id = await world.addEnded(await world.addEvent(tenant), endpoint, "success");
   const addUpTo = (last: number) =>
@@ -99,14 +99,14 @@ test("an unknown id, a malformed one and another tenant's are all not found", as
   expect(await deliveries.get(id, { tenant })).toMatchObject({ id });
 });
 
-test("a scope that is misspelt or no scope at all shows nobody's delivery", async () => {
+test("a misspelt or invalid scope returns no delivery", async () => {
   const { tenant, endpoint } = await newEndpoint();
   const id = await world.addOwed(await world.addEvent(tenant), endpoint);
   for (const scope of [{ tennant: "other" }, "other", null])
     await expect(deliveries.get(id, scope as never)).rejects.toMatchObject({ code: "invalid_query" });
 });
 
-test("each state, type and reason finds its own, newest first", async () => {
+test("deliveries are filtered by state, type and reason, newest first", async () => {
   const { tenant, endpoint } = await newEndpoint();
   // a millisecond each: ids made within the same one are in no order
   let atMs = Date.now();
@@ -146,7 +146,7 @@ test("each state, type and reason finds its own, newest first", async () => {
   expect(deadView).toMatchObject({ deliveredAt: null, deadAt: expect.any(Date) });
 });
 
-test("a state or reason that does not exist is refused with those that do, not answered with an empty list", async () => {
+test("an unknown state or reason is refused with the list of valid ones", async () => {
   await expect(idsOf({ reason: "typo" as never })).rejects.toMatchObject({
     code: "invalid_query",
     problems: [
@@ -161,7 +161,7 @@ test("a state or reason that does not exist is refused with those that do, not a
     expect(await idsOf({ reason })).toEqual([]);
 });
 
-test("a time range is from its first moment on and up to its last one", async () => {
+test("a time range includes its start and excludes its end", async () => {
   const { tenant, endpoint } = await newEndpoint();
   const ids: string[] = [];
   for (const atMs of [1_000, 2_000, 3_000]) {
@@ -174,7 +174,7 @@ test("a time range is from its first moment on and up to its last one", async ()
   ]);
 });
 
-test("another tenant's endpoint lists nothing, like an unknown one", async () => {
+test("another tenant's endpoint has an empty list, like an unknown one", async () => {
   const [mine, theirs] = [await newEndpoint(), await newEndpoint()];
   await world.addOwed(await world.addEvent(theirs.tenant), theirs.endpoint);
   expect(await idsOf({ tenant: mine.tenant, endpoint: theirs.endpoint })).toEqual([]);
@@ -188,7 +188,7 @@ test("the history of a deleted endpoint stays", async () => {
   expect(await idsOf({ tenant })).toEqual([id]);
 });
 
-test("what is wrong with a query is told at once", async () => {
+test("all problems of a query are reported at once", async () => {
   const query = {
     state: "done",
     endpoint: "ep_x",
@@ -239,7 +239,7 @@ test.each(["tenant", "everything"])(
   },
 );
 
-test("a page holds up to 250 and says that there is more", async () => {
+test("a page has up to 250 deliveries and a cursor if there are more", async () => {
   const { tenant, endpoint } = await newEndpoint();
   await world.pool.query(
     `with made as (
@@ -298,7 +298,7 @@ test.each(["tenant", "everything"])(
   },
 );
 
-test("what is in flight behind a long queue of others is on the first page, for which that queue is not read", async () => {
+test("in-flight deliveries are on the first page, without reading a long queue of others", async () => {
   const { tenant, endpoint } = await newEndpoint();
   const { endpoint: busy } = await newEndpoint();
   const beginMs = Date.now() - 7_200_000;
@@ -335,7 +335,7 @@ test("what is in flight behind a long queue of others is on the first page, for 
   expect((await deliveries.list({ endpoint: busy, state: "failed" })).data).toEqual([]);
 });
 
-test("a rare type among what waits for an endpoint is found page by page, and each looks at so many events", async () => {
+test("a rare type in a long backlog is found page by page, and each page reads a limited number of events", async () => {
   const { tenant, endpoint } = await newEndpoint();
   const beginMs = Date.now() - 3_600_000;
   const rare = await world.addEvent(tenant, { type: "rare.waiting", atMs: beginMs });
@@ -366,7 +366,7 @@ test("a rare type among what waits for an endpoint is found page by page, and ea
   expect(read).toBe(1_000);
 });
 
-test("a page of a retry queue reads as many rows as it shows, of one endpoint with many as of all", async () => {
+test("a page of the retry queue reads only the rows it returns, for one endpoint and for all", async () => {
   const { tenant, endpoint } = await newEndpoint();
   const event = await world.addEvent(tenant);
   // it has all retries; the planner knows how many an endpoint has on average, and expects as few of this one
@@ -394,7 +394,7 @@ test("a page of a retry queue reads as many rows as it shows, of one endpoint wi
   }
 });
 
-test("a count is exact below its limit, and says so when it is not", async () => {
+test("a count is exact below its limit, and marked as inexact above", async () => {
   const { tenant, endpoint } = await newEndpoint();
   await addMany(tenant, endpoint, 3, Date.now());
   const count = (limit: number) =>

@@ -1,4 +1,4 @@
-// Deliveries as people see them: one per event and endpoint, with every attempt that was made.
+// Lists deliveries, and returns single ones with their attempts.
 import { formatId, parseId, uuidTimeMs } from "@posthorn/wire";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
@@ -20,7 +20,7 @@ import { type Hold, holdsOf } from "../../storage/queries/endpoints/holds.ts";
 import { endpointIdsOf } from "../../storage/queries/endpoints/read.ts";
 import { listRetries } from "../../storage/queries/queue/list-retries.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
-import { type AttemptView, toAttemptView, withoutAnswer } from "./attempt-view.ts";
+import { type AttemptView, toAttemptView, withoutResponse } from "./attempt-view.ts";
 
 export interface DeliveryView {
   readonly id: string;
@@ -28,7 +28,7 @@ export interface DeliveryView {
   readonly endpointId: string;
   readonly tenant: string;
   readonly eventType: string;
-  /** Its event's, and its number there; null without one. */
+  /** Subject and sequence of the event. */
   readonly subject: string | null;
   readonly sequence: number | null;
   readonly state: DeliveryState;
@@ -36,14 +36,14 @@ export interface DeliveryView {
   readonly nextRetryAt: Date | null;
   readonly deadReason: string | null;
   readonly replayCount: number;
-  /** When its event was recorded: the time in the id. */
+  /** When the event was recorded, as contained in the id. */
   readonly createdAt: Date;
   readonly deliveredAt: Date | null;
-  /** When it was given up, called off or discarded; null unless it is dead. */
+  /** When it became dead: failed for good, was cancelled or discarded. */
   readonly deadAt: Date | null;
   /**
-   * What has to change before it is sent at all: its tenant is inactive, its endpoint is disabled, or its endpoint was asked
-   * whether it wants webhooks and has not agreed. Null: nothing of these, or it is not waiting.
+   * Why it cannot be sent: its tenant is inactive, its endpoint is disabled, or its endpoint has not agreed to webhooks.
+   * Null if none of these applies or the delivery is not waiting.
    */
   readonly waitsFor: Hold | null;
 }
@@ -53,35 +53,35 @@ export interface DeliveryQuery extends PageQuery {
   readonly endpoint?: string | undefined;
   readonly state?: DeliveryState | undefined;
   readonly type?: string | undefined;
-  /** Why it is dead. */
+  /** The dead reason. */
   readonly reason?: EndReason | undefined;
-  /** From this time on. */
+  /** Inclusive. */
   readonly createdAfter?: Date | undefined;
-  /** Up to, not including, this time. */
+  /** Exclusive. */
   readonly createdBefore?: Date | undefined;
 }
 
 export interface DeliveryScope {
   readonly tenant?: string | undefined;
   /**
-   * Answers of receivers are masked where the catalogue hides anything of the event: they may repeat it. As for people
-   * without `payloads:read`. Default false.
+   * Masks responses if the event's type has redacted paths, because a response may repeat them. Used for keys without
+   * `payloads:read`. Default false.
    */
   readonly redacted?: boolean | undefined;
 }
 
 export interface DeliveryDetail extends DeliveryView {
   readonly attempts: readonly AttemptView[];
-  /** Of a batch: the events that it was made of, in their order. Null of any other. */
+  /** The events of a batch, in order. Null if the delivery is not a batch. */
   readonly members: readonly string[] | null;
 }
 
 export interface Deliveries {
   /** Newest first. */
   list(query?: DeliveryQuery): Promise<Page<DeliveryView>>;
-  /** With its newest attempts, 250 at most. With a tenant given, another tenant's delivery is not found. */
+  /** Includes its newest attempts, at most 250. With a tenant given, another tenant's delivery is not found. */
   get(id: string, scope?: DeliveryScope): Promise<DeliveryDetail>;
-  /** Those in the state `failed`, the one whose next attempt is first, first. */
+  /** Lists deliveries in the state `failed`, by the time of their next attempt. */
   retryQueue(query?: RetryQueueQuery): Promise<Page<DeliveryView>>;
 }
 
@@ -142,7 +142,7 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
     return toPage("retry-queue", rows, limit, toView, (row) => `${row.nextAtMicros} ${row.id}`);
   }
 
-  /** Null: of all. A tenant's, deleted ones included; another tenant's endpoint is as good as none. */
+  /** Returns null for all endpoints. Includes a tenant's deleted endpoints, but not those of another tenant. */
   async function endpointsAsked(
     tenant: string | null,
     endpointId: Uuid | null,
@@ -160,18 +160,18 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
       throw deliveryNotFound(id);
     const shown = { upTo: row.attempts, limit: MAX_SHOWN_ATTEMPTS };
     const attempts = (await newestAttempts(db, uuid, shown)).map((attempt) => toAttemptView(attempt, uuid));
-    const hides = redacted && (await catalogue.hiding())(row.eventType);
+    const isRedacted = redacted && (await catalogue.hiding())(row.eventType);
     const members = row.eventType === BATCH_TYPE ? await membersOfBatch(db, row.eventId) : null;
     const toView = await deliveryViews(db, [row]);
     return {
       ...toView(row),
-      attempts: hides ? attempts.map(withoutAnswer) : attempts,
+      attempts: isRedacted ? attempts.map(withoutResponse) : attempts,
       members: members?.map((member) => formatId("evt", member)) ?? null,
     };
   }
 }
 
-/** A retry policy ends before that; retries by hand do not. Older ones are in the log of the endpoint. */
+/** Automatic retries stay below it, manual ones may not. Older attempts are in the endpoint's attempt list. */
 export const MAX_SHOWN_ATTEMPTS = 250;
 
 const RETRY_KEY = /^[0-9]{1,17} [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -188,7 +188,7 @@ const FILTERS = [
   "cursor",
 ];
 
-/** How each of these rows is shown. */
+/** Reads what the rows wait for, and returns the function that converts them. */
 export async function deliveryViews(
   db: Queryable,
   rows: readonly DeliveryRow[],
@@ -227,7 +227,7 @@ function toDate(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
 }
 
-/** The same words whether it never was, is another tenant's, or was deleted. */
+/** The same message whether it never existed, belongs to another tenant, or was deleted. */
 export function deliveryNotFound(id: unknown): PosthornError {
   const isId = parseId("dlv", String(id)) !== null;
   const shown = isId ? String(id) : "with that id; ids look like dlv_0198c2f0-…";

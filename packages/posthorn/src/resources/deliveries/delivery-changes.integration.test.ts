@@ -30,7 +30,7 @@ async function deliveriesOf({ hooks }: TestInstance, endpoint: string) {
   return data.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0));
 }
 
-test("a delivery that waits for its next attempt is dead when it is cancelled, and is not tried again", async () => {
+test("a cancelled delivery is dead and is not retried", async () => {
   const instance = await open();
   const { hooks } = instance;
   const endpoint = await endpointOf(instance);
@@ -52,7 +52,7 @@ test("a delivery that waits for its next attempt is dead when it is cancelled, a
   expect((await hooks.deliveries.list({ reason: "cancelled" })).data).toHaveLength(1);
 });
 
-test("one in flight is not cancelled, and neither is one that has ended", async () => {
+test("a delivery that is in flight or has ended cannot be cancelled", async () => {
   const instance = await open();
   const { hooks } = instance;
   const endpoint = await endpointOf(instance);
@@ -72,7 +72,7 @@ test("one in flight is not cancelled, and neither is one that has ended", async 
   expect(await hooks.deliveries.get(id)).toMatchObject({ state: "success" });
 });
 
-test("what waits behind a cancelled one in its subject goes on", async () => {
+test("cancelling a delivery releases the next one of its subject", async () => {
   const instance = await open();
   const endpoint = await endpointOf(instance, { ordering: "fifo" });
   receiver.answer = ({ sequence }) => (sequence === 1 ? 500 : 200);
@@ -87,7 +87,7 @@ test("what waits behind a cancelled one in its subject goes on", async () => {
   expect(await countStates()).toEqual({ dead: 1, success: 2 });
 });
 
-test("where a dead one holds its subject a cancelled one does too, until it is deleted", async () => {
+test("with fifoOnDead hold, a cancelled delivery holds its subject until it is deleted", async () => {
   const instance = await open();
   const { hooks } = instance;
   const endpoint = await endpointOf(instance, { ordering: "fifo", fifoOnDead: "hold" });
@@ -106,7 +106,7 @@ test("where a dead one holds its subject a cancelled one does too, until it is d
   await expect(hooks.deliveries.get(id)).rejects.toMatchObject({ code: "delivery_not_found" });
 });
 
-test("a cancelled one can be tried again", async () => {
+test("a cancelled delivery can be retried", async () => {
   const instance = await open();
   const { hooks } = instance;
   const endpoint = await endpointOf(instance);
@@ -121,7 +121,7 @@ test("a cancelled one can be tried again", async () => {
   expect(await hooks.deliveries.get(id)).toMatchObject({ state: "success", replayCount: 0 });
 });
 
-test("only dead ones are deleted, and of the right tenant", async () => {
+test("only dead deliveries of the given tenant can be deleted", async () => {
   const instance = await open();
   const { hooks } = instance;
   const endpoint = await endpointOf(instance);
@@ -146,7 +146,7 @@ test("only dead ones are deleted, and of the right tenant", async () => {
   expect(await countStates()).toEqual({ success: 1 });
 });
 
-test("the retry queue is in the order of next attempts, page by page, of all, a tenant or an endpoint", async () => {
+test("the retry queue is ordered by next attempt, for all, a tenant or an endpoint", async () => {
   const instance = await open();
   const { hooks } = instance;
   await hooks.tenants.upsert("other");
@@ -183,7 +183,7 @@ test("the retry queue is in the order of next attempts, page by page, of all, a 
   expect(await endpointsOf({ tenant: "other", endpoint: late })).toEqual([]);
 });
 
-test("one that was hastened by hand leaves the retry queue", async () => {
+test("a manually retried delivery leaves the retry queue", async () => {
   const instance = await open();
   const { hooks } = instance;
   const endpoint = await endpointOf(instance);
@@ -199,7 +199,7 @@ test("one that was hastened by hand leaves the retry queue", async () => {
   answer();
 });
 
-test("a cursor of another list is none of the retry queue", async () => {
+test("the retry queue refuses a cursor of another list", async () => {
   const { hooks } = await open({ started: false });
   const cursor = Buffer.from("retry-queue:x").toString("base64url");
   await expect(hooks.deliveries.retryQueue({ cursor })).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-// What a person does about one delivery: try it again, call it off, delete it.
+// Manual changes to one delivery: retry, cancel, delete.
 import { parseId } from "@posthorn/wire";
 import { PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
@@ -14,19 +14,19 @@ export interface Scope {
 
 export interface DeliveryChanges {
   /**
-   * Pending at once with a fresh budget of attempts: the same path as an automatic retry. Refused, and nothing changed,
-   * while it is in flight and where nothing may be sent: the endpoint deleted or disabled, the tenant inactive.
+   * Makes the delivery pending with a new budget of attempts. Throws, and changes nothing, if it is in flight or if nothing
+   * may be sent: the endpoint is deleted, disabled or has not agreed, or the tenant is inactive.
    */
   retry(id: string, scope?: Scope): Promise<void>;
-  /** Dead at once, with the reason `cancelled`. Refused while it is in flight, and when it has ended. */
+  /** Makes the delivery dead with the reason `cancelled`. Throws if it is in flight or has ended. */
   cancel(id: string, scope?: Scope): Promise<void>;
-  /** A dead letter, for good. Refused in any other state. */
+  /** Deletes a dead letter permanently. Throws if the delivery is in any other state. */
   delete(id: string, scope?: Scope): Promise<void>;
 }
 
 export interface DeliveryChangesOptions {
   readonly db: Database;
-  /** Throws when there is no such delivery in the scope. */
+  /** Throws if there is no such delivery in the scope. */
   readonly find: (id: string, scope?: Scope) => Promise<unknown>;
   readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
   readonly onChanged: (owner: number | null) => void;
@@ -56,7 +56,7 @@ export function createDeliveryChanges({
     if (result.kind !== "cancelled") {
       throw new PosthornError(
         "delivery_over",
-        `The delivery ${id} has ended already, so there is nothing to cancel.`,
+        `The delivery ${id} has already ended, so there is nothing to cancel.`,
       );
     }
     if (result.isOrdered) onChanged(result.owner);
@@ -68,7 +68,7 @@ export function createDeliveryChanges({
     if (result.kind !== "deleted") {
       throw new PosthornError(
         "delivery_not_dead",
-        `The delivery ${id} is not dead, and only dead ones are deleted. Cancel it first, or let it end.`,
+        `The delivery ${id} is not dead, and only dead deliveries can be deleted. Cancel it first, or wait until it ends.`,
       );
     }
     if (result.isOrdered) onChanged(result.owner);
@@ -82,21 +82,18 @@ export function createDeliveryChanges({
   }
 }
 
-export function closedError(because: ClosedLane["because"], wish: string): PosthornError {
+export function closedError(because: ClosedLane["because"], action: string): PosthornError {
   return new PosthornError(
     because,
     {
-      endpoint_deleted: "The endpoint was deleted, so nothing is sent to it any more; nothing was changed.",
-      endpoint_disabled: `The endpoint is disabled; enable it first, then ${wish}.`,
-      endpoint_not_agreed: `The endpoint has not agreed to webhooks; its handshake says why. Once it has, ${wish}.`,
-      tenant_inactive: `The endpoint's tenant is inactive; make it active first, then ${wish}.`,
+      endpoint_deleted: "The endpoint was deleted, so nothing is sent to it. Nothing was changed.",
+      endpoint_disabled: `The endpoint is disabled; enable it first, then ${action}.`,
+      endpoint_not_agreed: `The endpoint has not agreed to webhooks; see its handshake. Once it has, ${action}.`,
+      tenant_inactive: `The endpoint's tenant is inactive; activate it first, then ${action}.`,
     }[because],
   );
 }
 
 function inFlight(id: string): PosthornError {
-  return new PosthornError(
-    "delivery_in_flight",
-    `The delivery ${id} is being sent right now; look again in a moment.`,
-  );
+  return new PosthornError("delivery_in_flight", `The delivery ${id} is in flight. Try again in a moment.`);
 }

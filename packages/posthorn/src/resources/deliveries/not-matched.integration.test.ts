@@ -25,7 +25,7 @@ async function whyNot({ hooks }: TestInstance, eventId: string, endpointId: stri
   return notMatched.find((item) => item.endpointId === endpointId);
 }
 
-test("those that got it are not in the list, disabled ones included; the others say type or filter", async () => {
+test("endpoints without a delivery are listed with the reason type or filter", async () => {
   const a = await world.open();
   const delivered = await endpoint(a);
   const type = await endpoint(a, { events: ["invoice.*"] });
@@ -54,7 +54,7 @@ test("those that got it are not in the list, disabled ones included; the others 
   ]);
 });
 
-test("nothing of the event's data is in the reasons", async () => {
+test("reasons contain none of the event's data", async () => {
   const a = await world.open();
   await endpoint(a, { filter: { data: { card: { $startsWith: "5" } } } });
   await endpoint(a, { filter: { data: { card: { $ne: "4242-secret" } } } });
@@ -63,7 +63,7 @@ test("nothing of the event's data is in the reasons", async () => {
   expect(JSON.stringify(notMatched)).not.toContain("4242");
 });
 
-test("one that was changed since is judged by its settings of now, and says so", async () => {
+test("an endpoint changed after the event is judged by its current settings and marked as changed", async () => {
   const a = await world.open();
   const id = await endpoint(a, { events: ["invoice.*"] });
   const event = await publish(a);
@@ -73,7 +73,7 @@ test("one that was changed since is judged by its settings of now, and says so",
   expect(await whyNot(a, event, id)).toMatchObject({ reason: "matches_now", settingsChanged: true });
 });
 
-test("one whose dead letter somebody deleted is told of as such", async () => {
+test("an endpoint whose dead letter was deleted has the reason matches_now", async () => {
   const a = await world.open();
   const id = await endpoint(a, { isActive: false });
   const event = await publish(a);
@@ -82,11 +82,11 @@ test("one whose dead letter somebody deleted is told of as such", async () => {
   await a.hooks.deliveries.delete(delivery?.id as string);
   expect(await whyNot(a, event, id)).toMatchObject({
     reason: "matches_now",
-    detail: expect.stringContaining("or somebody deleted its dead letter"),
+    detail: expect.stringContaining("or its dead letter was deleted"),
   });
 });
 
-test("one that was made later, deleted since or deleted before", async () => {
+test("endpoints created later or deleted since are listed, those deleted before are not", async () => {
   const a = await world.open();
   const before = await endpoint(a);
   await a.hooks.endpoints.delete("acme", before);
@@ -99,7 +99,7 @@ test("one that was made later, deleted since or deleted before", async () => {
   expect(await whyNot(a, event, before)).toBeUndefined();
 });
 
-test("an inactive tenant's, and one whose event still waits for its deliveries", async () => {
+test("an inactive tenant and an event in the outbox have their own reasons", async () => {
   const a = await world.open({ started: false });
   const id = await endpoint(a);
   const event = await publish(a);
@@ -114,7 +114,7 @@ test("an inactive tenant's, and one whose event still waits for its deliveries",
   expect(await whyNot(a, unheard, id)).toMatchObject({ reason: "matches_now" });
 });
 
-test("a test event is for one endpoint, and an endpoint is not told about itself", async () => {
+test("a test event goes to one endpoint, and an endpoint gets no event about itself", async () => {
   const a = await world.open();
   const tested = await endpoint(a, { isActive: true });
   const other = await endpoint(a);
@@ -130,7 +130,7 @@ test("a test event is for one endpoint, and an endpoint is not told about itself
   expect(await whyNot(a, event?.id as string, tested)).toMatchObject({ reason: "about_itself" });
 });
 
-test("match says of an event that nobody published what would become of it", async () => {
+test("match reports whether an unpublished event would be delivered", async () => {
   const a = await world.open();
   const id = await endpoint(a, { events: ["order.*"], filter: { data: { amount: { $gte: 100 } } } });
   const match = (input: object) =>

@@ -1,4 +1,4 @@
-// The endpoints of a tenant that have no delivery of an event, each with the reason, as far as the settings of now tell.
+// Explains why endpoints of a tenant have no delivery of an event, according to their current settings.
 import { formatId } from "@posthorn/wire";
 import { redactData } from "../../catalogue/redact.ts";
 import { type FilterFacts, HIDDEN, looksAtHidden, readFacts } from "../../fan-out/filter.ts";
@@ -25,23 +25,23 @@ export type NotMatchedReason =
 export interface NotMatched {
   readonly endpointId: string;
   readonly reason: NotMatchedReason;
-  /** A sentence; nothing of the event's data is in it. */
+  /** A sentence without any of the event's data. */
   readonly detail: string;
-  /** Of the reason `filter`: to the first condition that does not hold. */
+  /** For the reason `filter`: a JSON Pointer to the first condition that does not hold. */
   readonly pointer: string | null;
-  /** It was changed after the event, and the reason is about its settings of now. */
+  /** The endpoint was changed after the event, so the reason may not have applied then. */
   readonly settingsChanged: boolean;
 }
 
-/** `hiddenPaths` is what whoever asks may not see of the event: no reason tells anything of it. */
+/** No reason reveals data at `redactedPaths`. */
 export function notMatched(
   event: Event,
   endpoints: readonly EventEndpointRow[],
   deliveredTo: ReadonlySet<Uuid>,
-  hiddenPaths: readonly string[],
+  redactedPaths: readonly string[],
 ): NotMatched[] {
   const eventMs = event.createdAt.getTime();
-  const facts = memo(() => factsBeside(hiddenPaths, event));
+  const facts = memo(() => redactedFacts(event, redactedPaths));
   return endpoints
     .filter(({ id, deletedMs }) => !deliveredTo.has(id) && (deletedMs === null || deletedMs >= eventMs))
     .map((endpoint) => ({
@@ -51,14 +51,14 @@ export function notMatched(
     }));
 }
 
-function factsBeside(hiddenPaths: readonly string[], event: Event): FilterFacts {
+function redactedFacts(event: Event, redactedPaths: readonly string[]): FilterFacts {
   const { data, subject } = readFacts(event);
-  return { data: redactData(data, hiddenPaths, HIDDEN), subject };
+  return { data: redactData(data, redactedPaths, HIDDEN), subject };
 }
 
 type Why = Pick<NotMatched, "reason" | "detail" | "pointer">;
 
-/** The first that applies. */
+/** Returns the first reason that applies. */
 function whyNot(event: Event, endpoint: EventEndpointRow, facts: () => FilterFacts): Why {
   if (endpoint.deletedMs !== null) return why("deleted");
   if (endpoint.eventIsTest) return why("test");
@@ -78,17 +78,17 @@ function whyNot(event: Event, endpoint: EventEndpointRow, facts: () => FilterFac
 }
 
 const DETAILS = {
-  deleted: "It has been deleted since.",
-  test: "A test event is for one endpoint alone.",
-  batch: "A batch is for the endpoint that its events were collected for.",
-  about_itself: "An endpoint is not told about itself.",
-  lease_ended: "Its WebSub subscription had ended.",
-  created_later: "It was made after the event.",
-  filter_hidden: "Its filter looks at redacted data, so what came of it is not shown.",
-  waiting: "The event is stored, and its deliveries are about to be made.",
-  tenant_inactive: "The tenant is inactive, and gets nothing.",
+  deleted: "It was deleted after the event.",
+  test: "A test event is sent to one endpoint only.",
+  batch: "A batch is sent only to the endpoint that its events were collected for.",
+  about_itself: "An endpoint does not receive events about itself.",
+  lease_ended: "Its WebSub subscription had expired.",
+  created_later: "It was created after the event.",
+  filter_hidden: "Its filter uses redacted data, so its result is not shown.",
+  waiting: "The event is stored; its deliveries have not been created yet.",
+  tenant_inactive: "The tenant is inactive and receives nothing.",
   matches_now:
-    "By its settings of now it would get the event. It was changed since, the tenant was inactive then, the delivery is older than the retention, or somebody deleted its dead letter.",
+    "It matches the event with its current settings. It was changed after the event, the tenant was inactive then, the delivery is older than the retention, or its dead letter was deleted.",
 } as const satisfies Partial<Record<NotMatchedReason, string>>;
 
 function why(reason: keyof typeof DETAILS): Why {

@@ -1,5 +1,5 @@
-// "Send this event to this endpoint again": its delivery, as by a retry by hand; where the endpoint takes batches, the event
-// goes in the next one.
+// Sends an event to an endpoint again: retries its delivery, or adds the event to the next batch if the endpoint receives
+// batches.
 import { formatId, parseId } from "@posthorn/wire";
 import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
 import { batchEncodingOf } from "../../formats/formats.ts";
@@ -17,11 +17,11 @@ export interface ResendOptions {
   readonly events: Pick<Events, "get">;
   readonly endpoints: Pick<Endpoints, "get">;
   readonly retry: DeliveryChanges["retry"];
-  /** An event waits for its batch. */
+  /** Called when an event was added to the next batch. */
   readonly onCollected: () => void;
 }
 
-/** With the delivery that is owed now; null where it waits for its batch. Throws where there is no such event or endpoint. */
+/** `deliveryId` is null if the event waits for a batch. Throws if there is no such event or endpoint. */
 export type ResendEvent = (
   id: string,
   endpoint: string,

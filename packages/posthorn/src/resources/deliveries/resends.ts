@@ -1,4 +1,4 @@
-// What was sent again because somebody asked for it, by hand or by a replay: a feed for those who follow along.
+// Lists manual retries and replayed deliveries, newest first.
 import { formatId } from "@posthorn/wire";
 import type { AttemptTrigger } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
@@ -20,12 +20,12 @@ export interface ResendView {
 export interface ResendQuery extends PageQuery {
   readonly tenant?: string | undefined;
   readonly type?: string | undefined;
-  /** From this time on. */
+  /** Inclusive. */
   readonly resentAfter?: Date | undefined;
 }
 
 export interface Resends {
-  /** Newest first. An attempt is in it when it has ended. */
+  /** Newest first. An attempt is listed once it has ended. */
   list(query?: ResendQuery): Promise<Page<ResendView>>;
 }
 
@@ -62,7 +62,7 @@ function beforeOf(reader: QueryReader, query: PageQuery): ResendFilter["before"]
   if (startedUs !== undefined && deliveryId !== undefined) return { startedUs, deliveryId };
   reader.refuse(
     "cursor",
-    "This is not a cursor of this list. Pass nextCursor of the page before, or leave it out.",
+    "This is not a cursor of this list. Pass nextCursor of the previous page, or leave it out.",
   );
   return null;
 }

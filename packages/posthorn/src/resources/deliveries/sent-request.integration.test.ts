@@ -55,7 +55,7 @@ function comparable({ headers }: { headers: ReceivedRequest["headers"] }) {
   return Object.fromEntries(entries.filter(([name]) => !HTTPS_OWN.includes(name as string)));
 }
 
-test("the request of each attempt is byte for byte what the receiver got", async () => {
+test("the rebuilt request of each attempt is byte for byte what the receiver got", async () => {
   const next = `/hook-${path + 1}`;
   receiver.answer(next, [500, 200]);
   const { id } = await delivered({ signature: { schemes: ["sha256", "standard-webhooks"] } });
@@ -73,7 +73,7 @@ test("the request of each attempt is byte for byte what the receiver got", async
   expect((await instance.hooks.deliveries.request(id)).attempt).toBe(2);
 });
 
-test("a fresh one is signed now, for a receiver to accept", async () => {
+test("a fresh request is signed with the current time and accepted by a receiver", async () => {
   const { id, secret } = await delivered();
   await instance.advance(3_600_000);
   const stale = await instance.hooks.deliveries.request(id);
@@ -92,7 +92,7 @@ test("a fresh one is signed now, for a receiver to accept", async () => {
   expect(await check(stale)).toMatchObject({ ok: false });
 });
 
-test("what was never sent has no request, and a fresh one all the same", async () => {
+test("a delivery without attempts has only a fresh request", async () => {
   const { endpoint, path } = await delivered();
   await instance.hooks.endpoints.disable("acme", endpoint);
   await instance.hooks.publish({ tenant: "acme", type: path.replace("/hook-", "number."), data: {} });
@@ -104,7 +104,7 @@ test("what was never sent has no request, and a fresh one all the same", async (
   expect(await request(id, { fresh: true })).toMatchObject({ attempt: 1, isFresh: true });
 });
 
-test("after a change of the endpoint it says that it may not be what was sent", async () => {
+test("after a change of the endpoint the request is marked as possibly different", async () => {
   const { id, endpoint } = await delivered();
   const { request } = instance.hooks.deliveries;
   const before = await request(id);
@@ -116,7 +116,7 @@ test("after a change of the endpoint it says that it may not be what was sent", 
   expect(rotated.body).toEqual(before.body);
 });
 
-test("a secret that was valid then signs it, although it has expired since", async () => {
+test("the request is signed with the secret of that time, even if it has expired", async () => {
   const first = await delivered();
   await instance.hooks.endpoints.rotateSecret("acme", first.endpoint, { overlapSeconds: 60 });
   await instance.advance(1_000);
@@ -132,7 +132,7 @@ test("a secret that was valid then signs it, although it has expired since", asy
   expect(shown.headers["X-Webhook-Signature"]?.match(/v1=/g)).toHaveLength(2);
 });
 
-test("settings, payloads and signatures are masked for those who may not see them", async () => {
+test("settings, payloads and signatures are masked on request", async () => {
   const { id } = await delivered({}, { type: "card.used", data: { card: "4111", n: 1 } });
   const { request } = instance.hooks.deliveries;
   const reader = await request(id, { hidesSettings: true });
@@ -161,7 +161,7 @@ test("settings, payloads and signatures are masked for those who may not see the
   expect(String((await request(bytes.id)).body)).toBe("4111");
 });
 
-test("where the worker died nobody knows the time, and neither timestamp nor signature is made up", async () => {
+test("if the worker died, timestamp and signature are unknown", async () => {
   const { id } = await delivered();
   await instance.hooks.db.query(
     {
@@ -180,7 +180,7 @@ test("where the worker died nobody knows the time, and neither timestamp nor sig
   });
 });
 
-test("another tenant's delivery, a deleted endpoint and a misspelt scope show nothing", async () => {
+test("another tenant's delivery, a deleted endpoint and a misspelt scope are refused", async () => {
   const { id, endpoint } = await delivered();
   const { request } = instance.hooks.deliveries;
   await expect(request(id, { tenant: "rivals" })).rejects.toMatchObject({ code: "delivery_not_found" });

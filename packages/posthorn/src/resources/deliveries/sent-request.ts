@@ -1,10 +1,10 @@
-// The request of an attempt, made again by what makes every request: from the event, the endpoint and the time. What has
-// changed since then cannot be made again, and is said.
+// Rebuilds the request of an attempt from the event, the endpoint and the time, with the code that builds every request.
+// `differences` lists what may differ from the request that was sent.
 import { headerNames, isReservedHeader, parseId, schemeNamed } from "@posthorn/wire";
 import { wireHeaders } from "../../attempt/wire-headers.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
-import { hiddenPathsOf } from "../../catalogue/hidden-paths.ts";
 import { REDACTED, redactEvent } from "../../catalogue/redact.ts";
+import { redactedPathsOf } from "../../catalogue/redacted-paths.ts";
 import { withoutToken } from "../../destinations/webhook/authorize.ts";
 import { vendorStyleOf } from "../../destinations/webhook/signing/vendor-style.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
@@ -30,13 +30,13 @@ import { deliveryNotFound } from "./deliveries.ts";
 export interface SentRequestQuery {
   /** Another tenant's delivery is not found. */
   readonly tenant?: string | undefined;
-  /** Its number; the last one unless told. */
+  /** Number of the attempt. Default: the last one. */
   readonly attempt?: number | undefined;
-  /** Signed now instead of then, so that a receiver accepts it. Default false. */
+  /** Signs with the current time, so that a receiver accepts the request. Default false. */
   readonly fresh?: boolean | undefined;
-  /** What the catalogue hides is masked, and so are signatures. Default false. */
+  /** Masks redacted paths and signatures. Default false. */
   readonly redacted?: boolean | undefined;
-  /** Values of custom headers and the URL's query are masked, and so are signatures. Default false. */
+  /** Masks values of custom headers, the URL's query and signatures. Default false. */
   readonly hidesSettings?: boolean | undefined;
 }
 
@@ -49,15 +49,15 @@ export interface SentRequest {
   readonly attempt: number;
   readonly method: "POST";
   readonly url: string;
-  /** All but those that are HTTP's own: Host, Connection and Content-Length. */
+  /** All headers except Host, Connection and Content-Length. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Null where the worker died: nobody knows when it began. */
+  /** Null if the worker died before it recorded the time. */
   readonly signedAt: Date | null;
   readonly isFresh: boolean;
-  /** None: it is byte for byte what was sent, apart from what is masked. */
+  /** Empty if the request is byte for byte what was sent, except for masked parts. */
   readonly differences: readonly Difference[];
-  /** `url`, `body`, and names of headers. */
+  /** The masked parts: `url`, `body`, or names of headers. */
   readonly masked: readonly string[];
 }
 
@@ -66,11 +66,11 @@ export type ShowRequest = (id: string, query?: SentRequestQuery) => Promise<Sent
 export interface SentRequestOptions {
   readonly db: Queryable;
   readonly catalogue: Pick<Catalogue, "refresh" | "redactedPaths">;
-  /** Null for an endpoint that was deleted. */
+  /** Returns null for a deleted endpoint. */
   readonly targetAt: (endpointId: Uuid, at: Date) => Promise<PastTarget | null>;
   readonly now: () => Date;
   readonly userAgent: string;
-  /** Are attempts traced? Each has a traceparent of its own then, which is not kept. */
+  /** If attempts are traced, each has its own traceparent, which is not stored. */
   readonly isTraced: () => boolean;
 }
 
@@ -87,8 +87,8 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     const past = await targetAt(delivery.endpointId, signedAt ?? now());
     if (past === null) throw endpointGone();
     const { isPublic } = past.target.destination;
-    const hidden = asked.redacted || isPublic ? await hiddenPaths(event) : [];
-    const claimed = claimedAgain(delivery, redactEvent(event, hidden), attempt.number);
+    const paths = asked.redacted || isPublic ? await redactedPaths(event) : [];
+    const claimed = claimedAgain(delivery, redactEvent(event, paths), attempt.number);
     const request = make(claimed, past.target, signedAt ?? new Date(0));
     const {
       url,
@@ -97,7 +97,7 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     } = maskedFor(asked, new Masking(request, past.target), {
       isTimeKnown: signedAt !== null,
       // a public destination was sent the redacted body
-      isBodyMasked: hidden.length > 0 && !isPublic,
+      isBodyMasked: paths.length > 0 && !isPublic,
     });
     return {
       attempt: attempt.number,
@@ -125,14 +125,14 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
   ): Promise<{ readonly number: number; readonly startedAt: Date | null }> {
     const found = await findAttempt(db, delivery.id, attempt);
     if (found !== null) return { number: found.number, startedAt: startOf(found) };
-    // what was never sent can still be tried out
+    // a delivery without attempts can still be signed freshly
     if (isFresh && attempt === null) return { number: 1, startedAt: null };
     throw noSuchAttempt(attempt);
   }
 
-  async function hiddenPaths(event: Event): Promise<readonly string[]> {
+  async function redactedPaths(event: Event): Promise<readonly string[]> {
     await catalogue.refresh();
-    return hiddenPathsOf(event, (type, version) => catalogue.redactedPaths(type, version));
+    return redactedPathsOf(event, (type, version) => catalogue.redactedPaths(type, version));
   }
 
   function make(delivery: ClaimedDelivery, target: Target, at: Date): PreparedRequest {
@@ -177,7 +177,7 @@ function startOf({ startedMs }: AttemptRow): Date | null {
   return startedMs === null ? null : new Date(startedMs);
 }
 
-/** As it was when the attempt was made, as far as the request goes. */
+/** Returns the delivery as it was claimed for the attempt, in the fields that affect the request. */
 function claimedAgain({ id, endpointId }: DeliveryRow, event: Event, number: number): ClaimedDelivery {
   return {
     id,
@@ -203,7 +203,7 @@ function maskedFor(
   return masking;
 }
 
-/** Takes out of a request what whoever asks may not see, and says what. */
+/** Masks parts of a request, and records which. */
 class Masking {
   url: string;
   readonly headers: Record<string, string>;
@@ -220,7 +220,7 @@ class Masking {
     this.#custom = Object.keys(headers).filter((name) => !isReservedHeader(name, signature.headerPrefix));
   }
 
-  /** From everybody: whoever needs it has it already. */
+  /** Tokens are always masked. */
   #hideToken(type: AuthorizationType): void {
     if (type === "bearer") this.#hide("Authorization", REDACTED);
     else {
@@ -229,7 +229,7 @@ class Masking {
     }
   }
 
-  /** What opens the receiver's door. */
+  /** The URL's query and custom headers may contain the receiver's credentials. */
   hideSettings(): void {
     const mark = this.url.indexOf("?");
     if (mark !== -1) {
@@ -239,7 +239,7 @@ class Masking {
     for (const name of this.#custom) this.#hide(name, REDACTED);
   }
 
-  /** One of a moment ago is as good as the secret: receivers take it for minutes, by some schemes for ever. */
+  /** Receivers accept a recent signature for minutes, with some schemes for ever. */
   hideSignatures(): void {
     for (const name of this.#signed()) this.#hide(name, REDACTED);
   }
@@ -248,7 +248,7 @@ class Masking {
     for (const name of [...this.#signed(), ...this.#ours(/timestamp/i)]) this.#hide(name, UNKNOWN);
   }
 
-  /** It is masked before it is signed. */
+  /** The body was masked before signing. */
   noteBody(): void {
     this.masked.push("body");
   }
@@ -288,7 +288,7 @@ function pairs(list: readonly string[]): [string, string][] {
 
 const FRESH: Difference = {
   reason: "freshly_signed",
-  detail: "It was signed for this answer: its timestamp and signatures are new.",
+  detail: "The request was signed just now: its timestamp and signatures are new.",
 };
 
 function differencesOf(past: PastTarget, signedAt: Date | null, isTraced: boolean): Difference[] {
@@ -297,18 +297,18 @@ function differencesOf(past: PastTarget, signedAt: Date | null, isTraced: boolea
     differences.push({
       reason: "time_unknown",
       detail:
-        "The worker died before it could say when it began, so neither timestamp nor signatures are known.",
+        "The worker died before it recorded when it began, so the timestamp and signatures are unknown.",
     });
   } else if (past.changedAt > signedAt) {
     differences.push({
       reason: "settings_changed",
-      detail: `The endpoint or its secrets were changed at ${past.changedAt.toISOString()}, after the attempt: this is made from what they are now.`,
+      detail: `The endpoint or its secrets were changed at ${past.changedAt.toISOString()}, after the attempt. This request uses the current settings.`,
     });
   }
   if (isTraced) {
     differences.push({
       reason: "traced",
-      detail: "Attempts are traced, and each had a traceparent of its own, which is not kept.",
+      detail: "Attempts are traced, and each had its own traceparent, which is not stored.",
     });
   }
   return differences;
@@ -318,21 +318,24 @@ function noSuchAttempt(attempt: number | null): PosthornError {
   const message =
     attempt === null
       ? "The delivery has no attempt yet. Wait for the first one, or ask for a fresh request."
-      : `The delivery has no attempt ${attempt}. Its attempts are shown with the delivery.`;
+      : `The delivery has no attempt ${attempt}. Get the delivery to see its attempts.`;
   return new PosthornError("attempt_not_found", message);
 }
 
 function eventGone({ eventId }: DeliveryRow): PosthornError {
-  return new PosthornError("event_not_found", `The event evt_${eventId} is gone, and with it the request.`);
+  return new PosthornError(
+    "event_not_found",
+    `The event evt_${eventId} was deleted, so its requests cannot be rebuilt.`,
+  );
 }
 
 function endpointGone(): PosthornError {
   return new PosthornError(
     "endpoint_deleted",
-    "The endpoint was deleted and its secrets with it, so its requests cannot be made again.",
+    "The endpoint and its secrets were deleted, so its requests cannot be rebuilt.",
   );
 }
 
 function notMade(cause: Error): PosthornError {
-  return new PosthornError("request_not_made", `The request cannot be made: ${cause.message}`, { cause });
+  return new PosthornError("request_not_made", `The request cannot be built: ${cause.message}`, { cause });
 }

@@ -22,7 +22,7 @@ async function addAttempts(delivery: string, from: number, to: number): Promise<
 
 const place = ({ deliveryId, number }: { deliveryId: string; number: number }) => `${deliveryId} ${number}`;
 
-test("an endpoint's attempts come with their delivery and event, the newest delivery's newest first", async () => {
+test("an endpoint's attempts have the ids of delivery and event, newest delivery first", async () => {
   const { tenant, id } = await newEndpoint();
   const { id: sibling } = (await endpoints.create(tenant, hook)).endpoint;
   const [first, second, third] = [1_000, 2_000, 3_000].map((atMs) => world.addEvent(tenant, { atMs }));
@@ -58,7 +58,7 @@ test("an endpoint's attempts come with their delivery and event, the newest deli
   });
 });
 
-test("pages have no gap and no repeat, also in the middle of a delivery and while it is tried on", async () => {
+test("pages have no gap and no repeat, also within a delivery and while it is retried", async () => {
   const { tenant, id } = await newEndpoint();
   const expected: string[] = [];
   for (let n = 0; n < 8; n += 1) {
@@ -88,7 +88,7 @@ test("pages have no gap and no repeat, also in the middle of a delivery and whil
   expect(next.data.map(place)).toEqual(expected.slice(8, 10));
 });
 
-test("deliveries that nobody has tried are passed over, however many there are", async () => {
+test("deliveries without attempts are skipped, however many there are", async () => {
   const { tenant, id } = await newEndpoint();
   const tried = await world.addEnded(await world.addEvent(tenant, { atMs: 20_000 }), id, "success");
   for (let n = 1; n <= 5; n += 1) {
@@ -104,7 +104,7 @@ test("deliveries that nobody has tried are passed over, however many there are",
   expect(data.map(place)).toEqual([`${tried} 1`]);
 });
 
-test("another tenant's endpoint, a deleted one and a made-up one have no log; a wrong cursor is told", async () => {
+test("attempts of another tenant's, a deleted or an unknown endpoint are not found, and a wrong cursor is refused", async () => {
   const { tenant, id } = await newEndpoint();
   const other = await newEndpoint();
   await endpoints.delete(other.tenant, other.id);
@@ -119,7 +119,7 @@ test("another tenant's endpoint, a deleted one and a made-up one have no log; a 
   await expect(endpoints.attempts(tenant, id, { limit: 250 })).resolves.toMatchObject({ data: [] });
 });
 
-test("a page reads as many rows as it shows, whatever else there is", async () => {
+test("a page reads only the rows it returns", async () => {
   const { tenant, id } = await newEndpoint();
   const neighbour = await newEndpoint();
   const event = await world.addEvent(tenant);
@@ -168,7 +168,7 @@ async function addBacklog(endpoint: string, count: number, beginMs: number): Pro
   );
 }
 
-test("the log of an endpoint is found beside another's backlog, and behind its own page by page", async () => {
+test("attempts are found beside another endpoint's backlog, and behind its own page by page", async () => {
   const [calm, busy] = [await newEndpoint(), await newEndpoint()];
   const beginMs = Date.now() - 3_600_000;
   for (const { tenant, id } of [calm, busy]) {

@@ -1,4 +1,4 @@
-// The log of an endpoint: its attempts, page by page.
+// Lists the attempts of an endpoint.
 import { formatId, parseId } from "@posthorn/wire";
 import type { Queryable } from "../../storage/database.ts";
 import {
@@ -7,7 +7,7 @@ import {
   type EndpointAttemptRow,
 } from "../../storage/queries/attempts/list.ts";
 import { findEndpoint } from "../../storage/queries/endpoints/read.ts";
-import { type AttemptView, toAttemptView, withoutAnswer } from "../deliveries/attempt-view.ts";
+import { type AttemptView, toAttemptView, withoutResponse } from "../deliveries/attempt-view.ts";
 import { HIGHEST_UUID, type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
 import { isTenantId } from "../tenants/tenants.ts";
 import { endpointNotFound } from "./changes.ts";
@@ -18,11 +18,11 @@ export interface EndpointAttempt extends AttemptView {
 }
 
 export interface EndpointAttemptQuery extends PageQuery {
-  /** Masks what receivers answered to events of which the catalogue hides anything. */
+  /** Masks responses to events whose type has redacted paths, because a response may repeat them. */
   readonly redacted?: boolean | undefined;
 }
 
-/** The newest delivery first, and of each delivery the newest attempt: a retry stands with its delivery. */
+/** Newest delivery first, so that retries are listed with their delivery; within it, newest attempt first. */
 export async function listEndpointAttempts(
   { db, hiding }: { readonly db: Queryable; readonly hiding: () => Promise<(eventType: string) => boolean> },
   tenant: string,
@@ -37,8 +37,8 @@ export async function listEndpointAttempts(
   const isThere = uuid !== null && isTenantId(tenant) && (await findEndpoint(db, tenant, uuid)) !== null;
   if (!isThere) throw endpointNotFound(id);
   const { rows, examinedUpTo } = await attemptsOfEndpoint(db, uuid, after, limit + 1);
-  const isHidden = query.redacted === true ? await hiding() : () => false;
-  const view = (row: EndpointAttemptRow) => toView(row, isHidden(row.eventType));
+  const isRedacted = query.redacted === true ? await hiding() : () => false;
+  const view = (row: EndpointAttemptRow) => toView(row, isRedacted(row.eventType));
   return toPage("attempts", rows, limit, view, keyOf, examinedUpTo && keyOf(examinedUpTo));
 }
 
@@ -59,12 +59,12 @@ function readPlace(reader: QueryReader, query: PageQuery): AttemptPlace {
 
 function toView(
   { deliveryId, eventId, eventType: _, ...row }: EndpointAttemptRow,
-  isHidden: boolean,
+  isRedacted: boolean,
 ): EndpointAttempt {
   const attempt = toAttemptView(row, deliveryId);
   return {
     deliveryId: formatId("dlv", deliveryId),
     eventId: formatId("evt", eventId),
-    ...(isHidden ? withoutAnswer(attempt) : attempt),
+    ...(isRedacted ? withoutResponse(attempt) : attempt),
   };
 }

@@ -1,4 +1,4 @@
-// The token that a receiver knows its sender by, as it is given: what is taken, and where it may go.
+// Reads the authorization given for an endpoint, and checks that its token may be sent to the URL.
 import { endpointSettings, isObject } from "@posthorn/wire";
 import { hasQueryToken } from "../../destinations/webhook/authorize.ts";
 import type { AuthorizationType } from "../../model.ts";
@@ -38,7 +38,7 @@ export function readAuthorization(
   return found ?? refuse(`Choose one of ${typeField.values.join(", ")}.`, "/type");
 }
 
-/** Of an endpoint that is new there is none to differ from. */
+/** A new endpoint has an empty current URL. */
 export function isOtherHost(currentUrl: string, url: string): boolean {
   return currentUrl !== "" && URL.canParse(url) && new URL(url).origin !== new URL(currentUrl).origin;
 }
@@ -58,6 +58,6 @@ export function checkAuthorization(
     );
   }
   if (type === "query" && hasQueryToken(url)) {
-    check.refuse("/url", "The URL has an access_token already; leave it to authorization.");
+    check.refuse("/url", "The URL already has an access_token. Remove it; authorization adds it.");
   }
 }

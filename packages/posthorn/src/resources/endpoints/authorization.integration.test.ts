@@ -39,7 +39,7 @@ async function made(given: Record<string, unknown>, query = "") {
   return { endpoint, send };
 }
 
-test("a bearer token is sent in the Authorization header, and shown nowhere", async () => {
+test("a bearer token is sent in the Authorization header and never returned", async () => {
   const { endpoint, send } = await made({ authorization: { type: "bearer", token: TOKEN } });
   expect((await send()).headers.authorization).toBe(`Bearer ${TOKEN}`);
   expect(endpoint.authorization).toEqual({ type: "bearer" });
@@ -54,7 +54,7 @@ test("a bearer token is sent in the Authorization header, and shown nowhere", as
   expect(JSON.stringify(rows)).not.toContain(TOKEN);
 });
 
-test("a query token is added to the query as it is, for no cache, and masked in what is shown", async () => {
+test("a query token is added to the query, sent with no-store, and masked in responses", async () => {
   const { endpoint, send } = await made({ authorization: { type: "query", token: TOKEN } }, "?a=b%20c&x");
   const request = await send();
   expect(request.url).toBe(`/hook-${count}?a=b%20c&x&access_token=mF_9.B5f-4.1JqM%2B%2F%3D`);
@@ -67,7 +67,7 @@ test("a query token is added to the query as it is, for no cache, and masked in 
   expect(shown.masked).toEqual(["url"]);
 });
 
-test("an answer that says the token back is kept without it", async () => {
+test("a response that repeats the token is stored without it", async () => {
   const { endpoint, send } = await made({ authorization: { type: "query", token: TOKEN } });
   receiver.answer(`/hook-${count}`, { status: 404, body: `Cannot POST /?access_token=${TOKEN}` });
   await send();
@@ -77,7 +77,7 @@ test("an answer that says the token back is kept without it", async () => {
   ]);
 });
 
-test("it can be moved, replaced and taken away", async () => {
+test("a token can be moved, replaced and removed", async () => {
   const { endpoint, send } = await made({ authorization: { type: "bearer", token: "one" } });
   await hooks.endpoints.update("acme", endpoint.id, { authorization: { type: "query" } });
   expect((await send()).url).toContain("?access_token=one");
@@ -93,13 +93,13 @@ test("it can be moved, replaced and taken away", async () => {
   expect(rows).toHaveLength(1);
 });
 
-test("it stays when a secret is rotated", async () => {
+test("a token is kept when a secret is rotated", async () => {
   const { endpoint, send } = await made({ authorization: { type: "bearer", token: TOKEN } });
   await hooks.endpoints.rotateSecret("acme", endpoint.id, { overlapSeconds: 0 });
   expect((await send()).headers.authorization).toBe(`Bearer ${TOKEN}`);
 });
 
-test("it does not follow the URL to another host", async () => {
+test("a token is not sent to another host after a URL change", async () => {
   const { endpoint } = await made({ authorization: { type: "bearer", token: TOKEN } });
   const elsewhere = { url: "https://other.example/hooks" };
   const moved = hooks.endpoints.update("acme", endpoint.id, elsewhere);

@@ -1,5 +1,5 @@
-// Every change to an endpoint takes this way: tenant, endpoint, lane, in one transaction, and the lane's owner is told
-// after the commit. So no publisher and no lane goes on with old settings unnoticed.
+// The transaction of every change to an endpoint. It locks the tenant, then the endpoint, then updates the lane; the lane's
+// owner is notified after the commit. So publishers and workers always notice new settings.
 import { parseId } from "@posthorn/wire";
 import { PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
@@ -12,12 +12,12 @@ import { isTenantId, tenantNotFound } from "../tenants/tenants.ts";
 
 export interface EndpointChange {
   readonly endpointId: Uuid;
-  /** The worker that owns the lane now. */
+  /** The worker that owns the lane. */
   readonly owner: number | null;
 }
 
 export interface EndpointChanges {
-  /** Without endpointIds nothing was changed. */
+  /** `work` returns the ids of the endpoints it changed. */
   change<Result>(
     tenant: string,
     work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointIds: readonly Uuid[] }>,
@@ -74,16 +74,16 @@ export function createEndpointChanges(
   }
 }
 
-/** Whoever subscribed is the one to change it, and would not know of ours. */
+/** The subscriber would not learn of a change made here. */
 export function refuseSubscription({ websubTopic }: Pick<EndpointRow, "websubTopic">): void {
   if (websubTopic === null) return;
   throw new PosthornError(
     "endpoint_is_subscription",
-    "This endpoint is a WebSub subscription, which only its subscriber changes. It can be deleted.",
+    "This endpoint is a WebSub subscription, which only its subscriber can change. It can be deleted.",
   );
 }
 
-/** The same words whether it never was, is another tenant's, or was deleted. */
+/** The same message whether it never existed, belongs to another tenant, or was deleted. */
 export function endpointNotFound(id: unknown): PosthornError {
   const shown = parseId("ep", String(id)) === null ? "with that id" : String(id);
   return new PosthornError(

@@ -1,4 +1,4 @@
-// The settings that apply to an endpoint: its own, then those of the deployment, then the defaults.
+// The effective settings of an endpoint: its own, else those of the deployment, else the defaults.
 import {
   definitionOf,
   type EffectiveSettings,

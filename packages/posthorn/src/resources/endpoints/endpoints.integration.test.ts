@@ -19,7 +19,7 @@ async function secretsOf(endpointId: string): Promise<string[]> {
   return found.get(endpointId.slice(3))?.secrets.map(({ value }) => value) ?? [];
 }
 
-test("an endpoint is made with the deployment's settings in force, and its secret shown once", async () => {
+test("a new endpoint has the deployment's settings, and its secret is returned once", async () => {
   const tenant = await newTenant();
   const { endpoint, secret } = await endpoints.create(tenant, hook);
   const { formatContext: _, ...inForce } = defaults;
@@ -59,7 +59,7 @@ test("an endpoint is made with the deployment's settings in force, and its secre
   expect(JSON.stringify(await endpoints.get(tenant, endpoint.id))).not.toContain(secret);
 });
 
-test("settings of its own are kept and shown", async () => {
+test("an endpoint's own settings are stored and returned", async () => {
   const tenant = await newTenant();
   const input = {
     url: "https://example.com/a?b=c#d",
@@ -112,7 +112,7 @@ test("a secret is encrypted at rest, and a ciphertext copied to another endpoint
   expect(await secretsOf(other.endpoint.id)).toHaveLength(1);
 });
 
-test("an endpoint for ed25519 alone gets a signing key", async () => {
+test("an endpoint with ed25519 only gets a signing key", async () => {
   const tenant = await newTenant();
   const { secret } = await endpoints.create(tenant, {
     ...hook,
@@ -126,7 +126,7 @@ test("an endpoint of a tenant that does not exist is refused", async () => {
   await expect(endpoints.list("nobody")).rejects.toMatchObject({ code: "tenant_not_found" });
 });
 
-test("another tenant's endpoint answers exactly like an unknown one", async () => {
+test("another tenant's endpoint gives the same error as an unknown one", async () => {
   const [mine, theirs] = [await newTenant(), await newTenant()];
   const { endpoint } = await endpoints.create(theirs, hook);
   const unknown = "ep_0198c2f0-0000-7000-8000-000000000000";
@@ -148,7 +148,7 @@ test("another tenant's endpoint answers exactly like an unknown one", async () =
   expect(await endpoints.get(theirs, endpoint.id)).toEqual(endpoint);
 });
 
-test("twenty who race for ten endpoints get exactly ten, and a deleted one makes room", async () => {
+test("twenty concurrent creations with a limit of ten give ten endpoints, and deleting one allows another", async () => {
   const tenant = await newTenant();
   const made = await Promise.allSettled(Array.from({ length: 20 }, () => endpoints.create(tenant, hook)));
   const refused = made.filter((result) => result.status === "rejected");
@@ -174,7 +174,7 @@ test("endpoints are listed newest first, a page at a time", async () => {
   expect(second.nextCursor).toBeNull();
 });
 
-test("every change raises the endpoint's version and the tenant's, and is told to the lane's owner", async () => {
+test("every change increments the versions of endpoint and tenant, and notifies the lane's owner", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   const id = endpoint.id.slice(3);
@@ -199,7 +199,7 @@ test("every change raises the endpoint's version and the tenant's, and is told t
   }
 });
 
-test("an invalid change changes nothing and names every problem", async () => {
+test("an invalid change changes nothing and reports every problem", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   const version = await world.routingVersion(tenant);
@@ -212,14 +212,14 @@ test("an invalid change changes nothing and names every problem", async () => {
   expect(await world.routingVersion(tenant)).toBe(version);
 });
 
-test("a setting that is null goes back to the deployment's", async () => {
+test("null resets a setting to the deployment's", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, { ...hook, timeoutMs: 500, headers: { "X-A": "b" } });
   const changed = await endpoints.update(tenant, endpoint.id, { timeoutMs: null, headers: null });
   expect(changed).toMatchObject({ timeoutMs: defaults.timeoutMs, headers: {} });
 });
 
-test("a disabled endpoint is paused and says why; enabling it makes what is owed ready", async () => {
+test("a disabled endpoint is paused with a reason, and enabling it makes its backlog ready", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   await world.addOwed(await world.addEvent(tenant), endpoint.id);
@@ -235,14 +235,14 @@ test("a disabled endpoint is paused and says why; enabling it makes what is owed
   expect(await world.lane(endpoint.id)).toEqual({ owner: null, paused: false, is_ready: true });
 });
 
-test("an endpoint with nothing owed is not ready when it is enabled", async () => {
+test("an endpoint without a backlog is not ready when it is enabled", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, { ...hook, isActive: false });
   await endpoints.update(tenant, endpoint.id, { isActive: true });
   expect(await world.lane(endpoint.id)).toEqual({ owner: null, paused: false, is_ready: false });
 });
 
-test("an endpoint made or enabled in a tenant that is switched off stays paused", async () => {
+test("an endpoint created or enabled in an inactive tenant stays paused", async () => {
   const tenant = await newTenant();
   await tenants.upsert(tenant, { isActive: false });
   const { endpoint } = await endpoints.create(tenant, hook);
@@ -250,7 +250,7 @@ test("an endpoint made or enabled in a tenant that is switched off stays paused"
   expect(await world.lane(endpoint.id)).toMatchObject({ paused: true });
 });
 
-test("deleting ends what is owed as dead, and leaves what is in flight", async () => {
+test("deleting an endpoint makes its queued deliveries dead, not those in flight", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   const { endpoint: other } = await endpoints.create(tenant, hook);
@@ -277,7 +277,7 @@ test("deleting ends what is owed as dead, and leaves what is in flight", async (
   expect(rows).toHaveLength(0);
 });
 
-test("what comes back to the queue of a deleted endpoint is found and ended", async () => {
+test("a delivery released to the queue of a deleted endpoint is found and ended", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   const { endpoint: alive } = await endpoints.create(tenant, hook);
@@ -290,7 +290,7 @@ test("what comes back to the queue of a deleted endpoint is found and ended", as
   expect(await world.deliveries.get(owed)).toMatchObject({ state: "pending" });
 });
 
-test("a backlog larger than one step is cancelled whole", async () => {
+test("a backlog larger than one step is cancelled completely", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   await pool.query(
@@ -301,7 +301,7 @@ test("a backlog larger than one step is cancelled whole", async () => {
   expect(await cancelQueued(world.db, [endpoint.id.slice(3)], "discarded")).toBe(12_001);
 });
 
-test("a rotated secret signs beside the old one until that expires, newest first", async () => {
+test("after a rotation both secrets sign until the old one expires, newest first", async () => {
   const tenant = await newTenant();
   const { endpoint, secret: first } = await endpoints.create(tenant, hook);
   const { secret: second, previousExpiresAt } = await endpoints.rotateSecret(tenant, endpoint.id);
@@ -310,7 +310,7 @@ test("a rotated secret signs beside the old one until that expires, newest first
   expect(days).toBeCloseTo(7, 2);
 });
 
-test("a second rotation keeps what is valid but extends no earlier end", async () => {
+test("a second rotation keeps valid secrets without extending their expiry", async () => {
   const tenant = await newTenant();
   const { endpoint, secret: first } = await endpoints.create(tenant, hook);
   const { secret: second, previousExpiresAt } = await endpoints.rotateSecret(tenant, endpoint.id, {
@@ -322,7 +322,7 @@ test("a second rotation keeps what is valid but extends no earlier end", async (
   expect(target?.secrets[2]?.expiresAt).toEqual(previousExpiresAt);
 });
 
-test("an overlap of 0 revokes every secret so far at once", async () => {
+test("an overlap of 0 revokes all previous secrets at once", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   await endpoints.rotateSecret(tenant, endpoint.id);
@@ -333,7 +333,7 @@ test("an overlap of 0 revokes every secret so far at once", async () => {
   expect(await secretsOf(endpoint.id)).toEqual([secret]);
 });
 
-test("an expired secret is left out", async () => {
+test("an expired secret is not used", async () => {
   const tenant = await newTenant();
   const { endpoint, secret: first } = await endpoints.create(tenant, hook);
   const { secret: second } = await endpoints.rotateSecret(tenant, endpoint.id);
@@ -367,7 +367,7 @@ test.each([-1, 1_209_601, 0.5, "60"])("an overlap of %s seconds is refused", asy
   });
 });
 
-test("a misspelt overlap is refused, and the secret stays as it is", async () => {
+test("a misspelt overlap is refused, and the secret is unchanged", async () => {
   const tenant = await newTenant();
   const { endpoint, secret } = await endpoints.create(tenant, hook);
   const rotation = { overlap_seconds: 0 } as never;
@@ -379,7 +379,7 @@ test("a misspelt overlap is refused, and the secret stays as it is", async () =>
   expect(await secretsOf(endpoint.id)).toEqual([secret]);
 });
 
-test("a secret of your own is used, and an endpoint moves to ed25519 without a gap", async () => {
+test("a given secret is used, and an endpoint changes to ed25519 without a gap", async () => {
   const tenant = await newTenant();
   const own = generateSecret();
   const { endpoint, secret } = await endpoints.create(tenant, { ...hook, secret: own });
@@ -406,7 +406,7 @@ test("a secret of your own is used, and an endpoint moves to ed25519 without a g
   });
 });
 
-test("every scheme that is asked for signs: key pairs are made, and what only you can know is asked for", async () => {
+test("every requested scheme signs: key pairs are generated, other secrets are required", async () => {
   const tenant = await newTenant();
   const both = { ...hook, signature: { schemes: ["standard-webhooks", "standard-webhooks-v1a"] } };
   const made = await endpoints.create(tenant, both);

@@ -1,5 +1,4 @@
-// Endpoints: where a tenant's events go. Every change raises the endpoint's version and takes the way of
-// changes.ts.
+// Endpoints of tenants: reading, creating, changing and deleting them. Every change goes through changes.ts.
 import { type EffectiveSettings, formatId, parseId } from "@posthorn/wire";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { PosthornError } from "../../errors.ts";
@@ -56,21 +55,21 @@ import { createEndpointSwitch, type EnableOptions } from "./switch.ts";
 import { createTargets } from "./targets.ts";
 import { createEndpointWriter } from "./writer.ts";
 
-/** An endpoint with the settings that apply to it: its own, or else the defaults. */
+/** An endpoint with its effective settings: its own, or the defaults. */
 export interface Endpoint extends Omit<EffectiveSettings, "authorization" | "handshake"> {
   readonly id: string;
   readonly tenant: string;
-  /** `manual`, `gone`, … while it is not active. */
+  /** `manual`, `gone`, …; null while it is active. */
   readonly disabledReason: string | null;
   readonly disabledAt: Date | null;
-  /** Where its token goes, without the token; null: none is sent. */
+  /** How the token is sent, without the token itself. Null if none is sent. */
   readonly authorization: { readonly type: AuthorizationType } | null;
-  /** What is asked of it before anything is sent, and what it said; null: it is not asked. */
+  /** The handshake and its state. Null if the endpoint has none. */
   readonly handshake: HandshakeView | null;
-  /** `open`: nothing is sent until `health.probeAt`; `half_open`: few at a time, until enough have succeeded. */
+  /** `open`: nothing is sent until `health.probeAt`. `half_open`: few deliveries at a time, until enough have succeeded. */
   readonly circuit: CircuitState;
   readonly health: EndpointHealthView;
-  /** Null unless somebody subscribed by WebSub: then it can be read and deleted, and is changed by its subscriber alone. */
+  /** Set for a WebSub subscription, which can be read and deleted here but changed only by its subscriber. */
   readonly websub: { readonly topic: string; readonly leaseEndsAt: Date } | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -78,60 +77,59 @@ export interface Endpoint extends Omit<EffectiveSettings, "authorization" | "han
 
 export interface HandshakeView extends HandshakeSettings {
   readonly state: HandshakeState;
-  /** Requests per minute; null: as many as one likes, or not granted. */
+  /** Requests per minute. Null if unlimited or not granted. */
   readonly allowedRate: number | null;
   readonly detail: string | null;
   readonly askedAt: Date | null;
   readonly decidedAt: Date | null;
 }
 
-/** How it has been doing since its last success, and in the last day. */
+/** The endpoint's failures since its last success, and its attempts of the last day. */
 export interface EndpointHealthView {
   readonly consecutiveFailures: number;
   readonly failingSince: Date | null;
-  /** Such as `HTTP 500`, or an attempt's error. */
+  /** `HTTP 500`, for example, or the error of the attempt. */
   readonly lastError: string | null;
   readonly probeAt: Date | null;
-  /** The receiver asked to be left alone until then (429, 502, 503, 504). */
+  /** End of the pause that the receiver asked for with a 429, 502, 503 or 504. */
   readonly throttledUntil: Date | null;
-  /** Its attempts of the last 24 hours; null without any. */
+  /** Attempts of the last 24 hours. Null if there are none. */
   readonly lastDay: LastDay | null;
 }
 
 export interface EndpointQuery extends PageQuery {
   readonly tenant?: string | undefined;
-  /** `failing`: active, and without a success since a failure. `websub`: of somebody who subscribed by WebSub. */
+  /** `failing`: active, without a success since a failure. `websub`: WebSub subscriptions. */
   readonly state?: EndpointState | undefined;
 }
 
 export interface Endpoints extends EndpointSecrets, Handshakes {
-  /** The secret is shown here and never again. */
+  /** The secret is returned only here. */
   create(
     tenant: string,
     input: EndpointInput,
   ): Promise<{ readonly endpoint: Endpoint; readonly secret: string }>;
   list(tenant: string, query?: PageQuery): Promise<Page<Endpoint>>;
-  /** Of all tenants, or of the one asked for. */
+  /** Lists the endpoints of all tenants, or of `query.tenant`. */
   listAll(query?: EndpointQuery): Promise<Page<Endpoint>>;
   get(tenant: string, id: string): Promise<Endpoint>;
   update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint>;
-  /** What is owed and not being sent ends as dead (`endpoint_deleted`). */
+  /** Its queued deliveries become dead (`endpoint_deleted`); those in flight finish. */
   delete(tenant: string, id: string): Promise<void>;
-  /** The newest delivery first, and of each delivery the newest attempt. */
+  /** Newest delivery first; within a delivery, newest attempt first. */
   attempts(tenant: string, id: string, query?: EndpointAttemptQuery): Promise<Page<EndpointAttempt>>;
-  /** All or nothing: an item with an `id` changes that endpoint, one without makes one. Secrets are shown here only. */
+  /** Imports all or nothing. An item with an `id` updates that endpoint, others are created. Secrets are returned only here. */
   import(tenant: string, input: ImportInput): Promise<ImportResult>;
-  /** What its signatures by key pairs are verified with; anybody may know. */
   publicKeys: PublicKeys;
-  /** Would it get such an event? Nothing is published. */
+  /** Reports whether the endpoint would receive such an event, without publishing one. */
   match(tenant: string, id: string, input: MatchInput): Promise<MatchResult>;
-  /** Nothing is sent to it from now on; what is for it is kept. The reason is `manual`, unless there is one already. */
+  /** Stops sending; deliveries are kept. The reason is `manual` if the endpoint was active. */
   disable(tenant: string, id: string): Promise<Endpoint>;
-  /** One that is active stays as it is, whatever is to become of the backlog. */
+  /** Does nothing to an active endpoint; its backlog is not discarded either. */
   enable(tenant: string, id: string, options?: EnableOptions): Promise<Endpoint>;
   /**
-   * The engine's own doing: people, the tenant's other endpoints and operators are told. False when it was not active any
-   * more, or no longer leads to the URL that answered.
+   * Disables an endpoint on behalf of the engine, and notifies members, the tenant's other endpoints and operators. Returns
+   * false if it was not active, or if its URL is no longer the one that responded.
    */
   disableAfter(endpointId: Uuid, cause: DisableCause, url?: string | null): Promise<boolean>;
 }
@@ -143,19 +141,19 @@ export interface EndpointsOptions {
   readonly defaults: EndpointDefaults;
   /** The database's time. */
   readonly nowMs: () => number;
-  /** 10 unless told. */
+  /** Default 10. */
   readonly maxPerTenant?: number;
-  /** What the catalogue has against types that are asked for by name, now. */
+  /** Reads the catalogue; the function returns why a type cannot be subscribed to by name, or null. */
   readonly typeProblems: () => Promise<(eventType: string) => string | null>;
-  /** Of which types of events the catalogue hides anything, now. */
+  /** Reads the catalogue; the function returns whether a type has redacted paths. */
   readonly hiding: () => Promise<(eventType: string) => boolean>;
-  /** After the commit, so that the lane's owner can be told. */
+  /** Called after the commit, to notify the lane's owner. */
   readonly onChanged?: (change: EndpointChange) => void;
-  /** In the transaction in which the engine disables an endpoint. */
+  /** Called in the transaction in which the engine disables an endpoint. */
   readonly announce: (tx: Queryable, disabled: EndpointRow) => Promise<void>;
-  /** After its commit. */
+  /** Called after that transaction has committed. */
   readonly onDisabled?: () => void;
-  /** A subscription may have been deleted: its subscriber is to be told. */
+  /** Called after a deletion: if it was a subscription, its subscriber has to be notified. */
   readonly onRevoked?: () => void;
 }
 
@@ -190,14 +188,14 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   async function create(tenant: string, input: EndpointInput) {
     const made = await writer.prepare(parseEndpointInput(input, await context()));
     const row = await change(tenant, async (tx) => {
-      // exact, because the tenant's row is locked and this statement came after
+      // exact: the tenant's row is locked, and this statement runs after that
       if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);
       return { result: await writer.insert(tx, tenant, made), endpointIds: [made.id] };
     });
     return { endpoint: toEndpoint(row, defaults, options.nowMs(), null), secret: made.secret };
   }
 
-  /** Before a transaction: it may hold the last connection of the pool. */
+  /** Call it before a transaction, which may hold the last connection of the pool. */
   async function context(): Promise<SettingsContext> {
     return { addressPolicy: options.addressPolicy, defaults, typeProblem: await options.typeProblems() };
   }
@@ -267,7 +265,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       await releaseHeldSubjects(tx, current.id);
       return current.id;
     });
-    // After the commit: a backlog of a million must not keep the lane locked, which others' publishes wait for.
+    // after the commit: a backlog of a million must not keep the lane locked, because publishing waits for that lock
     await cancelQueued(db, [endpointId]);
     onRevoked();
   }
@@ -281,12 +279,12 @@ function toDate(ms: number | null | undefined): Date | null {
   return ms === null || ms === undefined ? null : new Date(ms);
 }
 
-/** Null for what has passed. */
+/** Returns null for a time in the past. */
 function toDateAhead(ms: number | null | undefined, nowMs: number): Date | null {
   return ms !== null && ms !== undefined && ms > nowMs ? new Date(ms) : null;
 }
 
-/** Nobody probes a disabled endpoint. */
+/** A disabled endpoint is not probed, so it is never half-open. */
 function shownCircuit({ health, isActive }: EndpointRow, nowMs: number): CircuitState {
   const circuit = circuitOf({ probeAtMs: health?.probeAtMs ?? null }, nowMs);
   return circuit === "half_open" && !isActive ? "open" : circuit;
@@ -333,6 +331,6 @@ function toHandshake({ handshake, grant }: EndpointRow): HandshakeView | null {
 function limitReached(tenant: string, max: number): PosthornError {
   return new PosthornError(
     "endpoint_limit_reached",
-    `Tenant "${tenant}" has ${counted(max)}, as many as it may have. Delete one, or raise maxEndpointsPerTenant.`,
+    `Tenant "${tenant}" has ${counted(max)}, which is the limit. Delete one, or raise maxEndpointsPerTenant.`,
   );
 }

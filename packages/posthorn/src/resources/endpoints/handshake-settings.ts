@@ -1,4 +1,4 @@
-// How an endpoint is asked whether it wants webhooks, as it is given.
+// Reads the handshake settings given for an endpoint.
 import { endpointSettings, isObject } from "@posthorn/wire";
 import type { HandshakeSettings } from "../../model.ts";
 import { type Refuse, refuseUnknownFields } from "./settings-check.ts";
@@ -22,7 +22,7 @@ export function readHandshake(value: unknown, refuse: Refuse): HandshakeSettings
   const unknown = Object.entries(rest).filter(([name]) => !READ_ONLY.includes(name));
   refuseUnknownFields("A handshake has no", Object.fromEntries(unknown), ["origin", "rate"], refuse);
   const isName = typeof origin === "string" && DNS_NAME.test(origin);
-  if (!isName) refuse("origin is the DNS name that stands for you, such as hooks.example.com.", "/origin");
+  if (!isName) refuse("origin is the DNS name of the sender, such as hooks.example.com.", "/origin");
   const isRate =
     rate === null ||
     (Number.isInteger(rate) && (rate as number) >= rateField.min && (rate as number) <= rateField.max);

@@ -1,5 +1,5 @@
-// Writes what came of handshakes: from the answer to OPTIONS, or from the endpoint's own call later. A grant opens the
-// lane, so it takes the way of every change to an endpoint.
+// Records the result of handshakes: from the response to OPTIONS, or from the endpoint's callback later. A grant opens the
+// lane, so it is a change to the endpoint (changes.ts).
 import { formatId } from "@posthorn/wire";
 import { granted, readRate } from "../../destinations/handshake/decide-handshake.ts";
 import { PosthornError } from "../../errors.ts";
@@ -11,9 +11,9 @@ import { findHandshake, settleHandshake } from "../../storage/queries/handshakes
 import type { EndpointChanges } from "./changes.ts";
 
 export interface Handshakes {
-  /** The engine's own doing: what an endpoint answered to being asked. */
+  /** Records the endpoint's response to the handshake request; called by the engine. */
   settleHandshake(asked: DueHandshake, decision: HandshakeDecision): Promise<void>;
-  /** An endpoint called the URL that it was told. `allowedRate`: the header that rode along, if one did. */
+  /** Grants by callback: the endpoint called the URL it was given. `allowedRate` is its WebHook-Allowed-Rate header. */
   grant(callbackToken: string, allowedRate?: string): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function createHandshakes(db: Database, { changeOne }: EndpointChanges): 
           await incrementEndpointVersion(tx, endpointId);
       });
     } catch (error) {
-      // deleted meanwhile
+      // deleted in the meantime
       if (!(error instanceof PosthornError) || error.code !== "endpoint_not_found") throw error;
     }
   }
@@ -40,7 +40,7 @@ export function createHandshakes(db: Database, { changeOne }: EndpointChanges): 
     if (found === null) throw noHandshake();
     const rate = readRate(allowedRate, found.rate);
     if (rate === undefined) throw badRate();
-    // said once more: nothing is new, and whoever knows the URL may say it as often as they like
+    // a repeated grant writes nothing, so that repeated calls of the URL are cheap
     if (found.state === "granted" && found.allowedRate === rate) return;
     await settle({ ...found, callbackToken }, granted(rate));
   }
@@ -52,7 +52,7 @@ const TOKEN = /^[\w-]{32}$/;
 function noHandshake(): PosthornError {
   return new PosthornError(
     "endpoint_not_found",
-    "No endpoint is waiting to be allowed by this URL. It may have been changed or deleted since.",
+    "No endpoint is waiting for a grant at this URL. It may have been changed or deleted.",
   );
 }
 

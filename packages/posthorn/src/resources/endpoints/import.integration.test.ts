@@ -18,7 +18,7 @@ async function urlsOf(tenant: string): Promise<string[]> {
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ ...hook, url: `https://example.com/${n}` }));
 
-test("items without an id are made, each with a secret of its own that is shown once", async () => {
+test("items without an id are created, each with its own secret, returned once", async () => {
   const tenant = await newTenant();
   const own = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   const input = { endpoints: [hook, { ...hook, secret: own, filter: { data: { a: 1 } } }] };
@@ -40,7 +40,7 @@ test("items without an id are made, each with a secret of its own that is shown 
   expect(await endpoints.get(tenant, made[1]?.id as string)).toMatchObject({ filter: { data: { a: 1 } } });
 });
 
-test("endpoints as they are shown can be imported, and what cannot be set of them is passed over", async () => {
+test("listed endpoints can be imported, and their read-only fields are ignored", async () => {
   const [from, to] = [await newTenant(), await newTenant()];
   const { endpoint } = await endpoints.create(from, {
     ...hook,
@@ -80,7 +80,7 @@ test.each([
   });
 });
 
-test("items with an id change that endpoint, and say when there is nothing to change", async () => {
+test("items with an id update that endpoint, or are reported as unchanged", async () => {
   const tenant = await newTenant();
   const filter = { data: { longer: 1, a: 2 }, subject: "s" };
   const { endpoint: a } = await endpoints.create(tenant, { ...hook, description: "a", filter });
@@ -103,7 +103,7 @@ test("items with an id change that endpoint, and say when there is nothing to ch
   expect(world.changes).toEqual([{ endpointId: b.id.slice(3), owner: null }]);
 });
 
-test("a dry run says the same and writes nothing", async () => {
+test("a dry run reports the same and writes nothing", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   const version = await world.routingVersion(tenant);
@@ -118,7 +118,7 @@ test("a dry run says the same and writes nothing", async () => {
   expect(await world.routingVersion(tenant)).toBe(version);
 });
 
-test("one wrong item, and none is imported; everything wrong is told with its place, in a dry run too", async () => {
+test("one invalid item prevents the import, and all problems are reported with pointers, in a dry run too", async () => {
   const tenant = await newTenant();
   const other = await newTenant();
   const { endpoint: foreign } = await endpoints.create(other, hook);
@@ -164,7 +164,7 @@ test("one wrong item, and none is imported; everything wrong is told with its pl
   expect(await endpoints.get(other, foreign.id)).toEqual(foreign);
 });
 
-test("what is wrong with a secret, an id twice or the list itself is told as well", async () => {
+test("an invalid secret, a repeated id and an invalid list are reported", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   const refusal = async (input: object) =>
@@ -184,7 +184,7 @@ test("what is wrong with a secret, an id twice or the list itself is told as wel
   });
 });
 
-test("1 to 500 endpoints go at once, and no more than the tenant may have", async () => {
+test("an import has 1 to 500 endpoints, and the tenant's limit holds", async () => {
   const tenant = await newTenant();
   await expect(endpoints.import(tenant, { endpoints: [] })).rejects.toMatchObject({
     problems: [{ pointer: "/endpoints" }],
@@ -196,7 +196,7 @@ test("1 to 500 endpoints go at once, and no more than the tenant may have", asyn
   expect(made).toHaveLength(500);
   const full = {
     code: "endpoint_limit_reached",
-    message: expect.stringContaining("500 endpoints, this adds 1"),
+    message: expect.stringContaining("500 endpoints, the import adds 1"),
   };
   await expect(endpoints.import(tenant, { endpoints: [hook] })).rejects.toMatchObject(full);
   await expect(endpoints.import(tenant, { endpoints: [hook], dryRun: true })).rejects.toMatchObject(full);
@@ -207,7 +207,7 @@ test("1 to 500 endpoints go at once, and no more than the tenant may have", asyn
   await endpoints.import(tenant, { endpoints: [hook] });
 });
 
-test("two imports at once keep the limit together", async () => {
+test("two concurrent imports keep the limit", async () => {
   const tenant = await newTenant();
   const results = await Promise.allSettled(
     [300, 201].map((count) => endpoints.import(tenant, { endpoints: numbered(count) })),

@@ -1,5 +1,4 @@
-// Many endpoints at once, all or nothing: made, or changed where an item names one. A dry run checks the same and writes
-// nothing.
+// Creates and updates many endpoints, all or nothing. A dry run makes the same checks and writes nothing.
 import { isDeepStrictEqual } from "node:util";
 import { formatId, parseId } from "@posthorn/wire";
 import { refuseUnknown } from "../../did-you-mean.ts";
@@ -22,13 +21,13 @@ import {
 import { type ReadOnlyFields, withoutReadOnly } from "./settings-check.ts";
 import type { EndpointWriter, NewEndpoint } from "./writer.ts";
 
-/** With `id` it is a patch of that endpoint, without it is a new one. What an endpoint shows besides is passed over. */
+/** A patch of the endpoint with this `id`, or a new endpoint. Read-only fields are ignored. */
 export type ImportItem = (EndpointInput | (EndpointPatch & { readonly id: string })) & ReadOnlyFields;
 
 export interface ImportInput {
   /** 1 to 500. */
   readonly endpoints: readonly ImportItem[];
-  /** Says what would be done, and does nothing. */
+  /** Reports what would be done, without doing it. */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -40,11 +39,11 @@ export interface ImportResult {
 
 export interface ImportedEndpoint {
   readonly action: "created" | "updated" | "unchanged";
-  /** Null for one that a dry run would make. */
+  /** Null for one that a dry run would create. */
   readonly id: string | null;
-  /** As it is from then on. */
+  /** The URL after the import. */
   readonly url: string;
-  /** Of a new one, shown here and never again. */
+  /** The secret of a new endpoint, returned only here. */
   readonly secret: string | null;
 }
 
@@ -76,12 +75,12 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
     const asOfNow = await context();
     const made = await eachItem(items, problems, (item) => prepareNew(item, asOfNow));
     const endpoints = await changes.change(tenant, async (tx) => {
-      await checkRoom(tx, tenant, made.filter((item) => item !== null).length);
+      await checkLimit(tx, tenant, made.filter((item) => item !== null).length);
       const plan = await eachItem(items, problems, (item, index) =>
         planOne(tx, tenant, item, made[index] ?? null, asOfNow),
       );
       refuseAll(problems, items.length);
-      if (dryRun) return { result: (plan as Planned[]).map(foretold), endpointIds: [] };
+      if (dryRun) return { result: (plan as Planned[]).map(toResult), endpointIds: [] };
       const written = await writeAll(tx, tenant, plan as Planned[]);
       const changed = written.filter(({ action }) => action !== "unchanged");
       return { result: written, endpointIds: changed.map(({ id }) => parseId("ep", id as string) as Uuid) };
@@ -89,7 +88,7 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
     return { dryRun, endpoints };
   }
 
-  /** Null for an item that names an endpoint. */
+  /** Returns null for a patch. */
   async function prepareNew(item: ImportItem, asOfNow: SettingsContext): Promise<NewEndpoint | null> {
     if (isPatch(item)) return null;
     return await writer.prepare(parseEndpointInput(withoutReadOnly(item), asOfNow));
@@ -103,12 +102,12 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
     asOfNow: SettingsContext,
   ): Promise<Planned | null> {
     if (made !== null) return { action: "created", made };
-    // refused before
+    // a new endpoint that prepareNew refused
     if (!isPatch(item)) return null;
     const uuid = parseId("ep", String(item.id));
     const current = uuid === null ? null : await lockEndpoint(tx, tenant, uuid);
     if (current === null) throw unknownId();
-    // it is in what was exported, and its subscriber's to change
+    // exports contain subscriptions, which only their subscriber can change
     if (current.websubTopic !== null) return { action: "unchanged", current };
     const settings = parseEndpointPatch(withoutReadOnly(item), current, asOfNow);
     await writer.checkStillSigned(tx, current, settings);
@@ -120,13 +119,13 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
     return { action: "updated", current, settings, token };
   }
 
-  async function checkRoom(tx: Queryable, tenant: string, added: number): Promise<void> {
+  async function checkLimit(tx: Queryable, tenant: string, added: number): Promise<void> {
     if (added === 0) return;
     const existing = await countEndpoints(tx, tenant);
     if (existing + added <= maxPerTenant) return;
     throw new PosthornError(
       "endpoint_limit_reached",
-      `Tenant "${tenant}" has ${counted(existing)}, this adds ${added}, and it may have ${maxPerTenant}. Import fewer, or raise maxEndpointsPerTenant.`,
+      `Tenant "${tenant}" has ${counted(existing)}, the import adds ${added}, and the limit is ${maxPerTenant}. Import fewer, or raise maxEndpointsPerTenant.`,
     );
   }
 
@@ -143,14 +142,14 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
   async function writeOne(tx: Queryable, tenant: string, item: Planned): Promise<ImportedEndpoint> {
     if (item.action === "created") {
       const { id } = await writer.insert(tx, tenant, item.made);
-      return { ...foretold(item), id: formatId("ep", id), secret: item.made.secret };
+      return { ...toResult(item), id: formatId("ep", id), secret: item.made.secret };
     }
     if (item.action === "updated") await writer.update(tx, item.current, item.settings, item.token);
-    return foretold(item);
+    return toResult(item);
   }
 }
 
-function foretold(item: Planned): ImportedEndpoint {
+function toResult(item: Planned): ImportedEndpoint {
   const { action } = item;
   if (action === "created") return { action, id: null, url: item.made.settings.url, secret: null };
   const { url } = action === "updated" ? item.settings : item.current;
@@ -161,7 +160,7 @@ function isPatch(item: ImportItem): item is EndpointPatch & { readonly id: strin
   return typeof item === "object" && item !== null && "id" in item && item.id !== undefined;
 }
 
-/** One after the other; what is wrong with an item is noted, and the others are looked at too. */
+/** Processes all items in order, and collects the problems of each. */
 async function eachItem<Result>(
   items: readonly ImportItem[],
   problems: InputProblem[],
@@ -190,7 +189,7 @@ function readInput(input: ImportInput): { items: readonly ImportItem[]; dryRun: 
   const seen = new Set<string>();
   for (const [index, item] of items.entries()) {
     if (!isPatch(item)) continue;
-    if (seen.has(item.id)) throw invalid(`/endpoints/${index}/id`, "This endpoint is in the list already.");
+    if (seen.has(item.id)) throw invalid(`/endpoints/${index}/id`, "This endpoint is already in the list.");
     seen.add(item.id);
   }
   return { items, dryRun };
@@ -204,13 +203,13 @@ function refuseAll(problems: readonly InputProblem[], count: number): void {
   throw new PosthornError("invalid_endpoint", message, { problems: inOrder(problems) });
 }
 
-/** Of what is checked in two goes. */
+/** Sorts by item, because new endpoints are checked before patches. */
 function inOrder(problems: readonly InputProblem[]): InputProblem[] {
   const indexOf = ({ pointer }: InputProblem): number => Number(pointer.split("/")[2]);
   return problems.toSorted((a, b) => indexOf(a) - indexOf(b));
 }
 
-/** The same words whether it never was, is another tenant's, or was deleted. */
+/** The same message whether it never existed, belongs to another tenant, or was deleted. */
 function unknownId(): PosthornError {
   return invalid("/id", "There is no endpoint with that id in this tenant. Leave out the id to create one.");
 }

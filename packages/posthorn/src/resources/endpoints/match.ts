@@ -1,4 +1,4 @@
-// Trying out whether an endpoint would get an event, without publishing one.
+// Reports whether an endpoint would receive an event, without publishing one.
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { PosthornError } from "../../errors.ts";
 import { validate } from "../../event/validate.ts";
@@ -13,7 +13,7 @@ export interface MatchInput {
   readonly type: string;
   readonly data: unknown;
   readonly subject?: string | null | undefined;
-  /** To be tried in place of the endpoint's own; null: none. */
+  /** Replaces the endpoint's filter; null: no filter. */
   readonly filter?: FilterInput | null | undefined;
 }
 

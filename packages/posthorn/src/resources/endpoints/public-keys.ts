@@ -1,23 +1,22 @@
-// The public halves of an endpoint's key pairs, for receivers that fetch them: public, cacheable, and both while one
-// follows the other.
+// The public keys of an endpoint, which receivers fetch without authentication. During a rotation there are several.
 import { parseId, parseSecret } from "@posthorn/wire";
 import { keyIdOf } from "../../destinations/webhook/signing/key-id.ts";
 import { PosthornError } from "../../errors.ts";
 import type { Target, Uuid } from "../../model.ts";
 
 export interface PublicKey {
-  /** SHA-256 of the key as a JWK (RFC 7638), by which signatures name it. */
+  /** SHA-256 of the key as a JWK (RFC 7638); signatures contain it. */
   readonly id: string;
   /** `whpk_…`, as Standard Webhooks writes it. */
   readonly publicKey: string;
   readonly bytes: Buffer;
-  /** Until when it signs beside the current one; null: it stays. */
+  /** When the key stops signing. Null for the current one. */
   readonly expiresAt: Date | null;
 }
 
 export type PublicKeys = (endpointId: string) => Promise<readonly PublicKey[]>;
 
-/** Throws the same for an endpoint that is not there as for one without such a key: nothing is told about either. */
+/** Throws the same error for an unknown endpoint as for one without key pairs, so that ids cannot be probed. */
 export function createPublicKeys(
   targetsByIds: (ids: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Target | null>>,
 ): PublicKeys {
@@ -40,6 +39,6 @@ function toPublicKey(bytes: Buffer, expiresAt: Date | null): PublicKey {
 function noKeys(): PosthornError {
   return new PosthornError(
     "endpoint_not_found",
-    "There is no endpoint with this id that signs with a key pair, so there are no public keys to show.",
+    "There is no endpoint with this id that signs with a key pair, so there are no public keys.",
   );
 }

@@ -1,4 +1,4 @@
-// The ways to write a retry policy, all brought to the one form that is stored and that the schedule reads.
+// Normalises the ways to write a retry policy to the form that is stored.
 import { isObject } from "@posthorn/wire";
 import type { RetryPolicy } from "../../model.ts";
 import { InvalidRetryPolicyError, parseRetryPolicy } from "../../settle/retry-schedule.ts";
@@ -12,12 +12,12 @@ export type RetryPolicyInput =
       readonly exponential: { readonly base: string; readonly cap: string; readonly maxAttempts: number };
       readonly maxAge?: string;
     }
-  /** As an endpoint shows it. */
+  /** As an `Endpoint` has it. */
   | RetryPolicy;
 
 const MAX_ATTEMPTS = 101;
 
-/** Throws InvalidRetryPolicyError with a sentence on what to change. */
+/** Throws InvalidRetryPolicyError; its message says what to change. */
 export function normaliseRetryPolicy(input: unknown): RetryPolicy {
   if (typeof input === "string") return parseRetryPolicy(input);
   if (!isObject(input)) throw new InvalidRetryPolicyError(EXPECTED);
@@ -34,7 +34,7 @@ const EXPECTED =
   "Write a retry policy as a preset, as gaps such as 30s,5m,1h, as { gaps: ['30s', '5m'] }, or as " +
   "{ exponential: { base: '1m', cap: '1d', maxAttempts: 12 } }; each object may have a maxAge such as 2d.";
 
-/** What an endpoint shows can be sent back. */
+/** Converts the stored form to an input, so that what was read can be sent back. */
 function spelledOut(shown: Record<string, unknown>): unknown {
   const { kind, gapsMs, baseMs, capMs, maxAttempts, maxAgeMs, ...unknown } = shown;
   const maxAge = maxAgeMs === undefined ? {} : { maxAge: inMs(maxAgeMs) };
@@ -68,7 +68,7 @@ function exponentialPolicy(exponential: unknown): RetryPolicy {
     throw new InvalidRetryPolicyError(`An exponential policy has no "${stray}". ${EXPECTED}`);
   const [baseMs, capMs] = [durationMs("base", base), durationMs("cap", cap)];
   if (baseMs > capMs)
-    throw new InvalidRetryPolicyError("The base of a retry policy is not larger than its cap.");
+    throw new InvalidRetryPolicyError("The base of a retry policy must not be larger than its cap.");
   if (
     typeof maxAttempts !== "number" ||
     !Number.isInteger(maxAttempts) ||

@@ -1,5 +1,5 @@
-// What an endpoint's deliveries are signed with: one secret that stays, and after a rotation those that sign beside it
-// for a while, so that its receiver can change over without missing anything.
+// The signing secrets of an endpoint: the current one, and after a rotation the previous ones, which also sign until they
+// expire, so that the receiver can switch without rejecting a delivery.
 import { formatId, parseId, schemeProblems } from "@posthorn/wire";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { PosthornError } from "../../errors.ts";
@@ -18,20 +18,20 @@ import { fitsAny, schemesOf } from "./settings.ts";
 import type { EndpointWriter } from "./writer.ts";
 
 export interface RotateOptions {
-  /** How long the secrets so far stay valid: 7 days unless told, at most 14; 0 revokes them at once. */
+  /** How long the previous secrets stay valid. Default 7 days, at most 14; 0 revokes them at once. */
   readonly overlapSeconds?: number | undefined;
-  /** Your own instead of one that is made. */
+  /** Your own secret. Without it, one is generated. */
   readonly secret?: string | undefined;
-  /** Of this signature scheme alone, which from then on no longer signs with the secret of the others. */
+  /** Rotates the secret of this signature scheme only; it no longer signs with the shared secret then. */
   readonly scheme?: string | undefined;
 }
 
-/** Without the secret itself, which is shown when it is made and never again. */
+/** A secret without its value, which is returned only when it is created. */
 export interface EndpointSecret {
   readonly id: string;
-  /** The one that stays; the others are on their way out. */
+  /** False if it was replaced and expires. */
   readonly isCurrent: boolean;
-  /** The one signature scheme that signs with it; null: every one that has no secret of its own. */
+  /** The signature scheme that signs with it. Null: all schemes without a secret of their own. */
   readonly scheme: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -43,9 +43,9 @@ export interface EndpointSecrets {
     id: string,
     options?: RotateOptions,
   ): Promise<{ readonly secret: string; readonly previousExpiresAt: Date | null }>;
-  /** Those that are valid now, the newest first. */
+  /** Returns the valid secrets, newest first. */
   secrets(tenant: string, id: string): Promise<readonly EndpointSecret[]>;
-  /** Ends one that a rotation has left valid, before its time. The current one goes by a rotation only. */
+  /** Revokes a previous secret before it expires. The current one can only be rotated. */
   revokeSecret(tenant: string, id: string, secretId: string): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export interface EndpointSecretsOptions {
 const DAY_SECONDS = 24 * 60 * 60;
 const DEFAULT_OVERLAP_SECONDS = 7 * DAY_SECONDS;
 const MAX_OVERLAP_SECONDS = 14 * DAY_SECONDS;
-/** Every request carries a signature by each of them. */
+/** Limited because every request carries a signature for each of them. */
 const MAX_VALID_SECRETS = 5;
 
 export function createEndpointSecrets({
@@ -91,7 +91,7 @@ export function createEndpointSecrets({
     });
   }
 
-  /** The schemes that sign with the secret that is nobody's own. */
+  /** Returns the schemes that sign with the shared secret. */
   async function sharing(tx: Queryable, current: EndpointRow): Promise<readonly string[]> {
     const valid = await listSecrets(tx, current.id);
     const schemes = schemesOf(current, defaults).filter((name) =>
@@ -100,7 +100,7 @@ export function createEndpointSecrets({
     if (schemes.length > 0) return schemes;
     throw invalidRotation(
       "/scheme",
-      "Every signature scheme of this endpoint has a secret of its own. Say as scheme which of them gets another.",
+      "Every signature scheme of this endpoint has its own secret. Give the scheme whose secret is to be rotated.",
     );
   }
 
@@ -155,7 +155,7 @@ function checkSecret(secret: string, schemes: readonly string[]): void {
   const problem = secretProblem(secret, schemes);
   if (problem !== null) throw invalidRotation("/secret", problem);
   if (fitsAny(secret, schemes)) return;
-  const message = `This kind of secret does not fit ${schemes.join(", ")}. Say as scheme which one it is for.`;
+  const message = `This kind of secret does not fit ${schemes.join(", ")}. Give the scheme that it is for.`;
   throw invalidRotation("/secret", message);
 }
 
@@ -171,7 +171,7 @@ function tooManySecrets(): PosthornError {
   );
 }
 
-/** The same words whether it never was, is another endpoint's, or has ended. */
+/** The same message whether it never existed, belongs to another endpoint, or has expired. */
 function secretNotFound(id: Uuid | null): PosthornError {
   const shown = id === null ? "with that id" : formatId("sec", id);
   return new PosthornError(

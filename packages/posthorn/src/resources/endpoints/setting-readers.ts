@@ -1,4 +1,4 @@
-// One reader for each field of an endpoint: what is taken, and what is said about anything else.
+// A reader for each setting of an endpoint.
 import {
   definitionOf,
   endpointSettings,
@@ -38,11 +38,11 @@ export interface ReadContext extends SettingsContext {
 
 type SettingReader = (value: unknown, refuse: Refuse, context: ReadContext) => unknown;
 
-/** Settings whose kind alone does not say how to read them. */
+/** Readers of settings that need more checks than those of their kind. */
 const READERS: Partial<Record<SettingName, SettingReader>> = {
   url: (value, refuse, { addressPolicy }) => readUrl(value, refuse, addressPolicy),
   events: (value, refuse, { current, typeProblem }) =>
-    // a type that the endpoint has already may have been deleted from the catalogue since
+    // a type that the endpoint already has may have been deleted from the catalogue
     readEvents(value, refuse, (type) => (current.events.includes(type) ? null : typeProblem(type))),
   filter: readFilter,
   signature: readSignature,
@@ -116,11 +116,11 @@ export function readUrl(value: unknown, refuse: Refuse, policy: AddressPolicy): 
   if (typeof value !== "string") return refuse("The URL is a text such as https://example.com/webhooks.");
   if (value.endsWith(`?${REDACTED}`)) return refuse(MASKED);
   const checked = checkUrl(value, policy);
-  // an empty query is not sent, so a signature over the URL must not have it either
+  // an empty query is not sent, so a signature over the URL must not contain it
   return checked.ok ? checked.href.replace(/^([^?]*)\?$/, "$1") : refuse(checked.problem.message);
 }
 
-const MASKED = `${REDACTED} stands for what the key that read it may not see. Give what it was, or leave the field out.`;
+const MASKED = `${REDACTED} is a placeholder for a value that your key may not read. Give the real value, or leave the field out.`;
 
 const { minItems, maxItems } = endpointSettings.events;
 const PATTERN = /^(?:\*|[a-z0-9_]+(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;
@@ -150,7 +150,7 @@ export function readEvents(
   return [...new Set(value as string[])];
 }
 
-/** CloudEvents have types of any letters, and are subscribed to as they come in. */
+/** CloudEvents may have other characters in their types; suggests the type that such an event is stored with. */
 function meantType(item: unknown): string {
   if (typeof item !== "string" || item.length > 130) return "";
   const type = item.endsWith(".*") ? item.slice(0, -2) : item;
@@ -238,7 +238,7 @@ export function readSecret(schemes: readonly string[]): Reader<string> {
   };
 }
 
-/** By the names of schemes; each is one that there is. */
+/** Reads secrets by scheme, and checks that the schemes exist. */
 export function readSchemeSecrets(
   value: unknown,
   refuse: Refuse,
@@ -252,7 +252,7 @@ export function readSchemeSecrets(
   return value as Record<string, string>;
 }
 
-/** Null when that scheme can sign with this secret. */
+/** Returns null if the scheme can sign with the secret. */
 export function schemeSecretProblem(scheme: string, secret: unknown): string | null {
   const [unknown] = schemeProblems([scheme]);
   if (unknown !== undefined) return unknown;
@@ -263,10 +263,10 @@ export function schemeSecretProblem(scheme: string, secret: unknown): string | n
 }
 
 const MAX_FOREIGN_LENGTH = 256;
-// Visible ASCII with spaces inside only: one copied along with a secret would be part of the key.
+// Visible ASCII without spaces at the ends: a space copied along with a secret would be part of the key.
 const FOREIGN_SECRET = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** Null when it is a usable secret: one of ours, or any text where a vendor's scheme takes it as the key. */
+/** Returns null for a usable secret: `whsec_…`, `whsk_…`, or any text if a vendor's scheme uses it as the key. */
 export function secretProblem(value: unknown, schemes: readonly string[]): string | null {
   const parsed = typeof value === "string" ? parseSecret(value) : null;
   if (parsed?.kind === "signing" && !isKeyPair(parsed)) return NO_PAIR;
@@ -275,15 +275,15 @@ export function secretProblem(value: unknown, schemes: readonly string[]): strin
   if (!takesText) return OWN_SECRET;
   const isText =
     typeof value === "string" && value.length <= MAX_FOREIGN_LENGTH && FOREIGN_SECRET.test(value);
-  // a key pair that does not parse was cut off on the way, and a public key signs nothing
+  // a key pair that does not parse is incomplete, and a public key cannot sign
   return isText && !/^wh(?:sk|pk)_/.test(value) ? null : FOREIGN;
 }
 
 const OWN_SECRET =
   "A secret is whsec_ and the base64 of 24 to 64 bytes, or whsk_ and the base64 of a 32-byte ed25519 seed and its " +
-  "public key. Leave it out and one is made.";
+  "public key. Leave it out to have one generated.";
 const NO_PAIR =
-  "The public key in this whsk_ is not that of its seed, so nobody could verify what it signs. Copy it anew.";
+  "The public key in this whsk_ key does not match its seed, so its signatures could not be verified. Copy it again.";
 const FOREIGN =
   `A secret of another sender is text of 1 to ${MAX_FOREIGN_LENGTH} visible ASCII characters without spaces around it, ` +
-  "and is no whsk_ or whpk_ key.";
+  "and not a whsk_ or whpk_ key.";

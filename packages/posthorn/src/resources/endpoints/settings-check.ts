@@ -1,13 +1,13 @@
-// Reads an object of settings field by field, and collects everything that is wrong with it.
+// Reads an object of settings field by field, and collects all problems.
 import { isObject } from "@posthorn/wire";
 import { findUnknown } from "../../did-you-mean.ts";
 import { type InputProblem, MAX_PROBLEMS, PosthornError } from "../../errors.ts";
 
 export type Refuse = (message: string, below?: string) => undefined;
-/** Undefined: refused. */
+/** Returns undefined if it refused the value. */
 export type Reader<T> = (value: unknown, refuse: Refuse) => T | undefined;
 
-/** Refuses each field that is not known, with a suggestion. `what` begins the sentence. */
+/** Refuses each unknown field, with a suggestion. `what` begins the message. */
 export function refuseUnknownFields(
   what: string,
   given: object,
@@ -33,12 +33,12 @@ const READ_ONLY = [
 ] as const;
 const isReadOnly = (name: string): boolean => READ_ONLY.some((field) => field === name);
 
-/** Of an endpoint as it is shown. */
+/** Read-only fields of an `Endpoint`, which an import accepts and ignores. */
 export type ReadOnlyFields = { readonly [Name in (typeof READ_ONLY)[number]]?: unknown };
 
-export function withoutReadOnly(shown: unknown): unknown {
-  if (!isObject(shown)) return shown;
-  return Object.fromEntries(Object.entries(shown).filter(([name]) => !isReadOnly(name)));
+export function withoutReadOnly(input: unknown): unknown {
+  if (!isObject(input)) return input;
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !isReadOnly(name)));
 }
 
 export class SettingsCheck {
@@ -60,7 +60,7 @@ export class SettingsCheck {
     return this.#problems.length === 0;
   }
 
-  /** A field that is not given, or undefined, stays as it is. */
+  /** Returns the current value if the field is missing or undefined. */
   read<T>(field: string, current: T, reader: Reader<T>): T {
     const value = this.#input[field];
     if (value === undefined) return current;
@@ -68,7 +68,7 @@ export class SettingsCheck {
     return read === undefined ? current : read;
   }
 
-  /** As it came. */
+  /** Returns the value before it was read. */
   given(field: string): unknown {
     return this.#input[field];
   }
@@ -84,9 +84,11 @@ export class SettingsCheck {
 
   finish(what: string): void {
     if (this.#problems.length === 0) return;
-    const said = this.#problems.map(({ pointer, message }) =>
+    const messages = this.#problems.map(({ pointer, message }) =>
       pointer === "" ? message : `${pointer}: ${message}`,
     );
-    throw new PosthornError("invalid_endpoint", `${what}. ${said.join(" ")}`, { problems: this.#problems });
+    throw new PosthornError("invalid_endpoint", `${what}. ${messages.join(" ")}`, {
+      problems: this.#problems,
+    });
   }
 }

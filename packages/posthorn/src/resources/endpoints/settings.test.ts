@@ -21,7 +21,7 @@ const context: SettingsContext = {
 };
 const minimal = { url: "https://example.com/hooks", events: ["*"] };
 
-test("a name the catalogue does not know is refused where it is new, a pattern never", () => {
+test("an unknown event type is refused if it is new, a pattern never", () => {
   const strict = { ...context, typeProblem: (type: string) => (type === "a.b" ? null : `no ${type}`) };
   const events = ["c.*", "a.b", "a.b", "a.c", "*"];
   expect(problemsOf(() => parseEndpointInput({ ...minimal, events }, strict))).toEqual([
@@ -34,7 +34,7 @@ test("a name the catalogue does not know is refused where it is new, a pattern n
   ]);
 });
 
-test("url and events are enough, everything else is as the deployment is set", () => {
+test("url and events are enough, everything else has the deployment's settings", () => {
   expect(parseEndpointInput(minimal, context)).toEqual({
     settings: { ...UNSET_SETTINGS, ...minimal },
     secret: null,
@@ -43,7 +43,7 @@ test("url and events are enough, everything else is as the deployment is set", (
   });
 });
 
-test("everything wrong is told at once, each with its place", () => {
+test("all problems are reported at once, each with a pointer", () => {
   const input = {
     url: "http://10.0.0.1/",
     events: ["order.paid", "Order.Paid", "order.*.x", 7],
@@ -103,7 +103,7 @@ test.each([
   }
 });
 
-test("a handshake asks for 1 to 600,000 requests a minute, and nothing beyond", () => {
+test("a handshake's rate is 1 to 600,000 requests per minute", () => {
   const asking = (rate: number) =>
     parseEndpointInput({ ...minimal, handshake: { origin: "example.com", rate } }, context).settings
       .handshake;
@@ -112,7 +112,7 @@ test("a handshake asks for 1 to 600,000 requests a minute, and nothing beyond", 
     expect(problemsOf(() => asking(beyond))).toMatchObject([{ pointer: "/handshake/rate" }]);
 });
 
-test("a URL is kept as it is sent: without a fragment, and without a query that is empty", () => {
+test("a URL is stored as it is sent: without a fragment or an empty query", () => {
   const kept = (url: string) => parseEndpointInput({ ...minimal, url }, context).settings.url;
   expect([kept("https://example.com/a?#b"), kept("https://example.com/a?b?")]).toEqual([
     "https://example.com/a",
@@ -120,32 +120,32 @@ test("a URL is kept as it is sent: without a fragment, and without a query that 
   ]);
 });
 
-test("a key pair of two halves that do not belong together is refused", async () => {
+test("a key pair with a mismatched public key is refused", async () => {
   const signature = { schemes: ["standard-webhooks-v1a"] };
   const [one, other] = [(await generateSigningKey()).signingKey, (await generateSigningKey()).signingKey];
   const bytes = (key: string) => Buffer.from(key.slice("whsk_".length), "base64");
   const mixed = Buffer.concat([bytes(one).subarray(0, 32), bytes(other).subarray(32)]);
   const secret = `whsk_${mixed.toString("base64")}`;
   expect(problemsOf(() => parseEndpointInput({ ...minimal, signature, secret }, context))).toMatchObject([
-    { pointer: "/secret", message: expect.stringContaining("not that of its seed") },
+    { pointer: "/secret", message: expect.stringContaining("does not match its seed") },
   ]);
   expect(parseEndpointInput({ ...minimal, signature, secret: one }, context).secret).toBe(one);
 });
 
-test("a missing url and missing events are named", () => {
+test("a missing url and missing events are reported", () => {
   expect(problemsOf(() => parseEndpointInput({}, context)).map(({ pointer }) => pointer)).toEqual([
     "/url",
     "/events",
   ]);
 });
 
-test("what is not an object is refused", () => {
+test("an input that is not an object is refused", () => {
   for (const input of [null, "x", [], 4]) {
     expect(problemsOf(() => parseEndpointInput(input, context))[0]?.pointer).toBe("");
   }
 });
 
-test("what an endpoint shows and nobody sets is refused as read-only, not as unknown", () => {
+test("read-only fields are refused as read-only, not as unknown", () => {
   const { settings } = parseEndpointInput(minimal, context);
   const shown = { id: "ep_1", createdAt: new Date(), health: {}, description: "x" };
   const readOnly = "This is read-only. Leave it out.";
@@ -199,7 +199,7 @@ test.each<[field: string, at: readonly unknown[], past: readonly unknown[]]>([
   }
 });
 
-test("a filter is kept as it was written, and what is wrong with it is told with its place", () => {
+test("a filter is stored as written, and its problems are reported with pointers", () => {
   const filter = { data: { orderId: { $in: [1, "2"] } } };
   expect(parseEndpointInput({ ...minimal, filter }, context).settings.filter).toEqual(filter);
   const wrong = { data: { orderId: { $in: [] }, a: { $like: "x" } } };
@@ -213,14 +213,14 @@ test("a filter is kept as it was written, and what is wrong with it is told with
   expect(parseEndpointPatch({ filter: null }, settings, context).filter).toBeNull();
 });
 
-test("a format that a later version wrote is sent as the deployment is set", () => {
+test("a format written by a later version falls back to the deployment's", () => {
   const { settings } = parseEndpointInput({ ...minimal, format: "thin" }, context);
   expect(effectiveSettings(settings, context.defaults).format).toBe("thin");
   const later = { ...settings, format: "hologram" as never };
   expect(effectiveSettings(later, context.defaults).format).toBe(context.defaults.format);
 });
 
-test("an event pattern that is repeated is kept once", () => {
+test("a repeated event pattern is stored once", () => {
   const { settings } = parseEndpointInput({ ...minimal, events: ["a.b", "a.b"] }, context);
   expect(settings.events).toEqual(["a.b"]);
 });
@@ -263,7 +263,7 @@ test.each([
   ]);
 });
 
-test("a custom header of the endpoint's own prefix is refused", () => {
+test("a custom header with the endpoint's own prefix is refused", () => {
   const input = { ...minimal, signature: { headerPrefix: "X-Acme" }, headers: { "X-Acme-Id": "1" } };
   expect(problemsOf(() => parseEndpointInput(input, context))).toMatchObject([
     { pointer: "/headers/X-Acme-Id" },
@@ -285,7 +285,7 @@ test("the value of a refused header is not repeated", () => {
   expect(JSON.stringify([error.message, error.problems])).not.toContain("s3cret");
 });
 
-test("an own secret must be of a kind that the schemes can sign with", async () => {
+test("a given secret must be of a kind that the schemes can sign with", async () => {
   const secret = generateSecret();
   const { signingKey } = await generateSigningKey();
   expect(parseEndpointInput({ ...minimal, secret }, context).secret).toBe(secret);
@@ -296,7 +296,7 @@ test("an own secret must be of a kind that the schemes can sign with", async () 
   expect(parseEndpointInput({ ...v1a, secret: signingKey }, context).secret).toBe(signingKey);
 });
 
-test("a patch changes what it names, null takes a setting back to the deployment's", () => {
+test("a patch changes the given settings, and null resets one to the deployment's", () => {
   const { settings } = parseEndpointInput({ ...minimal, timeoutMs: 500, retryOn: "every" }, context);
   const patched = parseEndpointPatch(
     { timeoutMs: null, description: "new", url: undefined },
@@ -306,7 +306,7 @@ test("a patch changes what it names, null takes a setting back to the deployment
   expect(patched).toEqual({ ...settings, timeoutMs: null, description: "new" });
 });
 
-test("a patch cannot set a secret, nor take the url away", () => {
+test("a patch cannot set a secret or remove the url", () => {
   const { settings } = parseEndpointInput(minimal, context);
   const problems = problemsOf(() =>
     parseEndpointPatch({ secret: generateSecret(), url: null }, settings, context),

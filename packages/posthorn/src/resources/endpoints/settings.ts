@@ -1,4 +1,4 @@
-// The settings of an endpoint as the library takes them: checked one by one, with all problems reported at once.
+// Checks the settings given for an endpoint one by one, and reports all problems at once.
 import {
   ENDPOINT_PRESET_NAMES,
   ENDPOINT_PRESETS,
@@ -18,7 +18,7 @@ import type { RetryPolicyInput } from "./retry-policy-input.ts";
 import { oneOf, orNull, readerOf, readSchemeSecrets, readSecret } from "./setting-readers.ts";
 import { SettingsCheck } from "./settings-check.ts";
 
-/** Settings that are given otherwise than they are stored. */
+/** Settings whose input differs from what is stored. */
 interface OwnInputs {
   readonly authorization: AuthorizationInput | null;
   readonly handshake: HandshakeInput | null;
@@ -43,7 +43,7 @@ export interface EndpointPatch extends SettingInputs {
 export interface EndpointInput extends EndpointPatch {
   readonly url: string;
   readonly events: readonly string[];
-  /** Your own `whsec_…` or `whsk_…`, or the text that a vendor's receivers have. Without it, one is generated. */
+  /** Your own `whsec_…` or `whsk_…`, or the secret that a vendor's receivers expect. Without it, one is generated. */
   readonly secret?: string | undefined;
   /** Secrets of individual schemes, such as `{ stripe: "whsec_…" }`. The other schemes sign with `secret`. */
   readonly schemeSecrets?: Readonly<Record<string, string>> | undefined;
@@ -52,13 +52,13 @@ export interface EndpointInput extends EndpointPatch {
 export interface SettingsContext {
   readonly addressPolicy: AddressPolicy;
   readonly defaults: EndpointDefaults;
-  /** What is wrong with a type that is asked for by its name; null when nothing is. */
+  /** Returns why a type cannot be subscribed to by name, or null. */
   readonly typeProblem: (type: string) => string | null;
 }
 
 export interface ParsedInput {
   readonly settings: EndpointSettings;
-  /** Null: one is made. */
+  /** Null: one is generated. */
   readonly secret: string | null;
   readonly schemeSecrets: Readonly<Record<string, string>>;
   /** Null: none is sent. */
@@ -78,20 +78,23 @@ export function parseEndpointInput(input: unknown, context: SettingsContext): Pa
   if (secret !== null && check.isClean && !fitsAny(secret, schemes)) {
     check.refuse(
       "/secret",
-      "This kind of secret fits none of the endpoint's signature schemes. Leave it out and one is made that does.",
+      "This kind of secret fits none of the endpoint's signature schemes. Leave it out to have one generated.",
     );
   }
   const schemeSecrets = check.read("schemeSecrets", {}, readSchemeSecrets);
   for (const scheme of Object.keys(schemeSecrets)) {
     if (check.isClean && !schemes.includes(scheme))
-      check.refuse("/schemeSecrets", `The endpoint does not sign by ${scheme}; add it to signature.schemes.`);
+      check.refuse(
+        "/schemeSecrets",
+        `The endpoint does not sign with ${scheme}; add it to signature.schemes.`,
+      );
   }
   if (secret !== null && check.isClean) {
     const sharing = schemes.filter((name) => schemeSecrets[name] === undefined && !isByKeyPair(name));
     for (const name of sharing.filter((scheme) => !fitsAny(secret, [scheme])))
       check.refuse(
         "/secret",
-        `This kind of secret does not fit ${name}; give that a secret of its own by schemeSecrets.`,
+        `This kind of secret does not fit ${name}; give it its own secret in schemeSecrets.`,
       );
   }
   check.finish("The endpoint cannot be created");
@@ -109,7 +112,7 @@ export function parseEndpointPatch(
   return settings;
 }
 
-/** The token of settings that were read; null: none is given. */
+/** Returns the token in settings that were checked, or null. */
 export function tokenIn({ authorization }: EndpointPatch): string | null {
   return authorization?.token ?? null;
 }
@@ -121,7 +124,7 @@ export function schemesOf(
   return settings.signature?.schemes ?? defaults.signature.schemes;
 }
 
-/** Can at least one of these schemes sign with this secret? */
+/** Returns whether at least one of the schemes can sign with the secret. */
 export function fitsAny(secret: string, schemes: readonly string[]): boolean {
   return schemes.some((name) => signingKeyBytes(schemeNamed(name).key, secret) !== null);
 }
@@ -156,7 +159,7 @@ function readSettings(
   if (settings.ordering === "fifo" && format === "cloudevents-batch") {
     check.refuse(
       "/ordering",
-      "Batches may overtake one another when one is retried: fifo goes with every other format.",
+      "fifo is not possible with cloudevents-batch: a retried batch can arrive after a later one. Choose another format.",
     );
   }
   checkAuthorization(check, settings, current.url);

@@ -1,5 +1,5 @@
-// The end of WebSub subscriptions, for whatever reason and however many: a tenant may have ten thousand. The caller holds
-// the tenant, has the change told to the lanes, and cancels what is owed after the commit.
+// Ends WebSub subscriptions; a tenant may have ten thousand. The caller locks the tenant, updates the lanes, and cancels the
+// queued deliveries after the commit.
 import type { Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { markDeleted } from "../../storage/queries/endpoints/write.ts";
@@ -11,7 +11,7 @@ export async function endSubscriptions(tx: Queryable, endpointIds: readonly Uuid
   await deleteSecrets(tx, endpointIds);
 }
 
-/** The subscribers did not ask for it, and are told (REC 5.2). */
+/** Also stores a denial for each subscriber, who is notified of it (WebSub 5.2). */
 export async function revokeSubscriptions(
   tx: Queryable,
   endpointIds: readonly Uuid[],

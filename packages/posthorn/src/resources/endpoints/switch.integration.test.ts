@@ -34,7 +34,7 @@ async function open() {
   };
 }
 
-test("what came while it was disabled is delivered when it is enabled, and the reason is gone", async () => {
+test("the backlog of a disabled endpoint is delivered when it is enabled, and the reason is cleared", async () => {
   const { hooks, id, publish, settle, numbers, states } = await open();
   await hooks.endpoints.disable("acme", id);
   await publish(1);
@@ -50,7 +50,7 @@ test("what came while it was disabled is delivered when it is enabled, and the r
   expect(await states()).toEqual(["success", "success"]);
 });
 
-test("a URL that is changed while it is disabled is where the backlog goes", async () => {
+test("the backlog goes to a URL that was changed while the endpoint was disabled", async () => {
   const { hooks, id, publish, settle, receiver } = await open();
   await hooks.endpoints.disable("acme", id);
   await publish(1);
@@ -60,7 +60,7 @@ test("a URL that is changed while it is disabled is where the backlog goes", asy
   expect(receiver.requests.map(({ path }) => path)).toEqual(["/moved"]);
 });
 
-test("a disabled endpoint that is deleted takes its backlog along, with that reason", async () => {
+test("deleting a disabled endpoint makes its backlog dead with that reason", async () => {
   const { hooks, id, publish, states } = await open();
   await hooks.endpoints.disable("acme", id);
   await publish(1);
@@ -69,7 +69,7 @@ test("a disabled endpoint that is deleted takes its backlog along, with that rea
   await expect(hooks.endpoints.enable("acme", id)).rejects.toMatchObject({ code: "endpoint_not_found" });
 });
 
-test("a backlog that is discarded ends as dead, and events after it are delivered", async () => {
+test("a discarded backlog becomes dead, and later events are delivered", async () => {
   const { hooks, id, publish, settle, numbers, states } = await open();
   await hooks.endpoints.disable("acme", id);
   await publish(1);
@@ -84,7 +84,7 @@ test("a backlog that is discarded ends as dead, and events after it are delivere
   expect(data).toHaveLength(2);
 });
 
-test("of a backlog that a worker still held when it was discarded, only what was in flight is sent", async () => {
+test("of a discarded backlog that a worker had claimed, only in-flight deliveries are sent", async () => {
   const { connectionString, id, publish, settle, receiver, numbers, states } = await open();
   // not started, so that it cannot tell the worker of the pause, who finds out by itself a second later
   const { hooks } = await createTestInstance({ database: connectionString, started: false });
@@ -107,7 +107,7 @@ test("of a backlog that a worker still held when it was discarded, only what was
   expect(await states()).toEqual([...Array<string>(19).fill("discarded"), "success"]);
 });
 
-test("a backlog of several steps is discarded whole, and not in one transaction", async () => {
+test("a large backlog is discarded completely, in several transactions", async () => {
   const { hooks, id, connectionString, states, publish, settle, numbers } = await open();
   const pool = createPool(connectionString);
   onTestFinished(() => pool.end());
@@ -130,7 +130,7 @@ test("a backlog of several steps is discarded whole, and not in one transaction"
   expect((await states()).every((state) => state === "discarded")).toBe(true);
 });
 
-test("enabling one that is active changes nothing and discards nothing", async () => {
+test("enabling an active endpoint changes nothing and discards nothing", async () => {
   const { hooks, id, publish, settle, receiver, states } = await open();
   receiver.answer("/hook", { status: 500 });
   await publish(1);
@@ -140,7 +140,7 @@ test("enabling one that is active changes nothing and discards nothing", async (
   expect(await states()).toEqual(["failed"]);
 });
 
-test("disabling one that is disabled keeps the first reason and its time", async () => {
+test("disabling a disabled endpoint keeps the first reason and its time", async () => {
   const { hooks, id, receiver, publish, settle } = await open();
   receiver.answer("/hook", { status: 410 });
   await publish(1);
@@ -150,7 +150,7 @@ test("disabling one that is disabled keeps the first reason and its time", async
   expect(await hooks.endpoints.disable("acme", id)).toMatchObject({ disabledReason: "gone", disabledAt });
 });
 
-test("an unknown wish for the backlog is refused, and nothing is changed", async () => {
+test("an unknown value for the backlog is refused, and nothing is changed", async () => {
   const { hooks, id } = await open();
   await hooks.endpoints.disable("acme", id);
   for (const [options, pointer] of [
@@ -167,7 +167,7 @@ test("an unknown wish for the backlog is refused, and nothing is changed", async
   expect(await hooks.endpoints.get("acme", id)).toMatchObject({ isActive: false });
 });
 
-test("another tenant's endpoint can be switched by nobody else", async () => {
+test("another tenant's endpoint cannot be disabled or enabled", async () => {
   const { hooks, id } = await open();
   await hooks.tenants.upsert("other");
   await expect(hooks.endpoints.disable("other", id)).rejects.toMatchObject({ code: "endpoint_not_found" });
@@ -178,7 +178,7 @@ test("another tenant's endpoint can be switched by nobody else", async () => {
   expect(await hooks.endpoints.get("acme", id)).toMatchObject({ isActive: false });
 });
 
-test("whoever discards late takes nothing of what came after somebody else had enabled it", async () => {
+test("a late discard does not affect events after the endpoint was enabled", async () => {
   const { connectionString, hooks, id, publish, settle, receiver, numbers, states } = await open();
   const other = await createTestInstance({ database: connectionString, started: false });
   onTestFinished(() => other.hooks.stop());

@@ -1,5 +1,5 @@
-// Switching endpoints off and on. While one is off its lane is paused and everything for it is kept as owed; who
-// switches it on again says what becomes of that.
+// Disables and enables endpoints. The lane of a disabled endpoint is paused and keeps its backlog, which is delivered or
+// discarded when the endpoint is enabled.
 import { parseId } from "@posthorn/wire";
 import { enqueuePendingEvents } from "../../batching/enqueue-pending-events.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
@@ -18,25 +18,25 @@ import type { Endpoint, Endpoints } from "./endpoints.ts";
 import { endSubscriptions } from "./subscription-end.ts";
 
 export interface EnableOptions {
-  /** `deliver` what is owed (the default), or `discard` it: then it ends as dead, with the reason `discarded`. */
+  /** `deliver` (default) the backlog, or `discard` it: its deliveries become dead with the reason `discarded`. */
   readonly backlog?: "deliver" | "discard" | undefined;
 }
 
 export interface EndpointSwitchOptions extends Pick<Endpoints, "get" | "update"> {
   readonly db: Database;
   readonly changes: EndpointChanges;
-  /** In the transaction that disables. */
+  /** Called in the transaction that disables. */
   readonly announce: (tx: Queryable, disabled: EndpointRow) => Promise<void>;
-  /** After its commit. */
+  /** Called after that transaction has committed. */
   readonly onDisabled: () => void;
 }
 
 export type EndpointSwitch = Pick<Endpoints, "disable" | "enable" | "disableAfter">;
 
 const BACKLOG = ["deliver", "discard"];
-/** A lane's owner hears of a pause at once, and looks every second in any case. */
-const letGoWithinMs = 3_000;
-const lookEveryMs = 50;
+/** The lane's owner is notified of a pause, and polls every second in any case. */
+const RELEASE_TIMEOUT_MS = 3_000;
+const POLL_MS = 50;
 
 export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSwitch {
   const { db, changes, get, update, announce, onDisabled } = options;
@@ -46,11 +46,11 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
     return await update(tenant, id, { isActive: false });
   }
 
-  async function enable(tenant: string, id: string, wish: EnableOptions = {}): Promise<Endpoint> {
-    const backlog = readBacklog(wish);
+  async function enable(tenant: string, id: string, enableOptions: EnableOptions = {}): Promise<Endpoint> {
+    const backlog = readBacklog(enableOptions);
     const current = await get(tenant, id);
     if (current.isActive) return current;
-    // Before it is opened: of what is discarded nothing can be sent any more. What comes after it is a new event.
+    // before the lane is opened, so that no discarded delivery can be sent
     if (backlog === "discard") await discard(parseId("ep", id) as Uuid);
     return await update(tenant, id, { isActive: true });
   }
@@ -75,18 +75,18 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
       return { result: isDisabled ? "disabled" : null, endpointIds: isDisabled ? [endpointId] : [] } as const;
     });
     if (end === "disabled") onDisabled();
-    // a subscriber that is gone subscribes anew if it comes back, and nobody else can enable it
+    // only its subscriber could enable it, and would subscribe again
     if (end === "ended") await cancelQueued(db, [endpointId]);
     return end !== null;
   }
 
   async function discard(endpointId: Uuid): Promise<void> {
-    await untilLetGo(endpointId);
+    await waitForRelease(endpointId);
     while ((await enqueueWaiting(endpointId)) > 0);
     await cancelQueued(db, [endpointId], "discarded", { onlyWhilePaused: true });
   }
 
-  /** What waits for a batch has no delivery yet that could be discarded. Of an open lane it is left alone. */
+  /** Creates the deliveries of events that wait for a batch, so that they can be discarded; not if the lane is open. */
   async function enqueueWaiting(endpointId: Uuid): Promise<number> {
     return await db.transaction(async (tx) => {
       const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
@@ -95,20 +95,19 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
     });
   }
 
-  /** Right after a pause its lane's owner still holds deliveries it has not sent; it gives them back. */
-  async function untilLetGo(endpointId: Uuid): Promise<void> {
-    const deadline = performance.now() + letGoWithinMs;
+  /** Right after a pause the lane's owner still holds claimed deliveries; it releases them together with the lane. */
+  async function waitForRelease(endpointId: Uuid): Promise<void> {
+    const deadline = performance.now() + RELEASE_TIMEOUT_MS;
     while ((await ownerOfLane(db, endpointId)) !== null && performance.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 }
 
-function readBacklog(wish: EnableOptions): string {
-  refuseUnknown("Enabling has no option", wish, ["backlog"], "invalid_endpoint");
-  const { backlog = "deliver" } = wish;
+function readBacklog(options: EnableOptions): string {
+  refuseUnknown("Enabling has no option", options, ["backlog"], "invalid_endpoint");
+  const { backlog = "deliver" } = options;
   if (BACKLOG.includes(backlog)) return backlog;
-  const message =
-    'backlog says what becomes of the deliveries that wait: "deliver" (unless told) or "discard".';
+  const message = 'backlog must be "deliver" (the default) or "discard".';
   throw new PosthornError("invalid_endpoint", message, { problems: [{ pointer: "/backlog", message }] });
 }

@@ -8,7 +8,7 @@ const world = await openResources();
 const { tenants, endpoints, targets } = world;
 const hook = { url: "https://example.com/hooks", events: ["order.*"] };
 
-test("a tenant's targets come with its version, inactive ones included and deleted ones not", async () => {
+test("a tenant's targets include inactive endpoints but not deleted ones", async () => {
   await tenants.upsert("t1");
   const { endpoint: active, secret } = await endpoints.create("t1", {
     ...hook,
@@ -49,7 +49,7 @@ test("a tenant's targets come with its version, inactive ones included and delet
   });
 });
 
-test("of targets that are known only those are read that changed, and it comes to the same", async () => {
+test("only changed targets are read again, with the same result", async () => {
   await tenants.upsert("t1b");
   const made = [];
   for (let count = 0; count < 4; count += 1) made.push((await endpoints.create("t1b", hook)).endpoint.id);
@@ -78,7 +78,7 @@ test("of targets that are known only those are read that changed, and it comes t
   });
 });
 
-test("a tenant nobody registered has version 0 and no targets", async () => {
+test("an unknown tenant has version 0 and no targets", async () => {
   await tenants.upsert("t2");
   const found = await targets.ofTenants(["t2", "nobody", "nobody"]);
   expect(found.get("nobody")).toEqual({ version: 0, isActive: true, targets: [] });
@@ -86,7 +86,7 @@ test("a tenant nobody registered has version 0 and no targets", async () => {
   expect(await targets.ofTenants([])).toEqual(new Map());
 });
 
-test("a tenant that is switched off has targets that are not active", async () => {
+test("the targets of an inactive tenant are not active", async () => {
   await tenants.upsert("t3");
   const { endpoint } = await endpoints.create("t3", hook);
   await tenants.upsert("t3", { isActive: false });
@@ -95,12 +95,12 @@ test("a tenant that is switched off has targets that are not active", async () =
   expect((await targets.byIds([id])).get(id)).toMatchObject({ isActive: false, version: 2 });
 });
 
-test("a target that was deleted, or never was, is null", async () => {
+test("a deleted or unknown target is null", async () => {
   const unknown = "0198c2f0-0000-7000-8000-000000000000";
   expect(await targets.byIds([unknown])).toEqual(new Map([[unknown, null]]));
 });
 
-test("a process without the key can read routes, and is told before it starts to deliver", async () => {
+test("a process without the key can read routes, and fails the check before it delivers", async () => {
   await tenants.upsert("t4");
   await endpoints.create("t4", hook);
   await targets.checkKeys();

@@ -1,4 +1,4 @@
-// Endpoints as the delivering side sees them: settings filled in, secrets readable.
+// Reads targets: endpoints with effective settings and decrypted secrets.
 import { type DestinationOf, registerDestinations } from "../../destinations/destination.ts";
 import { handshakeKind } from "../../destinations/handshake/handshake-webhook.ts";
 import { webhookKind } from "../../destinations/webhook/webhook.ts";
@@ -29,29 +29,29 @@ export interface TenantTargets {
   /** 0 for a tenant that is not registered. */
   readonly version: number;
   readonly isActive: boolean;
-  /** Inactive ones too: what they are owed waits for them. */
+  /** Includes inactive ones, whose deliveries wait. */
   readonly targets: readonly Target[];
 }
 
-/** Settings of now, which are those of then unless it was changed in between. */
+/** The current settings with the secrets of a past time. The settings differ from those of that time if changed since. */
 export interface PastTarget {
   readonly target: Target;
   readonly changedAt: Date;
 }
 
 export interface Targets {
-  /** Of the tenants in `known` what has the same version is taken from there, and the rest is read. */
+  /** For the tenants in `known`, reads only the targets whose version has changed. */
   ofTenants(
     tenants: readonly string[],
     known?: ReadonlyMap<string, readonly Target[]>,
   ): Promise<Map<string, TenantTargets>>;
-  /** Null for one that was deleted. */
+  /** Returns null for deleted endpoints. */
   byIds(endpointIds: readonly Uuid[]): Promise<Map<Uuid, Target | null>>;
-  /** With the secrets of that time. Null for one that was deleted. */
+  /** Returns null for a deleted endpoint. */
   at(endpointId: Uuid, at: Date): Promise<PastTarget | null>;
   /**
-   * Decrypts one secret of each key in use, and throws if one cannot be: asked before a worker starts, because a wrong
-   * key ring would fail every delivery.
+   * Decrypts one secret of each key in use, and throws if that fails. Called before a worker starts, because with a wrong
+   * key ring every delivery would fail.
    */
   checkKeys(): Promise<void>;
 }
@@ -72,12 +72,12 @@ export function createTargets({ db, keyRing, defaults, destinationOf = WEBHOOKS 
     known: ReadonlyMap<string, readonly Target[]> = new Map(),
   ): Promise<Map<string, TenantTargets>> {
     const unknown = [...new Set(tenants)].filter((tenant) => !known.has(tenant));
-    const found: Map<string, TenantTargets> = await wholly(unknown);
-    for (const [tenant, targets] of known) found.set(tenant, await changed(tenant, targets));
+    const found: Map<string, TenantTargets> = await readAll(unknown);
+    for (const [tenant, targets] of known) found.set(tenant, await readChanged(tenant, targets));
     return found;
   }
 
-  async function wholly(tenants: readonly string[]): Promise<Map<string, TenantTargets>> {
+  async function readAll(tenants: readonly string[]): Promise<Map<string, TenantTargets>> {
     const found = new Map<string, TenantTargets & { readonly targets: Target[] }>();
     for (const row of tenants.length === 0 ? [] : await targetsOfTenants(db, tenants)) {
       let entry = found.get(row.asked);
@@ -90,8 +90,8 @@ export function createTargets({ db, keyRing, defaults, destinationOf = WEBHOOKS 
     return found;
   }
 
-  /** What changes between the two reads has raised the tenant's version once more, and is read again. */
-  async function changed(tenant: string, known: readonly Target[]): Promise<TenantTargets> {
+  /** A change between the two reads increments the tenant's version again, so it is read the next time. */
+  async function readChanged(tenant: string, known: readonly Target[]): Promise<TenantTargets> {
     const { routingVersion, isActive, ids, versions } = await targetVersions(db, tenant);
     const before = new Map(known.map((target) => [target.endpointId, target]));
     const others = ids.filter((id, index) => before.get(id)?.version !== versions[index]);
@@ -109,7 +109,7 @@ export function createTargets({ db, keyRing, defaults, destinationOf = WEBHOOKS 
 
   async function at(endpointId: Uuid, time: Date): Promise<PastTarget | null> {
     const then = await targetAt(db, endpointId, time);
-    // all may have been revoked since: those of now are the best there is then
+    // all secrets of that time may have been revoked; use the current ones then
     const row = then?.secrets === null ? (await targetsByIds(db, [endpointId]))[0] : then;
     if (row === null || row === undefined) return null;
     return {
@@ -146,8 +146,8 @@ export function toTarget(
       const { source, datarefBase } = defaults.formatContext;
       return { source: source.replaceAll("{tenant}", encodeURIComponent(row.tenant)), datarefBase };
     },
-    // At first use: a process that only publishes needs no key, and a secret that does not decrypt stops the sending to
-    // its own endpoint, not the reading of everybody's routes.
+    // Decrypted at first use: a process that only publishes needs no key, and a secret that cannot be decrypted must only
+    // stop deliveries to its own endpoint.
     get secrets() {
       secrets ??= (row.secrets ?? [])
         .filter(({ usedFor }) => usedFor !== TOKEN)
@@ -164,7 +164,7 @@ export function toTarget(
 
 const WEBHOOKS = registerDestinations([handshakeKind, webhookKind]);
 
-/** What a token's row is for. */
+/** `usedFor` of the secret that is the authorization token. */
 export const TOKEN = "authorization";
 
 function readAuthorization(
@@ -173,11 +173,11 @@ function readAuthorization(
   keyRing: KeyRing,
 ): TargetAuthorization {
   const found = secrets?.find(({ usedFor }) => usedFor === TOKEN);
-  // replaced since the time that was asked for; it is shown to nobody
+  // the token of a past time may have been replaced; it is never shown
   return { type, token: found === undefined ? "" : decryptSecret(id, found, keyRing).value };
 }
 
-/** One that a later version wrote, and this one cannot read, lets all events through: more is better than lost. */
+/** Returns null, which matches all events, for a filter that a later version wrote: too many events are better than lost ones. */
 export function readableFilter(filter: FilterInput | null): Filter | null {
   const parsed = filter === null ? null : parseFilter(filter);
   return parsed?.ok ? parsed.filter : null;

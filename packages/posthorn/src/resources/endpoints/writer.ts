@@ -1,4 +1,4 @@
-// Writes new and changed endpoints, one by one, in a transaction of the caller's that holds the tenant.
+// Writes new and changed endpoints one by one, in the caller's transaction, which has locked the tenant.
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { generateSecret, generateSigningKey, TOKEN_SCHEMES, uuidv7 } from "@posthorn/wire";
@@ -15,7 +15,7 @@ import { deleteHandshake, putHandshake } from "../../storage/queries/handshakes/
 import { deleteHealth } from "../../storage/queries/health/record.ts";
 import { releaseHeldSubjects } from "../../storage/queries/queue/release-subjects.ts";
 import { deleteSecretsFor, insertSecret, type SecretTerms } from "../../storage/queries/secrets/rotate.ts";
-import { isSomebodysTenantId, tenantNotFound } from "../tenants/tenants.ts";
+import { isCustomerTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { isOtherHost } from "./authorization-settings.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
 import { fitsAny, isByKeyPair, type ParsedInput, schemesOf } from "./settings.ts";
@@ -30,10 +30,10 @@ export interface NewEndpoint {
 }
 
 export interface EndpointWriter {
-  /** Before the transaction: keys are made meanwhile, and nothing is locked. */
+  /** Generates keys. Call it before the transaction, so that nothing is locked meanwhile. */
   prepare(input: ParsedInput): Promise<NewEndpoint>;
   insert(tx: Queryable, tenant: string, endpoint: NewEndpoint): Promise<EndpointRow>;
-  /** The endpoint is locked. Without a token the one that is there stays, as long as it is sent at all. */
+  /** The caller has locked the endpoint. A null token keeps the current one, unless authorization is removed. */
   update(
     tx: Queryable,
     current: EndpointRow,
@@ -41,16 +41,16 @@ export interface EndpointWriter {
     token: string | null,
   ): Promise<EndpointRow>;
   addSecret(tx: Queryable, endpointId: Uuid, secret: string, terms?: Partial<SecretTerms>): Promise<void>;
-  /** One that all of these can sign with, or if there is none those that take a shared secret. */
+  /** Generates a secret: `whsk_…` if every scheme signs with an ed25519 key, otherwise `whsec_…`. */
   makeSecret(schemes: readonly string[]): Promise<string>;
   /**
-   * What a scheme signed with so far becomes its own, for as long as the secrets before it stay: then giving it a secret
-   * of its own leaves no gap. Nothing where it has one already.
+   * Copies the shared secrets that a scheme signs with to the scheme itself, for the overlap, so that its first own secret
+   * does not end the old signatures at once. Does nothing if the scheme already has a secret of its own.
    */
   keepSharedFor(tx: Queryable, current: EndpointRow, scheme: string, overlapSeconds: number): Promise<void>;
   /**
-   * Throws where a new scheme finds no secret of its kind among those that are valid: nothing is sent unsigned, and no
-   * signature is missing that was asked for. Key pairs are made by `update`, beside a scheme that signs already.
+   * Throws if a new scheme has no valid secret that fits, so that no requested signature is missing. For key pair schemes
+   * `update` generates one, provided that another scheme already signs.
    */
   checkStillSigned(tx: Queryable, current: EndpointRow, next: EndpointSettings): Promise<void>;
 }
@@ -73,7 +73,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     return { id: uuidv7(nowMs()), ...input, secret, schemeSecrets: { ...input.schemeSecrets, ...pairs } };
   }
 
-  /** Receivers find the public half under the well-known URL, so nobody has to be shown what is made here. */
+  /** Receivers fetch the public key from the well-known URL, so the key pair is never returned. */
   async function keyPairsFor(schemes: readonly string[]): Promise<Record<string, string>> {
     const made = schemes
       .filter(isByKeyPair)
@@ -82,7 +82,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
   }
 
   async function insert(tx: Queryable, tenant: string, made: NewEndpoint) {
-    if (!isSomebodysTenantId(tenant)) throw tenantNotFound(tenant);
+    if (!isCustomerTenantId(tenant)) throw tenantNotFound(tenant);
     const { id, token } = made;
     const inserted = await insertEndpoint(tx, id, tenant, made.settings);
     await addSecret(tx, id, made.secret);
@@ -101,7 +101,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     token: string | null,
   ) {
     if (settings.handshake === null) await deleteHandshake(tx, current.id);
-    else if (isAskedAnew(current, settings)) {
+    else if (needsNewHandshake(current, settings)) {
       await putHandshake(tx, current.id, settings.handshake, newCallbackToken());
     }
     if (hasOtherSchemes(current, settings)) await addKeyPairs(tx, current.id, schemesOf(settings, defaults));
@@ -131,7 +131,6 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     await insertSecret(tx, endpointId, { id, ...sealed }, { usedFor, overlapSeconds });
   }
 
-  /** `whsk_` where every scheme wants an ed25519 key, `whsec_` otherwise. */
   async function makeSecret(schemes: readonly string[]): Promise<string> {
     return schemes.every(isByKeyPair) ? (await generateSigningKey()).signingKey : generateSecret();
   }
@@ -176,16 +175,16 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     if (missing.length === schemes.length) {
       throw invalid(
         "/signature/schemes",
-        `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme beside those in use, see that its ` +
-          "receiver verifies by it, and then take the others away.",
+        `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme to those in use, check that the ` +
+          "receiver verifies it, and then remove the others.",
       );
     }
     const unmade = missing.filter((name) => !isByKeyPair(name));
     if (unmade.length === 0) return;
     throw invalid(
       "/signature/schemes",
-      `No valid secret of this endpoint fits ${unmade.join(", ")}. Rotate the secret with this as its scheme first, ` +
-        "which makes one and shows it.",
+      `No valid secret of this endpoint fits ${unmade.join(", ")}. Rotate the secret with this scheme first, ` +
+        "which creates one and returns it.",
     );
   }
 
@@ -194,7 +193,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
   }
 }
 
-/** Of these schemes, those that could sign nothing. */
+/** Returns the schemes that have no secret to sign with. */
 function withoutSecret(schemes: readonly string[], secrets: readonly TargetSecret[]): readonly string[] {
   const shared = ownOf(undefined, secrets);
   return schemes.filter((name) => {
@@ -211,24 +210,24 @@ function invalid(pointer: string, message: string): PosthornError {
   return new PosthornError("invalid_endpoint", message, { problems: [{ pointer, message }] });
 }
 
-/** Whoever may change the URL but cannot see the secret must not have it sent to a place of their own. */
+/** A key that may change the URL but cannot read the secret must not be able to send the secret elsewhere. */
 function tokenOfOtherHost(): PosthornError {
   return invalid(
     "/url",
-    "The secret is sent along, and was given for another host. Make a new endpoint, or take the scheme that sends it away first.",
+    "The secret is part of each request and was given for another host. Create a new endpoint, or remove the scheme that sends it first.",
   );
 }
 
-/** The same of a secret that was never meant to be sent. */
+/** A secret that was given for signing only must not be sent. */
 function tokenNotGiven(scheme: string): PosthornError {
   return invalid(
     "/signature/schemes",
-    `The signature scheme "${scheme}" sends its secret along. Give it one of its own first: rotate the secret of this scheme.`,
+    `The signature scheme "${scheme}" sends its secret with each request. Rotate the secret of this scheme first, so that it has its own.`,
   );
 }
 
-/** Also whenever one is changed that said no: what it said was of then. */
-function isAskedAnew({ url, handshake, grant }: EndpointRow, settings: EndpointSettings): boolean {
+/** A denied handshake is repeated after every change to the endpoint. */
+function needsNewHandshake({ url, handshake, grant }: EndpointRow, settings: EndpointSettings): boolean {
   const isOther = settings.url !== url || !isDeepStrictEqual(settings.handshake, handshake);
   return isOther || grant === null || grant.state === "denied";
 }

@@ -20,7 +20,7 @@ const manyProperties = Object.fromEntries(
   Array.from({ length: 1_500 }, (_, nth) => [`p${nth}`, { type: "string" }]),
 );
 
-test("two webhooks of one type and version are a problem of the second", async () => {
+test("a second webhook of the same type and version is a problem", async () => {
   const other = { post: { "x-posthorn": { type: "order.paid" } } };
   const document = documentOf({ "order.paid": { post: {} }, other });
   await expect(readDocument(document)).rejects.toMatchObject({
@@ -31,7 +31,7 @@ test("two webhooks of one type and version are a problem of the second", async (
   expect(await readDocument(documentOf({ "order.paid": { post: {} }, ofTwo }))).toHaveLength(2);
 });
 
-test("a body, an example and a webhook may stand elsewhere in the document, described where they are used", async () => {
+test("a body, an example and a webhook may be references with descriptions", async () => {
   const components = {
     requestBodies: { Paid: { $ref: "#/components/requestBodies/Order" }, Order: body({ type: "object" }) },
     pathItems: {
@@ -55,7 +55,7 @@ test.each([
   });
 });
 
-test("a schema may refer to thousands of components, each by the one before", async () => {
+test("a schema may refer to a chain of thousands of components", async () => {
   const last = 2_000;
   const chain = Array.from({ length: last + 1 }, (_, nth) => [
     `c${nth}`,
@@ -71,7 +71,7 @@ test("a schema may refer to thousands of components, each by the one before", as
   });
 });
 
-test("schemas together have a limit, in which a component counts for every type that refers to it", async () => {
+test("the total size of schemas is limited, and a component counts for every type that refers to it", async () => {
   const empty = JSON.stringify({ description: "" }).length;
   const component = { description: "x".repeat(MAX_SCHEMA_BYTES - empty) };
   const documentWith = (count: number) =>
@@ -86,7 +86,7 @@ test("schemas together have a limit, in which a component counts for every type 
   });
 });
 
-test("webhooks with one large component are read soon, and others have their turn", async () => {
+test("webhooks with one large component are read quickly and yield to other work", async () => {
   const schemas = { Large: { type: "object", properties: manyProperties } };
   const document = documentOf(
     webhooksOf(80, () => ({ $ref: "#/components/schemas/Large" })),

@@ -1,4 +1,4 @@
-// The event types of an OpenAPI document, all of them or what is wrong with it. Others have their turn meanwhile.
+// Reads all event types of an OpenAPI document, or throws with all its problems. Yields to other work between types.
 import { setImmediate } from "node:timers/promises";
 import { type ImportedEntry, readOpenApi } from "../../catalogue/import-open-api.ts";
 import { type InputProblem, PosthornError } from "../../errors.ts";
@@ -7,7 +7,7 @@ import { jsonText, MAX_JSON_DEPTH } from "../../json-schema/json-text.ts";
 import type { NewEventType } from "../../storage/queries/event-types/write.ts";
 import { readEventType } from "./event-type-input.ts";
 
-/** A component counts for each type that refers to it: each has a schema of its own in the end. */
+/** A component counts once for each type that refers to it, because every type stores its own copy. */
 export const MAX_IMPORTED_SCHEMA_BYTES = 4 * 1024 * 1024;
 
 const TURN_MS = 20;
@@ -15,7 +15,7 @@ const TURN_MS = 20;
 export async function readDocument(document: unknown): Promise<NewEventType[]> {
   const text = jsonText(document);
   if (text === null) {
-    const message = `The document has no JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`;
+    const message = `The document cannot be written as JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`;
     throw new PosthornError("invalid_event_type", message, { problems: [{ pointer: "", message }] });
   }
   const problems: InputProblem[] = [];
@@ -27,7 +27,7 @@ export async function readDocument(document: unknown): Promise<NewEventType[]> {
     const type = readEntry(entry, types, compile, problems);
     bytes += Buffer.byteLength(type?.schema ?? "");
     if (bytes > MAX_IMPORTED_SCHEMA_BYTES) {
-      const message = `The schemas have more than ${MAX_IMPORTED_SCHEMA_BYTES} bytes, with all that each refers to. Import the document in parts.`;
+      const message = `The schemas have more than ${MAX_IMPORTED_SCHEMA_BYTES} bytes, including the components that each refers to. Import the document in parts.`;
       problems.push({ pointer: entry.pointer, message });
       break;
     }
@@ -47,7 +47,7 @@ interface ImportedType {
   readonly pointer: string;
 }
 
-/** Adds it to the types, or says what is wrong. */
+/** Adds the entry to the types, or its problems to the problems. */
 function readEntry(
   { pointer, name, ...entry }: ImportedEntry,
   types: Map<string, ImportedType>,
@@ -60,7 +60,7 @@ function readEntry(
     const other = types.get(key);
     if (other === undefined) types.set(key, { type, pointer });
     else {
-      const message = `Version ${type.apiVersion} of ${name} is in the document already, at "${other.pointer}".`;
+      const message = `Version ${type.apiVersion} of ${name} is already in the document, at "${other.pointer}".`;
       problems.push({ pointer, message });
     }
     return type;
@@ -71,7 +71,7 @@ function readEntry(
   }
 }
 
-/** Many webhooks of a document have the same body. */
+/** Compiles each schema once: many webhooks of a document have the same body. */
 function compileOnce(): (schema: string) => Compiled {
   const known = new Map<string, Compiled>();
   return (schema) => {

@@ -1,4 +1,4 @@
-// What an event type may be, read from what a caller passes: every place that is wrong is named.
+// Checks the input for an event type, and reports all problems at once.
 
 import { MAX_REDACT_PATHS, redactPathProblem } from "../../catalogue/redact.ts";
 import { findUnknown } from "../../did-you-mean.ts";
@@ -9,7 +9,7 @@ import { type Compiled, compileSchema, type JsonSchema } from "../../json-schema
 import { jsonText, MAX_JSON_DEPTH } from "../../json-schema/json-text.ts";
 import type { NewEventType } from "../../storage/queries/event-types/write.ts";
 
-/** All of it: what is left out is as if it were null. */
+/** Replaces the whole type: fields left out are reset to their defaults. */
 export interface EventTypeInput {
   /** Default `1`. */
   readonly apiVersion?: string | undefined;
@@ -24,13 +24,12 @@ export const MAX_DESCRIPTION_LENGTH = 2_000;
 export const MAX_EXAMPLE_BYTES = 64 * 1024;
 
 const FIELDS = ["apiVersion", "description", "schema", "example", "redact", "deprecated"];
-/** `/event-types/import` and `/export` are something else. */
+/** `/event-types/import` and `/export` are other routes. */
 const RESERVED = ["import", "export"];
 
-/** Compiles the text of a schema. */
 export type CompileText = (schema: string) => Compiled;
 
-/** Throws when it cannot be saved; problems point at each place. */
+/** Throws if the type is invalid; `problems` has a pointer for each. */
 export function readEventType(
   name: string,
   input: EventTypeInput,
@@ -93,7 +92,7 @@ function checkName(name: unknown, refuse: Refuse): void {
       "/name",
       `Types that begin with ${SYSTEM_TYPE_PREFIX} are Posthorn's own and need not be registered.`,
     );
-  } else if (RESERVED.includes(name)) refuse("/name", `"${name}" alone is reserved; take a name with a dot.`);
+  } else if (RESERVED.includes(name)) refuse("/name", `"${name}" is reserved; choose a name with a dot.`);
 }
 
 function checkRedact(redact: unknown, refuse: Refuse): void {
@@ -126,7 +125,8 @@ function isDescription(text: unknown): text is string {
 function textOf(value: unknown, pointer: string, refuse: Refuse): string | null {
   if (value === null) return null;
   const text = jsonText(value);
-  if (text === null) refuse(pointer, `This has no JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`);
+  if (text === null)
+    refuse(pointer, `This cannot be written as JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`);
   return text;
 }
 

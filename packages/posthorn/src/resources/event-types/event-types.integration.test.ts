@@ -25,7 +25,7 @@ async function version(): Promise<number> {
   return Number(rows[0].version);
 }
 
-test("a type is shown as it was registered", async () => {
+test("a type is returned as it was registered", async () => {
   const name = newName();
   const given = {
     apiVersion: "2026-11",
@@ -41,7 +41,7 @@ test("a type is shown as it was registered", async () => {
   expect(await eventTypes.get(name)).toEqual({ ...saved, versions: ["2026-11"] });
 });
 
-test("what is put again is replaced as a whole, and an equal one changes nothing", async () => {
+test("put replaces the whole type, and an equal one changes nothing", async () => {
   const name = newName();
   const first = await eventTypes.put(name, { description: "Paid.", redact: ["/card"] });
   const before = await version();
@@ -51,7 +51,7 @@ test("what is put again is replaced as a whole, and an equal one changes nothing
   expect(await version()).toBe(before + 1);
 });
 
-test("the version registered last is shown, and one that was deleted can come back", async () => {
+test("the version registered last is returned, and a deleted one can be registered again", async () => {
   const name = newName();
   for (const apiVersion of ["2", "1"]) await eventTypes.put(name, { apiVersion, description: apiVersion });
   expect((await eventTypes.get(name)).apiVersion).toBe("1");
@@ -92,11 +92,11 @@ test.each<[pointer: string, input: object]>([
   });
 });
 
-test("a document that is nested too deep is no document", async () => {
+test("a document that is nested too deep is refused", async () => {
   await expect(eventTypes.import(deep(50_000))).rejects.toMatchObject({ code: "invalid_event_type" });
 });
 
-test("an import in which one is wrong changes nothing", async () => {
+test("an import with one invalid type changes nothing", async () => {
   const name = newName();
   const document = {
     openapi: "3.1.0",
@@ -109,7 +109,7 @@ test("an import in which one is wrong changes nothing", async () => {
   await expect(eventTypes.get(name)).rejects.toMatchObject({ code: "event_type_not_found" });
 });
 
-test("an export has one type, those below a prefix or all, and says so when they are too many for a document", async () => {
+test("an export has one type, those of a prefix or all, and is refused if it is too large", async () => {
   for (const name of ["part.paid", "part.paid.late", "party.begun"]) await eventTypes.put(name);
   await eventTypes.put("part.paid", { apiVersion: "2" });
   const exported = async (type?: string) =>
@@ -142,7 +142,7 @@ test("an export has one type, those below a prefix or all, and says so when they
   await eventTypes.delete("large.one");
 });
 
-test("a page of large types ends at 4 MB, and the next one has the rest", async () => {
+test("a page of large types ends at 4 MB, and the next page has the rest", async () => {
   const example = `"${"x".repeat(MAX_EXAMPLE_BYTES - 2)}"`;
   const there = Array.from({ length: 66 }, (_, n) => `very.large_${String(n).padStart(2, "0")}`);
   await world.pool.query(
@@ -161,7 +161,7 @@ test("a page of large types ends at 4 MB, and the next one has the rest", async 
   expect(seen).toEqual(there);
 });
 
-test("the catalogue holds as many types as its limit, and not one more", async () => {
+test("the catalogue's limit of types holds", async () => {
   const { rows } = await world.pool.query(
     "select count(*) from posthorn.event_types where deleted_at is null",
   );

@@ -1,4 +1,4 @@
-// Event types: what people and programs are told about each, and what its data must look like.
+// Event types of the catalogue: descriptions, schemas, import and export.
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { type DeclaredTypes, jsonSchemaOf } from "../../catalogue/declared-types.ts";
 import { type CatalogueEntry, keyOf } from "../../catalogue/entry.ts";
@@ -28,25 +28,25 @@ export interface EventType extends CatalogueEntry {
 }
 
 export interface EventTypes {
-  /** Makes a version of a type, or replaces it. */
+  /** Creates or replaces a version of a type. */
   put(name: string, input?: EventTypeInput): Promise<EventType>;
-  /** One version, the one registered last unless told; `versions` are all there are. */
+  /** Returns one version, by default the one registered last. `versions` lists all. */
   get(
     name: string,
     scope?: { readonly apiVersion?: string | undefined },
   ): Promise<EventType & { readonly versions: readonly string[] }>;
-  /** By name and version. */
+  /** Sorted by name and version. */
   list(query?: PageQuery): Promise<Page<EventType>>;
-  /** One version, or all of them. What was published under it stays, and stays redacted. */
+  /** Deletes one version, or all. Events of the type stay, and stay redacted. */
   delete(name: string, scope?: { readonly apiVersion?: string | undefined }): Promise<void>;
-  /** The webhooks of an OpenAPI 3.1 document, all or none. With `dryRun` it only says what it would do. */
+  /** Imports the webhooks of an OpenAPI 3.1 document, all or nothing. With `dryRun` it only reports the changes. */
   import(
     document: unknown,
     options?: { readonly dryRun?: boolean | undefined },
   ): Promise<readonly ImportedType[]>;
   /**
-   * The catalogue as the webhooks of an OpenAPI 3.1 document, or as AsyncAPI 3.0: all of it, one type (`order.paid`), or
-   * those below a prefix (`order.*`).
+   * Exports the catalogue as webhooks of an OpenAPI 3.1 document or as AsyncAPI 3.0: all types, one (`order.paid`), or those
+   * with a prefix (`order.*`).
    */
   export(
     format: ExportFormat,
@@ -65,7 +65,7 @@ export interface EventTypesOptions {
   readonly catalogue: Catalogue;
 }
 
-/** Versions counted. */
+/** Each version counts. */
 export const MAX_EVENT_TYPES = 2_000;
 
 export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTypes {
@@ -154,7 +154,7 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
 
 const NO_TYPE = { name: "", apiVersion: "" };
 
-/** As endpoints ask for types: one, all below a prefix, or all. */
+/** Reads a pattern as in an endpoint's `events`: one type, a prefix, or `*`. */
 function namesAsked(type: unknown): { readonly name: string | null; readonly prefix: string } {
   if (type === "*") return { name: null, prefix: "" };
   if (isTypeName(type)) return { name: type, prefix: "" };
@@ -172,7 +172,7 @@ function exportTooLarge(): PosthornError {
   const megabytes = MAX_PAGE_BYTES / 1024 / 1024;
   return new PosthornError(
     "export_too_large",
-    `The schemas and examples have more than ${megabytes} MB, too much for one document. Export them in parts: type=order.* for those below a prefix, type=order.paid for one.`,
+    `The schemas and examples have more than ${megabytes} MB, too much for one document. Export them in parts: type=order.* for a prefix, type=order.paid for one type.`,
   );
 }
 
@@ -180,14 +180,14 @@ function cursorOf({ name, apiVersion }: EventTypeRow): string {
   return `${name} ${apiVersion}`;
 }
 
-/** Except for its times. */
+/** Compares everything except timestamps. */
 function isSame(a: NewEventType, b: NewEventType): boolean {
   const content = ({ description, schema, example, redact, isDeprecated }: NewEventType) =>
     JSON.stringify([description, schema, example, redact, isDeprecated]);
   return content(a) === content(b);
 }
 
-/** All or none, and the version is raised once. */
+/** Saves all types or none, and increments the catalogue version once if any has changed. */
 export async function saveAll(
   db: Database,
   catalogue: Catalogue,
@@ -209,12 +209,12 @@ export async function saveAll(
     await incrementCatalogueVersion(tx);
     return rows;
   });
-  // whoever changed it sees it at once
+  // this process sees its own change at once
   await catalogue.refresh();
   return saved;
 }
 
-/** Writes the types of the code down, so that others see them: people, SQL, and processes with other code. */
+/** Saves the types declared in code, so that people, SQL and processes with other code see them. */
 export async function register(db: Database, catalogue: Catalogue, declared: DeclaredTypes): Promise<void> {
   const types = declared.entries.map(([name, declaration]) => {
     const { version, description, example, redact, deprecated } = declaration;
@@ -249,7 +249,7 @@ export function toEventType(row: EventTypeRow): EventType {
 }
 
 function limitReached(): PosthornError {
-  const message = `The catalogue holds at most ${MAX_EVENT_TYPES} types, versions counted. Delete some first.`;
+  const message = `The catalogue holds at most ${MAX_EVENT_TYPES} types; each version counts. Delete some first.`;
   return new PosthornError("event_type_limit_reached", message);
 }
 

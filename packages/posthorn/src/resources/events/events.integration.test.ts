@@ -16,7 +16,7 @@ async function idsOf(query: EventQuery): Promise<string[]> {
   return (await events.list(query)).data.map(({ id }) => id.slice(4));
 }
 
-test("an event is shown as it was recorded, with its deliveries to endpoints that are and that were", async () => {
+test("an event is returned as published, with its deliveries to current and deleted endpoints", async () => {
   const tenant = await newTenant();
   const [a, b, none] = [
     await endpoints.create(tenant, hook),
@@ -84,7 +84,7 @@ test("events are found by tenant, type, subject and time, newest first", async (
   expect(await idsOf({ createdBefore: new Date(1_001), type: "a.b", subject: "x" })).toEqual([one]);
 });
 
-test("an event names the one before it in its subject, however much of others is between them", async () => {
+test("an event has the id of the previous one in its subject, however many others are between", async () => {
   const tenant = await newTenant();
   const numbered = async (atMs: number, sequence: number | null, subject: string | null = "order-1") => {
     const id = await world.addEvent(tenant, { atMs, subject });
@@ -105,7 +105,7 @@ test("an event names the one before it in its subject, however much of others is
   expect(await previous(other)).toBeNull();
 });
 
-test("an event before it that is too far back, or another tenant's, is not named", async () => {
+test("a previous event that is too far back or another tenant's is not returned", async () => {
   const [tenant, rival] = [await newTenant(), await newTenant()];
   const sequenced = async (of: string, atMs: number, sequence: number) => {
     const id = await world.addEvent(of, { atMs, subject: "far" });
@@ -142,7 +142,7 @@ test("pages have no gap and no repeat while events are added, also within one mi
   expect(seen).toEqual(there);
 });
 
-test("a page ends with the event that makes it 4 MB, and the next ones have the rest, in every way of asking", async () => {
+test("a page ends at 4 MB and the next pages have the rest, with every filter", async () => {
   const tenant = await newTenant();
   const there: string[] = [];
   const add = async (bytes: number) => {
@@ -170,7 +170,7 @@ test("a page ends with the event that makes it 4 MB, and the next ones have the 
   }
 });
 
-test("a page ends by the bytes it has with its masks, and the next ones have the rest", async () => {
+test("the size of a page includes masks, and the next pages have the rest", async () => {
   const tenant = await newTenant();
   const there: string[] = [];
   // 128 KB, and 832 KB with a mask for each of the numbers
@@ -235,7 +235,7 @@ test.each([
   },
 );
 
-test("pages of a type that one event in 150 has have no gap and no repeat", async () => {
+test("pages of a rare type have no gap and no repeat", async () => {
   const tenant = await newTenant();
   const beginMs = Date.now() - 4 * 3_600_000;
   const there: string[] = [];
@@ -256,7 +256,7 @@ test("pages of a type that one event in 150 has have no gap and no repeat", asyn
   }
 });
 
-test("a page reads no more events than it shows or looks at, however many there are", async () => {
+test("a page reads a limited number of events, however many there are", async () => {
   const [tenant, neighbour] = [await newTenant(), await newTenant()];
   const beginMs = Date.now() + 3_600_000;
   await addMany(tenant, 20_000, beginMs);
@@ -281,7 +281,7 @@ test("a page reads no more events than it shows or looks at, however many there 
   }
 });
 
-test("a wrong query is refused with what to do", async () => {
+test("an invalid query is refused with advice", async () => {
   await expect(events.list({ limit: 1_000 })).rejects.toMatchObject({ code: "invalid_query" });
   await expect(events.list({ cursor: "x" })).rejects.toMatchObject({
     code: "invalid_query",
@@ -292,7 +292,7 @@ test("a wrong query is refused with what to do", async () => {
   });
 });
 
-test("the newest events are those of a list, without payloads, of one tenant or of all", async () => {
+test("the newest events are those of the list without payloads, of one tenant or all", async () => {
   const tenant = await newTenant();
   const older = await world.addEvent(tenant, { type: "order.paid", subject: "order-1" });
   const newer = await world.addEvent(tenant);
@@ -314,7 +314,7 @@ test("the newest events are those of a list, without payloads, of one tenant or 
   await expect(events.newest({ limit: 251 })).rejects.toMatchObject({ code: "invalid_query" });
 });
 
-test("an event in the outbox is said to have its deliveries still to be made", async () => {
+test("an event in the outbox has hasDeliveriesMade false", async () => {
   const tenant = await newTenant();
   const event = await world.addEvent(tenant);
   await world.db.query(

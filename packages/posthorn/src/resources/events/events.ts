@@ -1,9 +1,9 @@
-// Events as people see them, and what became of each.
+// Lists events, and returns single ones with their deliveries.
 import { setImmediate } from "node:timers/promises";
 import { type EventAttributes, formatId, parseId, uuidTimeMs } from "@posthorn/wire";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
-import { hiddenPathsOf } from "../../catalogue/hidden-paths.ts";
 import { redactEvent, redactPayload } from "../../catalogue/redact.ts";
+import { redactedPathsOf } from "../../catalogue/redacted-paths.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { PosthornError } from "../../errors.ts";
 import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
@@ -28,28 +28,28 @@ export interface EventView {
   readonly apiVersion: string;
   readonly subject: string | null;
   readonly sequence: number | null;
-  /** The JSON of `data`, byte for byte as it was given. */
+  /** The JSON of `data`, byte for byte as published. */
   readonly payload: Buffer;
   readonly createdAt: Date;
-  /** Of one that was not published our way: what it brought, and how `payload` is to be read. */
+  /** The attributes of an event that was published as a CloudEvent, and the encoding of `payload`. */
   readonly attributes: EventAttributes | null;
 }
 
-/** Where an endpoint takes batches: the one that the event went in. */
+/** The batch of an event, for an endpoint that receives batches. */
 export interface BatchView {
   readonly endpointId: string;
-  /** The event that the batch is; null while this one waits for it. */
+  /** The id of the batch, which is an event itself. Null while the event waits for a batch. */
   readonly eventId: string | null;
   readonly deliveryId: string | null;
 }
 
 export interface EventDetail extends EventView {
-  /** Those of its batches too. */
+  /** Includes the deliveries of its batches. */
   readonly deliveries: readonly DeliveryView[];
   readonly batches: readonly BatchView[];
-  /** The tenant's endpoints that have no delivery of it, and why. */
+  /** The tenant's endpoints without a delivery of the event, and the reasons. */
   readonly notMatched: readonly NotMatched[];
-  /** The one before it in its subject; null without one, or when it is too far back to be looked for. */
+  /** The previous event of the subject. Null if there is none, or if it is too far back. */
   readonly previous: string | null;
 }
 
@@ -57,31 +57,31 @@ export interface EventQuery extends PageQuery {
   readonly tenant?: string | undefined;
   readonly type?: string | undefined;
   readonly subject?: string | undefined;
-  /** From this time on. */
+  /** Inclusive. */
   readonly createdAfter?: Date | undefined;
-  /** Up to, not including, this time. */
+  /** Exclusive. */
   readonly createdBefore?: Date | undefined;
-  /** What the catalogue hides is masked in `payload`, as for people without `payloads:read`. Default false. */
+  /** Masks redacted paths in `payload`, as for keys without `payloads:read`. Default false. */
   readonly redacted?: boolean | undefined;
 }
 
-/** Without its payload. */
+/** An event without its payload. */
 export interface NewestEventView extends Omit<EventView, "payload" | "attributes"> {
-  /** False for a moment after it was published in a transaction, or behind another of its subject. */
+  /** False while the event waits in the outbox: published in a transaction, or after another event of its subject. */
   readonly hasDeliveriesMade: boolean;
 }
 
 export interface Events {
   /** Newest first. */
   list(query?: EventQuery): Promise<Page<EventView>>;
-  /** Newest first: what those ask for who follow along. */
+  /** Returns the newest events without payloads, newest first. */
   newest(query?: {
     readonly tenant?: string | undefined;
     readonly limit?: number | undefined;
   }): Promise<readonly NewestEventView[]>;
   /** With a tenant given, another tenant's event is not found. */
   get(id: string, scope?: EventScope): Promise<EventDetail>;
-  /** Its data by itself, as an endpoint of the format `data` gets it. */
+  /** Returns only the data, as an endpoint with the format `data` receives it. */
   data(id: string, scope?: EventScope): Promise<Content>;
 }
 
@@ -108,8 +108,8 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     reader.finish(FILTERS, query);
     const filter = { ...range, limit: limit + 1, tenant, type, subject };
     const { events, examinedUpTo } = await listEvents(db, filter);
-    const hidden = await hiddenPaths(query.redacted);
-    const rows = await shownRows(events, hidden);
+    const pathsOf = await redactedPaths(query.redacted);
+    const rows = await toRows(events, pathsOf);
     const end = rows.length < events.length ? (rows.at(-1)?.id ?? null) : examinedUpTo;
     return toPage(
       "events",
@@ -138,30 +138,30 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
   }
 
   async function get(id: string, scope: EventScope = {}): Promise<EventDetail> {
-    const { event, hidden } = await found(id, scope);
+    const { event, paths } = await find(id, scope);
     const previous = await previousOf(event);
-    return { ...toEventView(event, hidden), ...(await becameOf(event, hidden)), previous };
+    return { ...toEventView(event, paths), ...(await deliveriesOf(event, paths)), previous };
   }
 
   async function data(id: string, scope: EventScope = {}): Promise<Content> {
-    const { event, hidden } = await found(id, scope);
-    return bareData(redactEvent(event, hidden));
+    const { event, paths } = await find(id, scope);
+    return bareData(redactEvent(event, paths));
   }
 
-  async function found(
+  async function find(
     id: string,
     scope: EventScope,
-  ): Promise<{ readonly event: Event; readonly hidden: readonly string[] }> {
+  ): Promise<{ readonly event: Event; readonly paths: readonly string[] }> {
     refuseUnknown("There is no scope", scope, ["tenant", "redacted"], "invalid_query");
     const { tenant, redacted } = scope;
     const uuid = parseId("evt", String(id));
     const event =
       uuid === null ? null : await findEvent(db, uuid, tenant === undefined ? null : String(tenant));
     if (event === null) throw notFound(uuid);
-    return { event, hidden: (await hiddenPaths(redacted))(event) };
+    return { event, paths: (await redactedPaths(redacted))(event) };
   }
 
-  /** Along the tenant's index, so many events back: none knows subjects. Ids are not quite in the order of sequences. */
+  /** Searches back by id, because no index has subjects. Ids are not exactly in the order of sequences. */
   async function previousOf({ id, tenant, subject, sequence }: Event): Promise<string | null> {
     if (subject === null || sequence === null || sequence === 1) return null;
     const before = { notBefore: LOWEST_UUID, before: id, limit: NEAR, tenant, type: null, subject };
@@ -171,17 +171,17 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     return previous === undefined ? null : formatId("evt", previous.id);
   }
 
-  /** By what the catalogue says now, and not what it said half a second ago. */
-  async function hiddenPaths(redacted = false): Promise<(event: Event) => readonly string[]> {
+  /** Refreshes the catalogue first, so that a new redaction applies at once. */
+  async function redactedPaths(redacted = false): Promise<(event: Event) => readonly string[]> {
     if (!redacted) return () => [];
     await catalogue.refresh();
-    return (event) => hiddenPathsOf(event, (type, version) => catalogue.redactedPaths(type, version));
+    return (event) => redactedPathsOf(event, (type, version) => catalogue.redactedPaths(type, version));
   }
 
-  /** By primary key, for every endpoint the tenant has or had: nothing indexes deliveries by event. */
-  async function becameOf(
+  /** Looks up the delivery of every endpoint by primary key, because deliveries have no index on the event. */
+  async function deliveriesOf(
     event: Event,
-    hidden: readonly string[],
+    paths: readonly string[],
   ): Promise<Pick<EventDetail, "deliveries" | "batches" | "notMatched">> {
     const endpoints = await endpointsOfEvent(db, event.tenant, event.id);
     const batches = await batchesOfEvent(db, event.id);
@@ -195,7 +195,7 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     return {
       deliveries: rows.map(await deliveryViews(db, rows)),
       batches: batches.map(toBatchView),
-      notMatched: notMatched(event, endpoints, deliveredTo, hidden),
+      notMatched: notMatched(event, endpoints, deliveredTo, paths),
     };
   }
 }
@@ -208,21 +208,21 @@ function toBatchView({ endpointId, batchId }: BatchOfEvent): BatchView {
   };
 }
 
-/** Events of a subject that are looked at for the one before: those published in the same moment may be out of order. */
+/** How many events to search for the previous one: events published at the same time may have ids out of order. */
 const NEAR = 3;
 
 const FILTERS = ["tenant", "type", "subject", "createdAfter", "createdBefore", "redacted", "limit", "cursor"];
 
 const TURN_MS = 20;
 
-/** Masks can be longer than what they hide, so a page ends by its bytes here too; others have their turn meanwhile. */
-async function shownRows(events: readonly Event[], hidden: (event: Event) => readonly string[]) {
+/** Limits the bytes of a page again, because masks can be longer than the data, and yields to other work. */
+async function toRows(events: readonly Event[], pathsOf: (event: Event) => readonly string[]) {
   const rows: { readonly id: Uuid; readonly view: EventView }[] = [];
   let bytes = 0;
   let turnBegunAt = performance.now();
   for (const event of events) {
     if (bytes >= MAX_PAGE_BYTES) break;
-    const view = toEventView(event, hidden(event));
+    const view = toEventView(event, pathsOf(event));
     rows.push({ id: event.id, view });
     bytes += view.payload.length;
     if (performance.now() - turnBegunAt < TURN_MS) continue;
@@ -232,11 +232,11 @@ async function shownRows(events: readonly Event[], hidden: (event: Event) => rea
   return rows;
 }
 
-function toEventView(event: Event, hidden: readonly string[]): EventView {
+function toEventView(event: Event, paths: readonly string[]): EventView {
   return {
     ...event,
     id: formatId("evt", event.id),
-    payload: redactPayload(event.payload, hidden),
+    payload: redactPayload(event.payload, paths),
     attributes: event.attributes ?? null,
   };
 }

@@ -1,5 +1,5 @@
-// "Send a test event": to one endpoint, whatever it subscribes to, by the path of every delivery. It is `webhook.test`
-// unless told; of any other type it is marked, so that nothing takes it for one that was published.
+// Sends a test event to one endpoint, whatever it subscribes to, as a normal delivery. The event is stored as a test, so
+// that it is not mistaken for a published one.
 import { formatId, parseId } from "@posthorn/wire";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { PosthornError } from "../../errors.ts";
@@ -13,9 +13,9 @@ import { closedError } from "../deliveries/delivery-changes.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 
 export interface TestEventInput {
-  /** `webhook.test` unless told. The catalogue is not asked: who tests a receiver may send what it cannot take. */
+  /** Default `webhook.test`. Not checked against the catalogue, so that a receiver can be tested with invalid events. */
   readonly type?: string | undefined;
-  /** A greeting unless told. */
+  /** Default: a short message with the endpoint's id. */
   readonly data?: unknown;
   readonly subject?: string | null | undefined;
 }
@@ -30,7 +30,7 @@ export interface SendTestOptions {
   readonly db: Database;
   readonly find: Endpoints["get"];
   readonly nowMs: () => number;
-  /** After the commit, so that the lane's owner can be told. */
+  /** Called after the commit, to notify the lane's owner. */
   readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
 }
 
@@ -51,7 +51,7 @@ export function createSendTest({ db, find, nowMs, onQueued }: SendTestOptions): 
 
 function testEvent(tenant: string, endpointId: string, input: TestEventInput, atMs: number): Event {
   const { type = TEST_TYPE, data = greeting(endpointId), subject } = input;
-  // the one type of Posthorn's own that others may send is not for `validate` to know
+  // `validate` rejects the types of Posthorn itself
   const checkedType = type === TEST_TYPE ? "test" : type;
   const { event } = validate({ tenant, type: checkedType, data, subject: subject ?? undefined }, atMs);
   return { ...event, type };
@@ -60,7 +60,7 @@ function testEvent(tenant: string, endpointId: string, input: TestEventInput, at
 function notForSubscriptions(): PosthornError {
   return new PosthornError(
     "endpoint_is_subscription",
-    "This endpoint is a WebSub subscription, and gets what its topic holds. Publish to the topic instead.",
+    "This endpoint is a WebSub subscription and only receives events of its topic. Publish to the topic instead.",
   );
 }
 

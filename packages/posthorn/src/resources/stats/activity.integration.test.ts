@@ -48,7 +48,7 @@ async function publish(tenant: string, events = 1): Promise<void> {
   await instance.settle();
 }
 
-test("what was sent is counted by the minute for all, by five for a tenant and an endpoint", async () => {
+test("attempts are counted per minute for all, per five minutes for a tenant or endpoint", async () => {
   const good = await newEndpoint("acme");
   const bad = await newEndpoint("acme", [500, 400]);
   await newEndpoint("rivals");
@@ -75,7 +75,7 @@ test("what was sent is counted by the minute for all, by five for a tenant and a
   });
 });
 
-test("percentiles are those of the attempts, and points without any have none", async () => {
+test("percentiles are those of the attempts, and null for points without attempts", async () => {
   const endpoint = await newEndpoint("acme");
   await publish("acme", 3);
   const { points, total } = await instance.hooks.activity.get({ endpoint });
@@ -84,7 +84,7 @@ test("percentiles are those of the attempts, and points without any have none", 
   expect(points[0]).toMatchObject({ success: 0, p50: null, p99: null });
 });
 
-test("a receiver that puts a delivery off without failing is in no chart", async () => {
+test("a throttled attempt is not counted in charts", async () => {
   path += 1;
   receiver.answer(`/in-${path}`, { status: 409, headers: { "retry-after": "60" } });
   await instance.hooks.endpoints.create("acme", { url: `${receiver.url}/in-${path}`, events: ["*"] });
@@ -92,7 +92,7 @@ test("a receiver that puts a delivery off without failing is in no chart", async
   expect((await instance.hooks.activity.get()).total).toMatchObject({ success: 0, failed: 0, dead: 0 });
 });
 
-test("hours are rolled up once they are over, last for a month, and stay the same when it is done again", async () => {
+test("hours are rolled up when they are over, kept for a month, and unchanged by a second roll-up", async () => {
   const endpoint = await newEndpoint("acme", [200, 500, 200]);
   await publish("acme", 2);
   await instance.advance(2 * hour);
@@ -122,7 +122,7 @@ test("hours are rolled up once they are over, last for a month, and stay the sam
   expect(rows).toEqual([{ count: 0 }]);
 });
 
-test("an hour is rolled up some endpoints at a time, and none is left out or counted twice", async () => {
+test("an hour is rolled up in batches of endpoints, each exactly once", async () => {
   // an hour that is still kept: maintenance, which runs beside this, would delete an older one
   const at = new Date(Math.floor(Date.now() / hour) * hour - 3 * hour);
   await pool.query(
@@ -145,7 +145,7 @@ test("an hour is rolled up some endpoints at a time, and none is left out or cou
   expect(rows).toEqual([1, 2, 3, 4, 5].map((n) => ({ at, success: 12 * n, failed: 66, slowest: 12 * n })));
 });
 
-test("an endpoint shows its last day hour by hour, and none where nothing was sent", async () => {
+test("an endpoint has its last day by hour, and null without attempts", async () => {
   const quiet = await newEndpoint("rivals");
   const busy = await newEndpoint("acme", [200, 500, 200]);
   await publish("acme");
@@ -163,7 +163,7 @@ test("an endpoint shows its last day hour by hour, and none where nothing was se
   expect(listed?.health.lastDay).toEqual(lastDay);
 });
 
-test("an endpoint of a misspelt period or id is refused", async () => {
+test("a misspelt period or id is refused", async () => {
   const { activity } = instance.hooks;
   await expect(activity.get({ period: "week" as never })).rejects.toMatchObject({ code: "invalid_query" });
   await expect(activity.get({ endpoint: "ep_1" })).rejects.toMatchObject({ code: "invalid_query" });

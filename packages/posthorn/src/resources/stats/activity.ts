@@ -1,4 +1,4 @@
-// Attempts over time: what was counted for the charts, with a point for every stretch.
+// Attempts over time for the charts, with one point per time bucket.
 import type { Uuid } from "../../model.ts";
 import { LATENCY_BUCKETS, percentile } from "../../observe/latency-histogram.ts";
 import type { Queryable } from "../../storage/database.ts";
@@ -17,16 +17,16 @@ export type ActivityPeriod = "hour" | "day" | "month";
 export interface ActivityQuery {
   readonly tenant?: string | undefined;
   readonly endpoint?: string | undefined;
-  /** How far back. Default `hour`. */
+  /** Default `hour`. */
   readonly period?: ActivityPeriod | undefined;
 }
 
-/** Attempts, by what came of them, and how long they took: null without any. */
+/** Attempts by outcome, and percentiles of their duration in milliseconds, null without attempts. */
 export interface ActivityCounts {
   readonly success: number;
-  /** To be made again. */
+  /** Attempts that are retried. */
   readonly failed: number;
-  /** After which the delivery was given up. */
+  /** Attempts after which the delivery became dead. */
   readonly dead: number;
   readonly p50: number | null;
   readonly p95: number | null;
@@ -36,7 +36,7 @@ export interface ActivityCounts {
 export interface ActivityView {
   readonly period: ActivityPeriod;
   readonly stepSeconds: number;
-  /** The oldest first; the last one has only begun. */
+  /** Oldest first; the last bucket is still being filled. */
   readonly points: readonly (ActivityCounts & { readonly at: Date })[];
   readonly total: ActivityCounts & { readonly successShare: number | null };
 }
@@ -45,13 +45,13 @@ export interface Activity {
   get(query?: ActivityQuery): Promise<ActivityView>;
 }
 
-/** An endpoint's attempts of 24 hours. */
+/** An endpoint's attempts of the last 24 hours. */
 export interface LastDay {
   readonly success: number;
   readonly failed: number;
   /** From 0 to 1. */
   readonly successShare: number;
-  /** 24 of them, the oldest first. */
+  /** 24 hours, oldest first. */
   readonly points: readonly { readonly at: Date; readonly success: number; readonly failed: number }[];
 }
 
@@ -61,11 +61,11 @@ export interface ActivityOptions {
   readonly nowMs: () => number;
 }
 
-/** Of a tenant with more, the newest: each costs a look-up a point. */
+/** For a tenant with more, only the newest are included: each costs one lookup per point. */
 const MOST_ENDPOINTS = 500;
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
-/** The hour that goes on and the one before are read from five-minute stretches: what is late may still be added to them. */
+/** The current and the previous hour are read from five-minute buckets, because late attempts may still be added. */
 const HOURS_NOT_ROLLED_UP = 2;
 
 export function createActivity({ db, nowMs }: ActivityOptions): Activity {
@@ -102,7 +102,7 @@ export function createActivity({ db, nowMs }: ActivityOptions): Activity {
   }
 }
 
-/** Of each that has made any attempt. */
+/** Endpoints without attempts are not in the map. */
 export async function lastDaysOf(
   db: Queryable,
   endpointIds: readonly Uuid[],
@@ -127,7 +127,7 @@ function stepOf(period: ActivityPeriod, isOfInstallation: boolean): Width {
   return period === "hour" && isOfInstallation ? WIDTHS.minute : WIDTHS.five;
 }
 
-/** Beginnings of stretches, the last one being the one that goes on. */
+/** Start times of the buckets; the last one is the current bucket. */
 function timesUpTo(nowMs: number, stepMs: number, count: number): number[] {
   const lastMs = Math.floor(nowMs / stepMs) * stepMs;
   return Array.from({ length: count }, (_, index) => lastMs - (count - 1 - index) * stepMs);

@@ -74,7 +74,7 @@ async function countedByKeda({ db }: World["hooks"]): Promise<number> {
 }
 
 describe("metrics", () => {
-  test("count what was published, attempted, delivered and given up", async () => {
+  test("count published events, attempts, successes and dead letters", async () => {
     const world = await makeWorld();
     const { hooks, receiver, settle } = world;
     const good = await endpointAt(world, "/good");
@@ -97,7 +97,7 @@ describe("metrics", () => {
     expect(metrics.get("webhook_partition_days_ahead")).toBe(3);
   });
 
-  test("latency has the retries in it, and begins anew when a person retries", async () => {
+  test("latency includes retries, and starts again with a manual retry", async () => {
     const world = await makeWorld();
     const { hooks, receiver, settle, advance } = world;
     const endpoint = await endpointAt(world, "/late");
@@ -117,7 +117,7 @@ describe("metrics", () => {
     expect((await read(world)).get(sum)).toBeLessThan(100);
   });
 
-  test("the oldest due age is of what could be sent: not of a disabled endpoint, nor of a retry to come", async () => {
+  test("the oldest due age ignores disabled endpoints and future retries", async () => {
     const world = await makeWorld();
     const { hooks, receiver, settle, advance } = world;
     const failing = await endpointAt(world, "/failing");
@@ -192,7 +192,7 @@ describe("metrics", () => {
     });
   });
 
-  test("an endpoint that failed too often is counted as disabled, one that a person disabled is not", async () => {
+  test("an endpoint disabled after failures is counted, one disabled manually is not", async () => {
     const world = await makeWorld();
     const { hooks, receiver, settle } = world;
     await endpointAt(world, "/gone");
@@ -203,7 +203,7 @@ describe("metrics", () => {
     expect((await read(world)).get("webhook_endpoints_disabled")).toBe(1);
   });
 
-  test("a statement that fails is counted, and a refusal of our own is not", async () => {
+  test("a failed statement is counted, a rejected input is not", async () => {
     const world = await makeWorld();
     const { hooks } = world;
     for (let n = 0; n < 10; n += 1) await endpointAt(world, `/${n}`);
@@ -216,7 +216,7 @@ describe("metrics", () => {
     expect((await read(world)).get(refused)).toBe(1);
   });
 
-  test("what waits in the outbox and is overdue shows, when nobody delivers", async () => {
+  test("the outbox and overdue deliveries are reported when no worker runs", async () => {
     const database = await createMigratedDatabase();
     const { hooks, advance, close } = await createTestInstance({
       database: database.connectionString,
@@ -261,12 +261,12 @@ describe("asking the database", () => {
     texts.push(...(await Promise.all([text(), text(), text()])), await text());
   });
 
-  test("is done once for all who ask at the same time, and shortly after", () => {
+  test("is done once for concurrent requests and those shortly after", () => {
     expect(texts).toEqual(["with", "with", "with", "with"]);
     expect(asked).toBe(1);
   });
 
-  test("leaves the gauges out when there is no answer", async () => {
+  test("omits the gauges if the database does not respond", async () => {
     const query = () => Promise.reject(new Error("away"));
     const db = { waitingForConnection: 0, query } as never;
     expect(await createMetricsText({ db, metrics, logger: silentLogger, inFlight: () => 0 })()).toBe(

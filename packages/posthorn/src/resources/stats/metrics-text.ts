@@ -1,5 +1,5 @@
-// The metrics page. What the database has to be asked is asked at most every few seconds, however many ask at once, and
-// the page does not wait long for it.
+// The metrics page. Gauges from the database are read at most every five seconds, shared by all requests, and left out if
+// the database takes too long.
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../../observe/log.ts";
 import type { InstallationGauges, Metrics } from "../../observe/metrics.ts";
@@ -14,9 +14,9 @@ export interface MetricsTextOptions {
   readonly inFlight: () => number;
 }
 
-const sampleMs = 5_000;
-/** Prometheus gives up after 10 s by default. */
-const patienceMs = 2_000;
+const SAMPLE_MS = 5_000;
+/** Well below the default scrape timeout of Prometheus, 10 s. */
+const SAMPLE_TIMEOUT_MS = 2_000;
 
 export function createMetricsText({
   db,
@@ -32,19 +32,19 @@ export function createMetricsText({
     try {
       sample = { gauges: await installationGauges(db), at };
     } catch (error) {
-      // left out from here on, for old ones would be lies
+      // the page leaves them out rather than show old values
       logger.warn("the gauges of the installation could not be read", { error: (error as Error).message });
     } finally {
       sampling = undefined;
     }
   }
 
-  const fresh = () => (sample !== null && performance.now() - sample.at < sampleMs ? sample : null);
+  const fresh = () => (sample !== null && performance.now() - sample.at < SAMPLE_MS ? sample : null);
 
   return async () => {
     if (fresh() === null) {
       sampling ??= takeSample();
-      await withTimeout(patienceMs, sampling);
+      await withTimeout(SAMPLE_TIMEOUT_MS, sampling);
     }
     const now = { inFlight: inFlight(), poolWaiting: db.waitingForConnection };
     return metrics.text(now, fresh()?.gauges ?? null);

@@ -27,7 +27,7 @@ async function makeWorld() {
 
 const exactly = (count: number) => ({ count, isExact: true });
 
-test("what waits, is dead and has ended is counted, for all, for a tenant and for an endpoint", async () => {
+test("waiting, dead and ended deliveries are counted for all, a tenant and an endpoint", async () => {
   const { hooks, receiver, settle, advance, endpointFor, publish } = await makeWorld();
   const good = await endpointFor("acme", "/good");
   const failing = await endpointFor("acme", "/failing");
@@ -68,7 +68,7 @@ test("what waits, is dead and has ended is counted, for all, for a tenant and fo
   expect((await hooks.stats.get({ period: "day" })).ended.success).toEqual(exactly(3));
 });
 
-test("what is being sent is in flight, and of its tenant alone", async () => {
+test("deliveries being sent are counted as in flight for their tenant only", async () => {
   const { hooks, receiver, endpointFor, publish } = await makeWorld();
   await endpointFor("acme", "/slow");
   await endpointFor("rivals", "/quick");
@@ -80,7 +80,7 @@ test("what is being sent is in flight, and of its tenant alone", async () => {
   expect((await hooks.stats.get()).now.inFlight).toEqual(exactly(1));
 });
 
-test("latency is from the event to the end, with the retries in between", async () => {
+test("latency is measured from the event to the end, including retries", async () => {
   const { hooks, receiver, settle, advance, endpointFor, publish } = await makeWorld();
   await endpointFor("acme", "/late");
   receiver.answer("/late", [500, 200]);
@@ -93,7 +93,7 @@ test("latency is from the event to the end, with the retries in between", async 
   expect(latencyMs?.p50).toBeLessThan(150_000);
 });
 
-test("a count is exact up to its bound, and at least so many past it", async () => {
+test("a count is exact up to its limit, and a lower bound above", async () => {
   const { hooks, receiver, settle, endpointFor, publish } = await makeWorld();
   const endpoint = await endpointFor("acme", "/good");
   receiver.answer("/good", [200, 200, 200, 200, 400, 400, 400, 400, 500, 500, 500, 500]);
@@ -114,7 +114,7 @@ test("a count is exact up to its bound, and at least so many past it", async () 
   expect((await hooks.stats.get({ endpoint })).now.failed).toEqual(exactly(4));
 });
 
-test("a period or a filter that there is not is refused", async () => {
+test("an unknown period or filter is refused", async () => {
   const { hooks } = await makeWorld();
   await expect(hooks.stats.get({ period: "week" as never })).rejects.toMatchObject({
     code: "invalid_query",

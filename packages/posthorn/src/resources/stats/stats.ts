@@ -1,5 +1,5 @@
-// How deliveries are going, in numbers: what waits now, and how what ended lately has ended. Counted up to a bound and
-// honest about it, so that asking costs the same however much there is.
+// Counts deliveries: by current state, and by result for those that ended lately. Counting stops at a limit, so that the
+// cost does not grow with the number of deliveries; `isExact` tells whether it was reached.
 import type { Queryable } from "../../storage/database.ts";
 import { type DeliveryStatsRow, deliveryStats } from "../../storage/queries/deliveries/stats.ts";
 import { endpointIdsOf } from "../../storage/queries/endpoints/read.ts";
@@ -16,26 +16,26 @@ export type StatsPeriod = "hour" | "day";
 
 export interface Count {
   readonly count: number;
-  /** False: there are at least so many. */
+  /** False: `count` is a lower bound. */
   readonly isExact: boolean;
 }
 
 export interface StatsView {
-  /** Deliveries in each state that is still open to change. */
+  /** Deliveries by current state; successful ones are not counted. */
   readonly now: {
     readonly pending: Count;
     readonly inFlight: Count;
     readonly failed: Count;
     readonly dead: Count;
   };
-  /** Deliveries of the events of the period that have ended; of many, the newest. */
+  /** Ended deliveries of the period's events; beyond the limit, only the newest. */
   readonly ended: {
     readonly since: Date;
     readonly success: Count;
     readonly dead: Count;
-    /** From 0 to 1; null when none has ended. */
+    /** From 0 to 1. Null if none has ended. */
     readonly successRate: number | null;
-    /** From the event to the end, retries included; null when none ended well. */
+    /** From the event to the successful attempt, retries included. Null if none succeeded. */
     readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
   };
 }

@@ -1,4 +1,4 @@
-// The installation as its operators see it: who works, what is owed, who is in trouble. All of it bounded.
+// The state of the installation for operators: workers, backlog, failing endpoints. All lists are limited.
 import { formatId } from "@posthorn/wire";
 import type { Config } from "../../config.ts";
 import type { CircuitState } from "../../model.ts";
@@ -33,7 +33,7 @@ export interface SystemView {
   readonly retention: Config["retention"];
 }
 
-/** As many as are shown, and whether that is all. */
+/** The first items of a list, and whether these are all. */
 export interface FirstOf<Item> {
   readonly data: readonly Item[];
   readonly isComplete: boolean;
@@ -44,7 +44,7 @@ export interface WorkerView {
   /** `host:pid`. */
   readonly name: string;
   readonly delivers: boolean;
-  /** It tends the tables. */
+  /** It is the leader, which runs the maintenance tasks. */
   readonly leads: boolean;
   readonly startedAt: Date;
   readonly lastSeenAt: Date;
@@ -70,7 +70,7 @@ export interface SystemOptions {
   readonly db: Queryable;
   readonly migrationStatus: () => Promise<MigrationStatus>;
   readonly retention: Config["retention"];
-  /** That of every process: when a worker was seen last follows from the end of its lease. */
+  /** The same for every worker, so `lastSeenAt` follows from the end of the lease. */
   readonly leaseMs: number;
   readonly nowMs: () => number;
 }

@@ -10,7 +10,7 @@ async function newTenant(): Promise<string> {
   return id;
 }
 
-test("a member is made and changed by the same call; an e-mail that is left out stays", async () => {
+test("put creates and updates a member, and keeps an e-mail address that is left out", async () => {
   const tenant = await newTenant();
   const made = await members.put(tenant, "anna@1", { role: "owner", email: "anna@example.com" });
   expect(made).toEqual({
@@ -31,7 +31,7 @@ test("a member is made and changed by the same call; an e-mail that is left out 
   expect(await members.put(tenant, "anna@1", { role: "member", email: null })).toMatchObject({ email: null });
 });
 
-test("members are listed by their ids, a page at a time, each tenant's its own", async () => {
+test("members of a tenant are listed by id, a page at a time", async () => {
   const [tenant, other] = [await newTenant(), await newTenant()];
   for (const user of ["c", "a", "b"]) await members.put(tenant, user, { role: "member" });
   await members.put(other, "d", { role: "owner" });
@@ -41,7 +41,7 @@ test("members are listed by their ids, a page at a time, each tenant's its own",
   expect(second).toMatchObject({ data: [{ user: "c" }], nextCursor: null });
 });
 
-test("a member of another tenant, one that was deleted and one that never was are not found", async () => {
+test("another tenant's, a deleted and an unknown member are not found", async () => {
   const [tenant, other] = [await newTenant(), await newTenant()];
   await members.put(tenant, "anna", { role: "owner" });
   await members.put(other, "bert", { role: "owner" });
@@ -62,7 +62,7 @@ test("a tenant that does not exist has no members", async () => {
   }
 });
 
-test("members go with their tenant", async () => {
+test("members are deleted with their tenant", async () => {
   const tenant = await newTenant();
   await members.put(tenant, "anna", { role: "owner" });
   await tenants.delete(tenant);
@@ -70,7 +70,7 @@ test("members go with their tenant", async () => {
   expect(rows).toHaveLength(0);
 });
 
-test("what is wrong with a member is told at once, with a suggestion for unknown fields", async () => {
+test("all problems of a member are reported at once, with a suggestion for unknown fields", async () => {
   const tenant = await newTenant();
   const input = { role: "boss", mail: "x", email: 5 } as never;
   await expect(members.put(tenant, "a b", input)).rejects.toMatchObject({

@@ -1,5 +1,5 @@
-// Members: which of your users belong to a tenant, and in which role. Owners and admins with an e-mail are told when an
-// endpoint is disabled.
+// Members: your users who belong to a tenant, and their roles. Owners and admins with an e-mail address are notified when
+// an endpoint is disabled.
 import { findUnknown } from "../../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../../errors.ts";
 import { tenantSyntaxInWords } from "../../event/limits.ts";
@@ -9,11 +9,11 @@ import { findMember, listMembers } from "../../storage/queries/members/read.ts";
 import { deleteMember, saveMember, updateMember } from "../../storage/queries/members/save.ts";
 import { findTenant } from "../../storage/queries/tenants/read.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
-import { isSomebodysTenantId, isTenantId, tenantNotFound } from "./tenants.ts";
+import { isCustomerTenantId, isTenantId, tenantNotFound } from "./tenants.ts";
 
 export interface Member {
   readonly tenant: string;
-  /** Your own id of the user. */
+  /** Your own id for the user. */
   readonly user: string;
   readonly role: MemberRole;
   readonly email: string | null;
@@ -23,14 +23,14 @@ export interface Member {
 
 export interface MemberInput {
   readonly role: MemberRole;
-  /** Left out it stays as it is; null takes it away. */
+  /** Left out, it stays unchanged; null removes it. */
   readonly email?: string | null | undefined;
 }
 
 export interface Members {
-  /** Makes the member, or changes it. */
+  /** Creates or updates the member. */
   put(tenant: string, user: string, input: MemberInput): Promise<Member>;
-  /** Changes the member; one who is none is not admitted by it. */
+  /** Updates the member. Throws if there is none. */
   update(tenant: string, user: string, input: MemberInput): Promise<Member>;
   get(tenant: string, user: string): Promise<Member>;
   list(tenant: string, query?: PageQuery): Promise<Page<Member>>;
@@ -42,7 +42,7 @@ export function createMembers(db: Database): Members {
 
   async function put(tenant: string, user: string, input: MemberInput): Promise<Member> {
     checkInput(user, input);
-    const row = isSomebodysTenantId(tenant) ? await saveMember(db, tenant, user, input) : null;
+    const row = isCustomerTenantId(tenant) ? await saveMember(db, tenant, user, input) : null;
     if (row === null) throw tenantNotFound(tenant);
     return toMember(row);
   }
@@ -82,10 +82,10 @@ const ROLES: readonly MemberRole[] = ["owner", "admin", "member"];
 function checkInput(user: unknown, input: MemberInput): void {
   const problems: InputProblem[] = [];
   const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
-  // users have ids like tenants: both are the caller's own
+  // the caller chooses ids of users as well as of tenants; the same syntax applies
   if (!isTenantId(user)) refuse("/user", `A user's id has ${tenantSyntaxInWords}`);
   if (typeof input !== "object" || input === null) {
-    throw new PosthornError("invalid_member", "A member is an object with a role and perhaps an email.");
+    throw new PosthornError("invalid_member", "A member is an object with a role and an optional email.");
   }
   findUnknown("A member has no", input, ["role", "email"], problems);
   if (!ROLES.includes(input.role)) refuse("/role", `role is one of ${ROLES.join(", ")}.`);
@@ -97,8 +97,8 @@ function checkInput(user: unknown, input: MemberInput): void {
   if (first !== undefined) throw new PosthornError("invalid_member", first.message, { problems });
 }
 
-// As browsers check it (HTML Living Standard, 4.10.5.1.5), with the length of RFC 5321. No space, comma, bracket or line
-// break: it stands in a header. No hyphen in front, which some mail programs take for an option.
+// The check of browsers (HTML Living Standard, 4.10.5.1.5) with the length limits of RFC 5321. No space, comma, bracket or
+// line break, because it is used in a header. No leading hyphen, which some mail programs take for an option.
 const MAIL_ADDRESS =
   /^(?!-)[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 const MAX_MAIL_ADDRESS_LENGTH = 254;

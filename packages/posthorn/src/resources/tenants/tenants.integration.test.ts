@@ -5,7 +5,7 @@ const world = await openResources();
 const { tenants, members, endpoints } = world;
 const hook = { url: "https://example.com/hooks", events: ["*"] };
 
-test("a tenant is made under your own id and changed by the same call", async () => {
+test("upsert creates and updates a tenant under your own id", async () => {
   const made = await tenants.upsert("acme:1", { name: "Acme" });
   expect(made).toEqual({
     id: "acme:1",
@@ -21,7 +21,7 @@ test("a tenant is made under your own id and changed by the same call", async ()
   expect(await tenants.upsert("acme:1", { name: null })).toMatchObject({ name: null, isActive: false });
 });
 
-test("two who make the same tenant at once both get it", async () => {
+test("two concurrent calls that create the same tenant both succeed", async () => {
   const made = await Promise.all(Array.from({ length: 5 }, () => tenants.upsert("at-once")));
   expect(new Set(made.map(({ createdAt }) => createdAt.getTime())).size).toBe(1);
 });
@@ -34,7 +34,7 @@ test.each(["", "a b", "ä", "x".repeat(129), "a/b", null])("the id %j is refused
   await expect(tenants.get(id as string)).rejects.toMatchObject({ code: "tenant_not_found" });
 });
 
-test("wrong settings are refused, with a suggestion for unknown ones", async () => {
+test("invalid settings are refused, with a suggestion for unknown ones", async () => {
   const input = { name: 5, isActive: 1, restore: "yes", is_active: true } as never;
   await expect(tenants.upsert("bad", input)).rejects.toMatchObject({
     code: "invalid_tenant",
@@ -47,7 +47,7 @@ test("wrong settings are refused, with a suggestion for unknown ones", async () 
   });
 });
 
-test.each([["order paid"], ["webhook.*"], ["webhook.test"], [1]])("%j is no topic to open", async (topic) => {
+test.each([["order paid"], ["webhook.*"], ["webhook.test"], [1]])("%j cannot be a topic", async (topic) => {
   const opened = tenants.upsert("bad", { websubTopics: ["order.*", topic as string] });
   await expect(opened).rejects.toMatchObject({
     code: "invalid_tenant",
@@ -55,19 +55,22 @@ test.each([["order paid"], ["webhook.*"], ["webhook.test"], [1]])("%j is no topi
   });
 });
 
-test.each([".", ".."])("%s is no id, for no URL could ask for it; three dots are one", async (id) => {
-  await expect(tenants.upsert(id)).rejects.toMatchObject({
-    code: "invalid_tenant",
-    problems: [{ pointer: "/id", message: expect.stringContaining("other than . and ..") }],
-  });
-  expect(await tenants.upsert("...")).toMatchObject({ id: "..." });
-  await expect(members.put("...", id, { role: "owner" })).rejects.toMatchObject({
-    code: "invalid_member",
-    problems: [{ pointer: "/user" }],
-  });
-});
+test.each([".", ".."])(
+  "%s is refused as an id because URLs cannot contain it, three dots are allowed",
+  async (id) => {
+    await expect(tenants.upsert(id)).rejects.toMatchObject({
+      code: "invalid_tenant",
+      problems: [{ pointer: "/id", message: expect.stringContaining("other than . and ..") }],
+    });
+    expect(await tenants.upsert("...")).toMatchObject({ id: "..." });
+    await expect(members.put("...", id, { role: "owner" })).rejects.toMatchObject({
+      code: "invalid_member",
+      problems: [{ pointer: "/user" }],
+    });
+  },
+);
 
-test("switching a tenant off raises its routing version and pauses its lanes, a new name does not", async () => {
+test("making a tenant inactive increments its routing version and pauses its lanes, a new name does not", async () => {
   await tenants.upsert("switch");
   const { endpoint } = await endpoints.create("switch", hook);
   const before = await world.routingVersion("switch");
@@ -82,7 +85,7 @@ test("switching a tenant off raises its routing version and pauses its lanes, a 
   expect(await world.lane(endpoint.id)).toMatchObject({ paused: false });
 });
 
-test("an endpoint that was disabled by itself stays paused when its tenant comes back", async () => {
+test("a disabled endpoint stays paused when its tenant becomes active", async () => {
   await tenants.upsert("both");
   const { endpoint } = await endpoints.create("both", { ...hook, isActive: false });
   await tenants.upsert("both", { isActive: false });
@@ -118,7 +121,7 @@ test("a tenant with endpoints cannot be deleted, one without can", async () => {
   await expect(tenants.delete("full")).rejects.toMatchObject({ code: "tenant_not_found" });
 });
 
-test("a tenant is kept while a last delivery to a deleted endpoint is in flight", async () => {
+test("a tenant cannot be deleted while a delivery to a deleted endpoint is in flight", async () => {
   await tenants.upsert("in-flight");
   const { endpoint } = await endpoints.create("in-flight", hook);
   await world.addOwed(await world.addEvent("in-flight"), endpoint.id, { claimedBy: 1 });
@@ -126,7 +129,7 @@ test("a tenant is kept while a last delivery to a deleted endpoint is in flight"
   await expect(tenants.delete("in-flight")).rejects.toMatchObject({ code: "tenant_not_empty" });
 });
 
-test("a tenant that was deleted and comes back never has a routing version again that it had", async () => {
+test("a restored tenant never has a routing version that it had before", async () => {
   await tenants.upsert("phoenix");
   const { endpoint } = await endpoints.create("phoenix", hook);
   await endpoints.delete("phoenix", endpoint.id);
@@ -136,7 +139,7 @@ test("a tenant that was deleted and comes back never has a routing version again
   expect(await world.routingVersion("phoenix")).toBeGreaterThan(before);
 });
 
-test("the id of a deleted tenant is refused until it is restored, and free of that once it was", async () => {
+test("the id of a deleted tenant is refused until it is restored", async () => {
   await tenants.upsert("left", { name: "Left Ltd." });
   await tenants.delete("left");
   for (const input of [{}, { restore: false }, { name: "Somebody else" }]) {
@@ -152,7 +155,7 @@ test("the id of a deleted tenant is refused until it is restored, and free of th
   expect(await tenants.upsert("never-deleted", { restore: true })).toMatchObject({ id: "never-deleted" });
 });
 
-test("one that is made while it is being deleted is made before, or refused", async () => {
+test("creating a tenant during its deletion either succeeds before it or is refused", async () => {
   for (let round = 0; round < 20; round++) {
     const id = `raced-${round}`;
     await tenants.upsert(id);

@@ -1,4 +1,4 @@
-// Tenants: under your own ids, made before their first endpoint.
+// Tenants, identified by your own ids. A tenant must exist before its first endpoint is created.
 
 import { findUnknown } from "../../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../../errors.ts";
@@ -39,26 +39,26 @@ export interface Tenant {
   readonly name: string | null;
   /** False: nothing is sent. See `TenantInput`. */
   readonly isActive: boolean;
-  /** Event types that anybody may read and follow by WebSub, such as `order.*`. */
+  /** Event types that anyone may read and subscribe to with WebSub, such as `order.*`. */
   readonly websubTopics: readonly string[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What is left out stays as it is. */
+/** Fields left out stay unchanged. */
 export interface TenantInput {
   readonly name?: string | null | undefined;
   /**
-   * False: nothing is sent. Events published from now on are kept and reach nobody, also not later: an inactive tenant
-   * gets nothing. Deliveries that were owed before wait, and go out when it is active again. Default true.
+   * False: nothing is sent. Events published from now on are stored but never delivered, not even later. Queued deliveries
+   * wait until the tenant is active again. Default true.
    */
   readonly isActive?: boolean | undefined;
   /**
-   * Event types, exact, as `order.*` or as `*`, that anybody may read and follow at `/websub/topics/{tenant}/{type}` where
-   * the hub is switched on. What is taken away ends the subscriptions to it. Default: none.
+   * Event types (exact, `order.*` or `*`) that anyone may read and subscribe to at `/websub/topics/{tenant}/{type}` if the
+   * hub is enabled. Removing a topic ends its subscriptions. Default: none.
    */
   readonly websubTopics?: readonly string[] | undefined;
-  /** Brings back one that was deleted, with the history that was kept; otherwise its id is refused. Default false. */
+  /** Restores a deleted tenant with its history; without it, the id of a deleted tenant is refused. Default false. */
   readonly restore?: boolean | undefined;
 }
 
@@ -67,17 +67,17 @@ export interface Tenants {
   get(id: string): Promise<Tenant>;
   list(query?: PageQuery): Promise<Page<Tenant>>;
   /**
-   * Refused while it has endpoints; WebSub subscriptions are ended, and their subscribers told. Its events and deliveries
-   * stay, and nobody else gets its id.
+   * Throws while the tenant has endpoints. WebSub subscriptions are ended and their subscribers notified. Events and
+   * deliveries stay, so the id can only be used again with `restore`.
    */
   delete(id: string): Promise<void>;
 }
 
 export interface TenantsOptions {
   readonly db: Database;
-  /** After the commit, so that each worker that owns lanes of the tenant can be told. */
+  /** Called after the commit, to notify each worker that owns lanes of the tenant. */
   readonly onChanged?: (owner: number | null) => void;
-  /** Subscribers are to be told. */
+  /** Called after subscriptions were revoked, to notify the subscribers. */
   readonly onRevoked?: () => void;
 }
 
@@ -87,20 +87,20 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
   async function upsert(id: string, input: TenantInput = {}): Promise<Tenant> {
     checkInput(id, input);
     const { row, owners, revoked } = await db.transaction(async (tx) => {
-      if (await insertTenant(tx, id)) await settleDeletion(tx, id, input);
+      if (await insertTenant(tx, id)) await restoreDeleted(tx, id, input);
       const before = await lockTenant(tx, id);
-      // by somebody else, since we saw it a moment ago
+      // deleted concurrently, after insertTenant found it
       if (before === null) throw tenantDeleted(id);
       const row = await updateTenant(tx, id, input);
       const revoked = input.websubTopics === undefined ? [] : await revokeClosed(tx, row);
       const touched = before.isActive === row.isActive ? [] : await touchEndpoints(tx, id);
       return { row, revoked, owners: await sync(tx, id, [...touched, ...revoked]) };
     });
-    await tell(owners, revoked);
+    await afterCommit(owners, revoked);
     return toTenant(row);
   }
 
-  async function tell(owners: readonly (number | null)[], revoked: readonly Uuid[]): Promise<void> {
+  async function afterCommit(owners: readonly (number | null)[], revoked: readonly Uuid[]): Promise<void> {
     for (const owner of owners) onChanged?.(owner);
     if (revoked.length === 0) return;
     await cancelQueued(db, revoked);
@@ -123,11 +123,11 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
   }
 
   async function remove(id: string): Promise<void> {
-    if (!isSomebodysTenantId(id)) throw tenantNotFound(id);
+    if (!isCustomerTenantId(id)) throw tenantNotFound(id);
     await closeTopics(id);
     await db.transaction(async (tx) => {
       const { deletedIds, subscriptions } = await restWithoutEndpoints(tx, id);
-      // verified in the moment before
+      // verified after closeTopics
       if (subscriptions > 0) throw stillSending(id);
       await cancelQueued(tx, deletedIds);
       if (await hasUnfinishedDeliveries(tx, deletedIds)) throw stillSending(id);
@@ -135,7 +135,7 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
     });
   }
 
-  /** Before the rest, and for good: to many subscribers something is always being sent, and the rest may have to wait. */
+  /** A separate transaction that stays committed if the deletion has to wait: with many subscribers, something is always in flight. */
   async function closeTopics(id: string): Promise<void> {
     const { owners, revoked } = await db.transaction(async (tx) => {
       const { subscriptions } = await restWithoutEndpoints(tx, id);
@@ -143,18 +143,18 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
       const revoked = await revokeClosed(tx, await updateTenant(tx, id, { websubTopics: [] }));
       return { revoked, owners: await sync(tx, id, revoked) };
     });
-    await tell(owners, revoked);
+    await afterCommit(owners, revoked);
   }
 }
 
-/** Returns the workers that are to be told. */
+/** Returns the workers to notify. */
 async function sync(tx: Queryable, tenant: string, changed: readonly Uuid[]): Promise<(number | null)[]> {
   if (changed.length === 0) return [];
   await incrementRoutingVersion(tx, tenant);
   return [...new Set((await syncLanes(tx, changed)).values())];
 }
 
-/** Of a tenant that is to be deleted; its endpoints are somebody's, who is to delete them. */
+/** Returns what is left of a tenant that is to be deleted. Throws if it has endpoints. */
 async function restWithoutEndpoints(tx: Queryable, id: string): Promise<TenantRest> {
   if ((await lockTenant(tx, id)) === null) throw tenantNotFound(id);
   const rest = await restOfTenant(tx, id);
@@ -168,17 +168,17 @@ async function restWithoutEndpoints(tx: Queryable, id: string): Promise<TenantRe
 function stillSending(id: string): PosthornError {
   return new PosthornError(
     "tenant_not_empty",
-    `A last delivery to a deleted endpoint of tenant "${id}" is being sent. Try again in a minute.`,
+    `A delivery to a deleted endpoint of tenant "${id}" is still in flight. Try again in a minute.`,
   );
 }
 
-/** Whoever gets the id of one that was deleted gets what is left of it: that is asked for, or refused. */
-async function settleDeletion(tx: Queryable, id: string, { restore = false }: TenantInput): Promise<void> {
+/** A new tenant with the id of a deleted one would get its history, so that must be requested. */
+async function restoreDeleted(tx: Queryable, id: string, { restore = false }: TenantInput): Promise<void> {
   if (restore) return await forgetDeletion(tx, id);
   if (await wasDeleted(tx, id)) throw tenantDeleted(id);
 }
 
-/** What is not open any more is not sent any more, from this transaction on. */
+/** Revokes the subscriptions to topics that are no longer open, and returns their ids. */
 async function revokeClosed(tx: Queryable, { id, websubTopics }: TenantRow): Promise<Uuid[]> {
   const subscriptions = await subscriptionsOfTenant(tx, id);
   const closed = subscriptions
@@ -188,7 +188,7 @@ async function revokeClosed(tx: Queryable, { id, websubTopics }: TenantRow): Pro
   return closed;
 }
 
-/** Posthorn's own events are nobody else's business, whatever is open. */
+/** Posthorn's own events are never open. */
 export function isOpenTopic(openTypes: readonly string[], type: string): boolean {
   return !type.startsWith(SYSTEM_TYPE_PREFIX) && matches(openTypes, type);
 }
@@ -204,15 +204,15 @@ export function isTenantId(id: unknown): id is string {
   return typeof id === "string" && tenantSyntax.test(id);
 }
 
-/** Somebody's: in the hub's own nobody else makes anything. Whoever did would read who follows what, and write to all of them. */
-export function isSomebodysTenantId(id: unknown): id is string {
+/** Excludes the hub's own tenant: its endpoints would reveal all subscribers and could send to them. */
+export function isCustomerTenantId(id: unknown): id is string {
   return isTenantId(id) && id !== hubTenant;
 }
 
 export function tenantNotFound(id: unknown): PosthornError {
   if (id === hubTenant) return new PosthornError("tenant_not_found", hubTenantInWords);
   const shown = isTenantId(id) ? `"${id}"` : "of that name";
-  return new PosthornError("tenant_not_found", `There is no tenant ${shown}. Make it first.`);
+  return new PosthornError("tenant_not_found", `There is no tenant ${shown}. Create it first.`);
 }
 
 /** `1 endpoint`, `2 endpoints`. */
@@ -241,8 +241,8 @@ function checkInput(id: unknown, input: TenantInput): void {
       `websubTopics is a list of at most ${MAX_TOPICS} event types such as order.paid, order.* or *.`,
     );
   } else if (websubTopics?.some((type) => type.startsWith(SYSTEM_TYPE_PREFIX))) {
-    const kept = `Types that begin with ${SYSTEM_TYPE_PREFIX} are Posthorn's own, and open to nobody.`;
-    refuse("/websubTopics", kept);
+    const message = `Types that begin with ${SYSTEM_TYPE_PREFIX} are Posthorn's own and cannot be topics.`;
+    refuse("/websubTopics", message);
   }
   if (restore !== undefined && typeof restore !== "boolean") refuse("/restore", "restore is true or false.");
   const [first] = problems;

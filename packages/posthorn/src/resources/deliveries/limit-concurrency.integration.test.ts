@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createMigratedDatabase } from "../../../../../tests/support/postgres.ts";
 import { createTestInstance } from "../../testing/index.ts";
 
-test("calls that hang in the database, more than it has connections, do not keep events from being published", async () => {
+test("more hanging calls than connections do not block publishing", async () => {
   const database = await createMigratedDatabase();
   const holder = new pg.Client(database.connectionString);
   const { hooks } = await createTestInstance({ database: database.connectionString });
