@@ -38,7 +38,7 @@ export {
 } from "./letter-case.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
 export { type ExaminedRequest, examine, type Finding, signedBy } from "./signature/examine.ts";
-export { type Effort, type Explanation, explainRefusal } from "./signature/explain.ts";
+export { type Effort, type Explanation, explainFailure } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
 export { messageComponents } from "./signature/message-signatures.ts";
 export { sha256Of } from "./signature/own-crypto.ts";
@@ -61,7 +61,7 @@ export { type SignInput, sign, signText } from "./signature/sign.ts";
 export { readTimeMs, type TimeFormat, writeTime } from "./signature/time.ts";
 export { type SignatureVector, signatureVectors } from "./signature/vectors.ts";
 export {
-  type Refusal,
+  type FailedVerification,
   type VerifyFailure,
   type VerifyInput,
   type VerifyResult,
@@ -69,5 +69,5 @@ export {
 } from "./signature/verify.ts";
 export { signedContents } from "./signature/web-crypto.ts";
 export { writeSignatureHeaders } from "./signature/write-headers.ts";
-export type { Challenge, IdPlace, Path, Place, Vendor } from "./vendors/vendor.ts";
+export type { Challenge, Path, Vendor, VendorField, VendorIdField } from "./vendors/vendor.ts";
 export { type VendorName, vendors } from "./vendors/vendors.ts";

@@ -19,7 +19,7 @@ class Client {
   }
 }
 
-const over = /The handler has ended, and with it the transaction/;
+const over = /The handler has ended, and so has its transaction/;
 
 test("methods, getters and setters work with private fields, until it ends", () => {
   const client = new Client();

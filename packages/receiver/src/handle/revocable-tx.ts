@@ -53,5 +53,5 @@ function isReplaceable(target: object, name: PropertyKey): boolean {
 }
 
 const REVOKED =
-  "The handler has ended, and with it the transaction it was given as `tx`. Await every query before the handler returns; " +
-  "what goes on afterwards needs a connection of its own.";
+  "The handler has ended, and so has its transaction `tx`. Await every query before the handler returns; " +
+  "later work needs its own connection.";

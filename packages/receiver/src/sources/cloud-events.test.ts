@@ -83,7 +83,7 @@ describe("structured mode", () => {
 });
 
 test("a source cannot have a space, so that source and id part in one place only", () => {
-  expect(reasonOf({ ...valid, source: "/a b" })).toBe("Its source is no URI reference.");
+  expect(reasonOf({ ...valid, source: "/a b" })).toBe("Its source is not a URI reference.");
 });
 
 test.each<[what: string, changed: object, reason: string]>([
@@ -98,28 +98,28 @@ test.each<[what: string, changed: object, reason: string]>([
   [
     "a time without a zone",
     { time: "2026-01-02T03:04:05" },
-    "Its time is not as RFC 3339 has it, such as 2026-11-16T08:00:00Z.",
+    "Its time is not in RFC 3339 format, for example 2026-11-16T08:00:00Z.",
   ],
   [
     "a time that never was",
     { time: "2026-13-02T03:04:05Z" },
-    "Its time is not as RFC 3339 has it, such as 2026-11-16T08:00:00Z.",
+    "Its time is not in RFC 3339 format, for example 2026-11-16T08:00:00Z.",
   ],
   [
     "30 February",
     { time: "2026-02-30T03:04:05Z" },
-    "Its time is not as RFC 3339 has it, such as 2026-11-16T08:00:00Z.",
+    "Its time is not in RFC 3339 format, for example 2026-11-16T08:00:00Z.",
   ],
-  ["a negative sequence", { subject: "a", sequence: "-1" }, "Its sequence is not a whole number"],
-  ["a fraction as sequence", { subject: "a", sequence: "1.5" }, "Its sequence is not a whole number"],
+  ["a negative sequence", { subject: "a", sequence: "-1" }, "Its sequence is not a non-negative integer"],
+  ["a fraction as sequence", { subject: "a", sequence: "1.5" }, "Its sequence is not a non-negative integer"],
   [
     "a text as sequence of integers",
     { subject: "a", sequence: "x", sequencetype: "Integer" },
     "Its sequence is not",
   ],
-  ["a relative dataschema", { dataschema: "/order.json" }, "Its dataschema is no absolute URI."],
-  ["an empty dataschema", { dataschema: "" }, "Its dataschema is no absolute URI."],
-  ["a datacontenttype that is none", { datacontenttype: "json" }, "Its datacontenttype is no media type."],
+  ["a relative dataschema", { dataschema: "/order.json" }, "Its dataschema is not an absolute URI."],
+  ["an empty dataschema", { dataschema: "" }, "Its dataschema is not an absolute URI."],
+  ["a datacontenttype that is none", { datacontenttype: "json" }, "Its datacontenttype is not a media type."],
   ["an upper-case name", { traceParent: "x" }, '"traceParent" is no name of an attribute'],
   ["a name with a hyphen", { "trace-parent": "x" }, '"trace-parent" is no name of an attribute'],
   ["an object as attribute", { extension: {} }, "The attribute extension is not a string"],
@@ -148,7 +148,7 @@ test("an integer of 32 bits is an attribute", () => {
 });
 
 test("what is no object, no JSON, or in a format that is not JSON, is malformed", () => {
-  expect(reasonOf([valid])).toBe("A CloudEvent is a JSON object.");
+  expect(reasonOf([valid])).toBe("A CloudEvent must be a JSON object.");
   expect(reasonOf(bytes("{"))).toContain("not JSON");
   expect(reasonOf(Uint8Array.of(0xff))).toBe("The body is not UTF-8.");
   expect(reasonOf(valid, { "content-type": "application/cloudevents+avro" })).toContain(
@@ -249,7 +249,7 @@ describe("batches", () => {
 
   test("one malformed member is told by its place, and the batch goes no further", () => {
     expect(reasonOf([valid, { ...valid, id: "" }], contentType)).toBe("Member 1 of the batch: It has no id.");
-    expect(reasonOf(valid, contentType)).toBe("A batch is a JSON array.");
+    expect(reasonOf(valid, contentType)).toBe("A batch must be a JSON array.");
   });
 });
 

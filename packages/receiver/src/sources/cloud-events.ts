@@ -87,7 +87,7 @@ function eventFrom(event: CloudEvent, payload: unknown, signedId: string | null)
   const { sequence, sequencetype } = extensions;
   const isCounting = subject !== null && counts(sequence, sequencetype);
   if (isCounting && !COUNT.test(String(sequence)))
-    return "Its sequence is not a whole number from 0 on, of 15 digits at most.";
+    return "Its sequence is not a non-negative integer of at most 15 digits.";
   return {
     // Source and id together identify an event; a source contains no spaces.
     id: signedId ?? `${source} ${id}`,

@@ -24,5 +24,5 @@ test("what costs nothing to explain is always explained", async () => {
   const explain = rejectionExplainer();
   for (let count = 0; count < 11; count++) await explain(INPUT, MISMATCH, AT(0));
   const late = { ok: false, reason: "too_old", detail: "by 301 seconds" } as const;
-  expect((await explain(INPUT, late, AT(0))).hint).toContain("older than allowed");
+  expect((await explain(INPUT, late, AT(0))).hint).toContain("older than the tolerance");
 });

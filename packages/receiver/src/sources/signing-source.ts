@@ -93,7 +93,7 @@ function secretProblem(preset: string, secret: unknown): string | null {
   if (/[\r\n]$/.test(secret)) return "ends with a line break, as if read from a file. Trim it.";
   if (secret.trim() !== secret) return "has white space around it. Trim it.";
   if (preset === "stripe" && /^[spr]k_/.test(secret)) {
-    return "is an API key of Stripe. The secret of a webhook endpoint begins with whsec_.";
+    return "is a Stripe API key. A webhook secret begins with whsec_.";
   }
   return null;
 }

@@ -1,5 +1,5 @@
 // Parses the events of a verified request according to a vendor's description.
-import { type Path, type Place, readJson, readTimeMs, type Vendor } from "@posthorn/wire";
+import { type Path, readJson, readTimeMs, type Vendor, type VendorField } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import type { VerifiedRequest, WebhookResponse } from "../model.ts";
 import type { Parsed, ParsedEvent } from "../source.ts";
@@ -29,7 +29,7 @@ export function headersReadBy(vendor: Vendor): string[] {
     ...vendor.time.map(({ at }) => at),
     ...(vendor.challenges ?? []).flatMap(({ when }) => when.map(({ at }) => at)),
   ];
-  return [...new Set(places.flatMap((place) => ("header" in place ? place.header.toLowerCase() : [])))];
+  return [...new Set(places.flatMap((field) => ("header" in field ? field.header.toLowerCase() : [])))];
 }
 
 type Body = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
@@ -51,12 +51,12 @@ function readBody(bytes: Uint8Array): Body {
 }
 
 function readEvent(vendor: Vendor, verified: VerifiedRequest, member: unknown): ParsedEvent | string {
-  const id = first(vendor.id, (place) =>
-    "digest" in place ? verified.signedId : textAt(place, verified, member),
+  const id = first(vendor.id, (field) =>
+    "digest" in field ? verified.signedId : textAt(field, verified, member),
   );
   if (id === null) return `There is no id in ${vendor.id.map(describe).join(" or ")}.`;
-  const type = first(vendor.type, (place) =>
-    "fixed" in place ? place.fixed : textAt(place, verified, member),
+  const type = first(vendor.type, (field) =>
+    "fixed" in field ? field.fixed : textAt(field, verified, member),
   );
   if (type === null) return `There is no type in ${vendor.type.map(describe).join(" or ")}.`;
   const createdAtMs = first(vendor.time, ({ at, format }) => {
@@ -126,13 +126,13 @@ function first<Choice, Found>(choices: readonly Choice[], find: (choice: Choice)
 
 /** Non-empty strings and numbers as text; null for anything else. */
 function textAt(
-  place: Place,
+  field: VendorField,
   { headers }: Pick<VerifiedRequest, "headers">,
   payload: unknown,
 ): string | null {
-  if ("header" in place) return readHeader(headers, place.header);
-  if ("body" in place) return asText(valueAt(payload, place.body));
-  const parts = place.joined.map((path) => asText(valueAt(payload, path)));
+  if ("header" in field) return readHeader(headers, field.header);
+  if ("body" in field) return asText(valueAt(payload, field.body));
+  const parts = field.joined.map((path) => asText(valueAt(payload, path)));
   return parts.includes(null) ? null : parts.join("-");
 }
 
@@ -149,9 +149,9 @@ function valueAt(payload: unknown, path: Path): unknown {
   return value;
 }
 
-function describe(place: Place | { readonly digest: string } | { readonly fixed: string }): string {
-  if ("header" in place) return `the header ${place.header}`;
-  if ("body" in place) return `${place.body.join(".")} of the body`;
-  if ("joined" in place) return `${place.joined.map((path) => path.join(".")).join(", ")} of the body`;
-  return "digest" in place ? "its digest" : place.fixed;
+function describe(field: VendorField | { readonly digest: string } | { readonly fixed: string }): string {
+  if ("header" in field) return `the header ${field.header}`;
+  if ("body" in field) return `${field.body.join(".")} of the body`;
+  if ("joined" in field) return `${field.joined.map((path) => path.join(".")).join(", ")} of the body`;
+  return "digest" in field ? "its digest" : field.fixed;
 }

@@ -1,12 +1,12 @@
 // Creates a source from a vendor's description.
 import {
   headerNames,
-  type IdPlace,
   type KeyKind,
   type Scheme,
   signedContents,
   signText,
   type Vendor,
+  type VendorIdField,
   type VerifyInput,
   verify,
   verifyingKeyBytes,
@@ -38,7 +38,7 @@ export interface UnsignedIdOptions extends SigningOptions {
 export function vendorSource(vendor: Vendor, options: SignedUrlOptions & UnsignedIdOptions): Source {
   const { scheme } = vendor;
   const { secrets, name, url } = checked(vendor, options);
-  const ids: readonly IdPlace[] = options.id === "digest" ? [{ digest: "body" }] : vendor.id;
+  const ids: readonly VendorIdField[] = options.id === "digest" ? [{ digest: "body" }] : vendor.id;
   const described: Vendor = { ...vendor, id: ids };
   const explain = rejectionExplainer();
 
@@ -135,7 +135,7 @@ async function signedAsAsked(input: VerifyInput, text: string): Promise<string> 
 
 /** The id if the signature covers it: in the scheme's header, or as a digest. */
 async function signedId(
-  ids: readonly IdPlace[],
+  ids: readonly VendorIdField[],
   scheme: Scheme,
   request: RawRequest,
 ): Promise<string | null> {

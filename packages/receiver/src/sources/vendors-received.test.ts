@@ -80,7 +80,7 @@ test.each(vendorSamples)("$vendor: a forgery gets the same 401 as every other", 
   expect(refusals[0]).toMatchObject({
     source: sample.vendor,
     reason: "no_match",
-    detail: expect.stringMatching(/^No secret given has signed these bytes.*\.$/),
+    detail: expect.stringMatching(/^None of the given secrets signed these bytes.*\.$/),
   });
   expect(events).toEqual([]);
 });

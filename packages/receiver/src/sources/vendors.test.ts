@@ -210,7 +210,7 @@ test("why it was refused is found out when it is asked, by the source that refus
   expect(refused).toMatchObject({ ok: false, reason: "no_match" });
   expect(refused.ok || (await refused.explain?.())).toEqual({
     reason: "body_changed",
-    hint: expect.stringContaining("a line end was added"),
+    hint: expect.stringContaining("a line ending was added"),
   });
 });
 
@@ -232,7 +232,7 @@ test("secrets that cannot verify are refused when the source is made, and not qu
 
 test("a key of Stripe's API, and a secret as it comes from a file, are refused with what to do", () => {
   for (const key of ["sk_test_123", "pk_live_123", "rk_test_123"]) {
-    expect(() => stripe({ secrets: [key] })).toThrow("secret of a webhook endpoint begins with whsec_");
+    expect(() => stripe({ secrets: [key] })).toThrow("webhook secret begins with whsec_");
     github({ secrets: [key] });
   }
   expect(() => stripe({ secrets: ["whsec_x\n"] })).toThrow("ends with a line break");

@@ -122,7 +122,7 @@ test("a hub that leads from https to http is not given the secret", async () => 
   const store = memoryStore();
   const subscriber = createSubscriber({ callbackUrl: "https://example.com", store, fetch, onFailure: null });
   const { error } = await subscriber.subscribe("https://blog.example/");
-  expect(error).toContain("could read the secret");
+  expect(error).toContain("would expose the secret");
   expect(requested).toEqual(["https://blog.example/", "https://hub.example/"]);
 });
 
@@ -151,7 +151,7 @@ describe("what makes no sense is refused with what to do", () => {
     ["a callback with a query", { store, callbackUrl: `${callbackUrl}?a` }, /without a query/],
     ["a callback that is no URL", { store, callbackUrl: "/websub" }, /whole URL/],
     ["no callback, as when a variable is not set", { store }, /whole URL/],
-    ["a store that keeps no subscriptions", { store: {}, callbackUrl }, /SQLite and Redis do not/],
+    ["a store that keeps no subscriptions", { store: {}, callbackUrl }, /SQLite and Redis stores do not/],
     ["an option that there is not", { store, callbackUrl, leaseSecond: 1 }, /leaseSeconds/],
     ["no lease", { store, callbackUrl, leaseSeconds: 0 }, /1 to 31536000/],
     ["a lease of more than a year", { store, callbackUrl, leaseSeconds: 31_536_001 }, /1 to 31536000/],

@@ -48,7 +48,7 @@ export function contentSource(name: string, idHeader: string | null, followed: C
     parse({ headers, signedId }) {
       const topic = readHeader(headers, TOPIC);
       if (topic === null || signedId === null) {
-        return { kind: "malformed", reason: "It did not come by a subscription." };
+        return { kind: "malformed", reason: "It does not belong to a subscription." };
       }
       const data: WebSubContent = { topic, contentType: readHeader(headers, "content-type") };
       const event = { id: signedId, type: CONTENT_TYPE, subject: null, sequence: null, createdAt: null };

@@ -20,7 +20,7 @@ export async function discover(url: string, terms: HttpOptions): Promise<Discove
   const base = httpUrl(response.url || url) ?? url;
   if (!response.ok) {
     await response.body?.cancel();
-    throw new Error(`${url} answered ${response.status}, so its hub is not known.`);
+    throw new Error(`${url} returned HTTP ${response.status}, so its hub is unknown.`);
   }
   const announced = readLinkHeader(response.headers.get("link") ?? "", base);
   const isWhole = announced.hubs.length > 0 && announced.self !== null;
@@ -29,8 +29,7 @@ export async function discover(url: string, terms: HttpOptions): Promise<Discove
     : readLinkElements(await readUpTo(response, MAX_DISCOVERY_BYTES), base);
   if (isWhole) await response.body?.cancel();
   const [hub, ...others] = announced.hubs.length > 0 ? announced.hubs : embedded.hubs;
-  if (hub === undefined)
-    throw new Error(`${url} names no hub, neither in a Link header nor in a <link> element.`);
+  if (hub === undefined) throw new Error(`${url} names no hub in a Link header or a <link> element.`);
   return { topic: announced.self ?? embedded.self ?? base, hubs: [hub, ...others] };
 }
 

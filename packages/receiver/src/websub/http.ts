@@ -13,7 +13,7 @@ export async function request(url: string, init: RequestInit, terms: HttpOptions
   try {
     return await terms.fetch(url, { ...init, signal: AbortSignal.timeout(terms.timeoutMs) });
   } catch (error) {
-    throw new Error(`${url} could not be asked: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`The request to ${url} failed: ${reasonOf(error)}`, { cause: error });
   }
 }
 

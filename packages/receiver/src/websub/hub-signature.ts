@@ -8,20 +8,23 @@ const HASHES: ReadonlyMap<string, string> = new Map([
   ["sha512", "SHA-512"],
 ]);
 
-type Refusal = Extract<Authentication, { ok: false }>;
+type Rejected = Extract<Authentication, { ok: false }>;
 
 /** Null if the signature is valid. */
 export async function signatureProblem(
   header: string | null,
   secret: string,
   body: Uint8Array<ArrayBuffer>,
-): Promise<Refusal | null> {
+): Promise<Rejected | null> {
   if (header === null)
-    return refusal("header_missing", "there is no X-Hub-Signature, though the hub was given a secret");
+    return rejected("header_missing", "X-Hub-Signature is missing, although the hub has a secret");
   const [, method = "", hex = ""] = /^(\w{1,10})=([\da-f]{40,128})$/i.exec(header.trim()) ?? [];
   const hash = HASHES.get(method.toLowerCase());
   if (hash === undefined)
-    return refusal("malformed", "X-Hub-Signature is not sha1, sha256, sha384 or sha512, = and hex");
+    return rejected(
+      "malformed",
+      "X-Hub-Signature is not sha1, sha256, sha384 or sha512, followed by = and hex",
+    );
   const key = await crypto.subtle.importKey(
     "raw",
     new TextEncoder().encode(secret),
@@ -33,7 +36,7 @@ export async function signatureProblem(
   const holds = await crypto.subtle.verify("HMAC", key, bytesOf(hex), body);
   return holds
     ? null
-    : refusal("no_match", "X-Hub-Signature does not fit the body and the subscription's secret");
+    : rejected("no_match", "X-Hub-Signature does not match the body and the subscription's secret");
 }
 
 function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
@@ -42,6 +45,6 @@ function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
   );
 }
 
-function refusal(reason: Refusal["reason"], hint: string): Refusal {
+function rejected(reason: Rejected["reason"], hint: string): Rejected {
   return { ok: false, reason, explain: async () => ({ reason, hint }) };
 }

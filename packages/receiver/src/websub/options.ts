@@ -73,7 +73,7 @@ export function readSubscriberOptions(options: SubscriberOptions): SubscriberSet
   const { store, callbackUrl, name = "websub", idHeader = null } = options;
   if (store?.subscriptions === undefined) {
     throw new TypeError(
-      "createSubscriber needs a `store` that keeps subscriptions: postgresStore(pool), or memoryStore() for tests. Those in SQLite and Redis do not.",
+      "createSubscriber needs a `store` that supports subscriptions: postgresStore(pool), or memoryStore() for tests. The SQLite and Redis stores do not.",
     );
   }
   if (typeof callbackUrl !== "string" || httpUrl(callbackUrl) === null || /[?#]/.test(callbackUrl)) {

@@ -28,7 +28,7 @@ export async function requestSubscription(
     return;
   }
   const reason = (await readUpTo(response, MAX_REASON_BYTES)).trim();
-  throw new Error(`The hub ${hub} answered ${response.status}${reason === "" ? "." : `: ${reason}`}`);
+  throw new Error(`The hub ${hub} returned HTTP ${response.status}${reason === "" ? "." : `: ${reason}`}`);
 }
 
 /** 307 and 308 lead to another hub; for other redirects Fetch would send a GET. */
@@ -43,11 +43,11 @@ async function postForm(
   await response.body?.cancel();
   const location = response.headers.get("location");
   const next = location === null ? null : httpUrl(location, hub);
-  if (next === null) throw new Error(`The hub ${hub} answered ${response.status} without a place to go to.`);
-  if (redirectsLeft === 0)
-    throw new Error(`The hub ${hub} was reached by more than ${MAX_REDIRECTS} redirects.`);
+  if (next === null)
+    throw new Error(`The hub ${hub} returned HTTP ${response.status} without a valid Location.`);
+  if (redirectsLeft === 0) throw new Error(`The hub ${hub} redirected more than ${MAX_REDIRECTS} times.`);
   if (hub.startsWith("https:") && next.startsWith("http:")) {
-    throw new Error(`The hub ${hub} leads to ${next}, where everybody on the way could read the secret.`);
+    throw new Error(`The hub ${hub} redirects to ${next}, which would expose the secret without https.`);
   }
   return postForm(next, form, terms, redirectsLeft - 1);
 }

@@ -110,7 +110,7 @@ function checkedUrl(url: string): string {
   const whole = typeof url === "string" ? httpUrl(url) : null;
   if (whole !== null && whole.length <= MAX_URL_LENGTH) return whole;
   throw new TypeError(
-    `What is followed has an http or https URL of at most ${MAX_URL_LENGTH} characters, not ${String(url).slice(0, 100)}.`,
+    `The topic must be an http or https URL of at most ${MAX_URL_LENGTH} characters, not ${String(url).slice(0, 100)}.`,
   );
 }
 

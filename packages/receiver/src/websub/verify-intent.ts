@@ -16,7 +16,7 @@ const MIN_RENEWAL_MS = 30_000;
 const MAX_RENEWAL_MS = 30 * DAY_MS;
 const MAX_REASON_LENGTH = 1_000;
 
-export const notRequested = jsonResponse(404, { error: "This was not asked for." });
+export const notRequested = jsonResponse(404, { error: "This was not requested." });
 
 export async function verifyIntent(
   store: SubscriptionStore,

@@ -32,8 +32,8 @@ describe("sign and verify", () => {
     const result = await verify(["--secret", secret], { stdin: await request() });
     expect(result.code).toBe(0);
     expect(result.out).toBe(
-      "valid    t-v1: signed with the secret given, just now\n" +
-        "valid    standard-webhooks: signed with the secret given, just now\n",
+      "valid    t-v1: signed with the given secret, within the tolerance\n" +
+        "valid    standard-webhooks: signed with the given secret, within the tolerance\n",
     );
     const { json } = await verify(["--secret", secret, "--json"], { stdin: await request() });
     expect(json).toEqual({
@@ -93,7 +93,7 @@ describe("sign and verify", () => {
     const elsewhere = await verify(["--secret", secret, "--to", "https://example.com/other"], {
       stdin: asSent,
     });
-    expect(elsewhere.out).toContain("was taken to be https://example.com/other");
+    expect(elsewhere.out).toContain("the URL used was https://example.com/other");
     const nowhere = await verify(["--secret", secret], { stdin: `${out.trim()}\n\n${body}` });
     expect([nowhere.code, nowhere.out]).toEqual([1, expect.stringContaining("the URL is signed too")]);
   });
@@ -139,37 +139,37 @@ describe("verify explains failures", () => {
       "another secret",
       () => request(),
       ["--secret", generateSecret()],
-      "no secret given has signed these bytes",
+      "none of the given secrets signed these bytes",
     ],
     [
       "an old timestamp",
       () => request(["--timestamp", anHourAgo]),
       ["--secret", secret],
-      "the timestamp is older than allowed",
+      "the timestamp is older than the tolerance",
     ],
     [
       "a time to come",
       () => request(),
       ["--secret", secret, "--now", "2020-01-01T00:00:00Z"],
-      "the timestamp lies in the future",
+      "the timestamp is in the future",
     ],
     [
       "a line end more",
       async () => `${await request()}\n`,
       ["--secret", secret],
-      "the body was changed on the way: a line end was added",
+      "the body was changed in transit: a line ending was added",
     ],
     [
       "a line end less",
       async () => (await request([], `${body}\n`)).slice(0, -1),
       ["--secret", secret],
-      "its last line end is missing",
+      "the last line ending is missing",
     ],
     [
       "JSON written again",
       async () => (await request([], '{"a":1}')).replace('{"a":1}', '{\n  "a": 1\n}'),
       ["--secret", secret],
-      "the JSON was parsed and written again",
+      "the JSON was parsed and serialised again",
     ],
     [
       "a body that differs",

@@ -1,5 +1,5 @@
-// What CloudEvents 1.0.2 says of attributes, rule by rule. Strict, since a lenient reader and a strict one may see two
-// different events in the same bytes.
+// Validates attributes by the rules of CloudEvents 1.0.2. It is strict, because a lenient and a strict parser could read
+// different events from the same bytes.
 import { isTime } from "./time.ts";
 import { isAbsoluteUri, isUriReference } from "./uri-reference.ts";
 
@@ -10,7 +10,7 @@ export interface AttributeProblem {
 
 export const REQUIRED_ATTRIBUTES = ["id", "source", "type", "specversion"] as const;
 
-/** Everything wrong with the attributes of one event; absent ones are undefined or not there. */
+/** All problems of one event's attributes; an absent attribute may be undefined. */
 export function attributeProblems(attributes: Readonly<Record<string, unknown>>): AttributeProblem[] {
   const problems: AttributeProblem[] = [];
   const wrong = (name: string, message: string): void => {
@@ -26,40 +26,40 @@ export function attributeProblems(attributes: Readonly<Record<string, unknown>>)
     const problem = nameProblem(name) ?? valueProblem(name, value);
     if (problem !== null) wrong(name, problem);
   }
-  if (isText(source) && !isUriReference(source)) wrong("source", "Its source is no URI reference.");
+  if (isText(source) && !isUriReference(source)) wrong("source", "Its source is not a URI reference.");
   if (subject !== undefined && !isText(subject)) wrong("subject", "Its subject is empty.");
   if (time !== undefined && !isTime(time))
-    wrong("time", "Its time is not as RFC 3339 has it, such as 2026-11-16T08:00:00Z.");
+    wrong("time", "Its time is not in RFC 3339 format, for example 2026-11-16T08:00:00Z.");
   if (dataschema !== undefined && !(isText(dataschema) && isAbsoluteUri(dataschema)))
-    wrong("dataschema", "Its dataschema is no absolute URI.");
+    wrong("dataschema", "Its dataschema is not an absolute URI.");
   if (datacontenttype !== undefined && !(isText(datacontenttype) && MEDIA_TYPE.test(datacontenttype)))
-    wrong("datacontenttype", "Its datacontenttype is no media type.");
+    wrong("datacontenttype", "Its datacontenttype is not a media type.");
   return problems;
 }
 
-/** In plain words, or null for a name that an attribute may have. */
+/** Returns the problem as a sentence, or null for a valid attribute name. */
 export function nameProblem(name: string): string | null {
   if (name === "data") return 'An attribute cannot be called "data".';
   return NAME.test(name) ? null : `"${name.slice(0, 60)}" is no name of an attribute: a-z and 0-9 only.`;
 }
 
-/** A text, a boolean or an integer of 32 bits; texts without what no text may have. */
+/** A value must be a boolean, a 32-bit integer, or a string without forbidden characters. */
 export function valueProblem(name: string, value: unknown): string | null {
   if (isOverlong(value)) return `The attribute ${name} has more than ${MAX_VALUE_LENGTH} characters.`;
-  if (!isScalar(value)) return `The attribute ${name} is not a string, an integer of 32 bits or a boolean.`;
+  if (!isScalar(value)) return `The attribute ${name} is not a string, a 32-bit integer or a boolean.`;
   return typeof value === "string" && FORBIDDEN.test(value)
     ? `The attribute ${name} has a forbidden character.`
     : null;
 }
 
-/** As much as everybody must forward of a whole event. Patterns run out of stack at some millions. */
+/** 64 KiB, the event size that all intermediaries must forward. Patterns overflow the stack at a few million characters. */
 const MAX_VALUE_LENGTH = 64 * 1024;
 
 function isOverlong(value: unknown): boolean {
   return typeof value === "string" && value.length > MAX_VALUE_LENGTH;
 }
 
-/** What is too long is told as that, and looked at no further. */
+/** Overlong values are reported without further checks. */
 function withoutOverlong(attributes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => !isOverlong(value)));
 }
@@ -67,7 +67,7 @@ function withoutOverlong(attributes: Readonly<Record<string, unknown>>): Readonl
 const NAME = /^[a-z0-9]+$/;
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = '"(?:[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\[\\x20-\\x7e])*"';
-// RFC 9110 §8.3.1. A run of spaces can be read in one way only: by two, 60 KB of them took 3.6 s.
+// RFC 9110 §8.3.1. A run of spaces must match in only one way: with two, 60 KB of spaces took 3.6 s.
 const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?: *;(?: *${TOKEN}=(?:${TOKEN}|${QUOTED}))?)* *$`);
 // CloudEvents §"Type System", String: no control characters, no noncharacters, no lone surrogates
 const FORBIDDEN = /\p{Cc}|\p{Noncharacter_Code_Point}|\p{Surrogate}/u;

@@ -1,4 +1,4 @@
-// Batch mode: a JSON array of events in structured form, of any number. Never sent to who did not ask for it.
+// Batch mode: a JSON array of any number of structured events. Only sent to receivers that request it.
 
 import { rawMembers } from "../json/raw-members.ts";
 import { readJson } from "../json/read-json.ts";
@@ -7,11 +7,11 @@ import { ANY_SIZE, decodeMember } from "./structured.ts";
 
 export interface BatchMember {
   readonly event: CloudEvent;
-  /** Its own bytes: what structured mode would have for a body. */
+  /** The member's bytes: the body that structured mode would have. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** Of members as structured mode writes them. */
+/** Joins members serialised in structured mode. */
 export function encodeBatch(members: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(batchBytes(members.map(({ length }) => length)));
   let at = 0;
@@ -25,7 +25,7 @@ export function encodeBatch(members: readonly Uint8Array[]): Uint8Array<ArrayBuf
   return bytes;
 }
 
-/** How long a batch of members of these lengths is: a comma between two, and the brackets. */
+/** The length of a batch with members of these lengths, including commas and brackets. */
 export function batchBytes(lengths: readonly number[]): number {
   return lengths.reduce((sum, length) => sum + length, 0) + Math.max(0, lengths.length - 1) + 2;
 }
@@ -34,7 +34,7 @@ export function decodeBatch(body: Uint8Array): Decoded<BatchMember[]> {
   const json = readJson(body);
   if (!json.ok) return malformed("", json.reason);
   const document = rawMembers(body, ANY_SIZE);
-  if (document.kind !== "array") return malformed("", "A batch is a JSON array.");
+  if (document.kind !== "array") return malformed("", "A batch must be a JSON array.");
   const problems: CloudEventProblem[] = [];
   const members: BatchMember[] = [];
   for (const [index, item] of document.items.entries()) {

@@ -1,4 +1,4 @@
-// Binary mode: attributes in ce-* headers, the data as the body, its content type where every body has it.
+// Binary mode: attributes in ce-* headers, the data as the body, its content type in Content-Type.
 import { readJson } from "../json/read-json.ts";
 import { attributeProblems } from "./attributes.ts";
 import {
@@ -18,7 +18,7 @@ const encoder = new TextEncoder();
 const NOTHING = new Uint8Array(0);
 
 export interface BinaryMessage {
-  /** Names in lower case. `content-type` is missing where the event has no datacontenttype and its data is not JSON. */
+  /** Names in lower case. `content-type` is missing if the event has no datacontenttype and its data is not JSON. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
@@ -35,7 +35,7 @@ export function encodeBinary(event: CloudEvent): BinaryMessage {
   return { headers, body: dataBytes(event.data) };
 }
 
-/** The data as bytes, apart from its event. */
+/** The event's data as bytes. */
 export function dataBytes(data: CloudEventData): Uint8Array {
   switch (data.kind) {
     case "none":
@@ -49,7 +49,7 @@ export function dataBytes(data: CloudEventData): Uint8Array {
   }
 }
 
-/** HTTP binding §3.1.3.2: space, quote, percent and all that is not visible ASCII, as UTF-8. */
+/** HTTP binding §3.1.3.2: encodes space, quote, percent and everything but visible ASCII as UTF-8. */
 export function encodeHeader(value: AttributeValue): string {
   return String(value).replace(/[^\x21\x23\x24\x26-\x7e]+/gu, (text) =>
     Array.from(encoder.encode(text), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(
@@ -58,19 +58,19 @@ export function encodeHeader(value: AttributeValue): string {
   );
 }
 
-/** `headers`: those that begin with `ce-`, by their names in lower case. */
+/** `headers` are those that begin with `ce-`, with lower-case names. */
 export function decodeBinary(
   headers: ReadonlyMap<string, string>,
   contentType: string | null,
   body: Uint8Array,
 ): Decoded<CloudEvent> {
   const problems: CloudEventProblem[] = [];
-  // a Map until all are there: __proto__ is a name like any other, and a wrong one
+  // A Map, because `__proto__` can be among the names before they are validated.
   const found = new Map<string, AttributeValue>();
   for (const [header, value] of headers) {
     const decoded = decodeHeader(value);
     if (decoded === null) {
-      const message = `The header ${header} is not well-formed percent-encoded UTF-8, where % is written %25. Where a library does not encode it, send structured events.`;
+      const message = `The header ${header} is not valid percent-encoded UTF-8 (% must be encoded as %25). If your library does not encode headers, use structured mode.`;
       problems.push({ place: header, message });
     } else if (header === "ce-datacontenttype") {
       const message =
@@ -80,7 +80,7 @@ export function decodeBinary(
   }
   if (contentType !== null) found.set("datacontenttype", contentType);
   const attributes = Object.fromEntries(found);
-  // one that could not be decoded is not missing
+  // A header that could not be decoded is not missing.
   const isKnown = (place: string) => problems.some((problem) => problem.place === place);
   for (const { name, message } of attributeProblems(attributes)) {
     const place = name === "datacontenttype" ? "content-type" : `${BINARY_HEADER_PREFIX}${name}`;
@@ -94,9 +94,8 @@ export function decodeBinary(
 }
 
 /**
- * Bytes apart from an event, by their content type; what is wrong with them as a sentence. Nothing is no data: here an empty text
- * cannot be told from none. JSON is JSON also where nobody says so: the Python SDK sends its data without a content type unless
- * the event has one.
+ * Parses a body by its content type; returns a sentence if it is invalid. An empty body means no data, because binary mode cannot
+ * distinguish it from an empty text. Without a content type JSON is tried, because the Python SDK sends JSON data without one.
  */
 export function readData(contentType: string | null, body: Uint8Array): CloudEventData | string {
   if (body.length === 0) return { kind: "none" };
@@ -113,10 +112,10 @@ export function readData(contentType: string | null, body: Uint8Array): CloudEve
   }
 }
 
-// a byte order mark is part of the data
+// A byte order mark is part of the data.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Unquotes, then one round of percent-decoding; overlong UTF-8 does not decode. */
+/** Unquotes, then percent-decodes once; overlong UTF-8 is rejected. */
 function decodeHeader(value: string): string | null {
   const text = readUtf8(value);
   const unquoted = /^"(?:[^"\\]|\\.)*"$/.test(text) ? text.slice(1, -1).replace(/\\(.)/g, "$1") : text;
@@ -127,7 +126,7 @@ function decodeHeader(value: string): string | null {
   }
 }
 
-/** A header as runtimes give it has a character for each byte. The Go SDK writes UTF-8 there, and does not encode it. */
+/** Runtimes return one character per header byte. The Go SDK sends unencoded UTF-8. */
 function readUtf8(value: string): string {
   if (!/[\x80-\xff]/.test(value) || /[^ -\xff]/.test(value)) return value;
   try {

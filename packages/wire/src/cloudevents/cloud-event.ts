@@ -1,12 +1,12 @@
-// A CloudEvent apart from how it travels. What the spec calls data is told apart by how it is written, since bytes and text
-// cross from one mode to another by different ways.
+// A CloudEvent independent of its transport mode. Data is JSON, text or bytes, because each is converted differently between
+// modes.
 
 export interface CloudEvent {
   readonly id: string;
   readonly source: string;
   readonly type: string;
   readonly subject?: string | undefined;
-  /** RFC 3339, as it was written: `Date` would cut it to milliseconds. */
+  /** RFC 3339, unchanged: `Date` would truncate it to milliseconds. */
   readonly time?: string | undefined;
   readonly datacontenttype?: string | undefined;
   readonly dataschema?: string | undefined;
@@ -14,7 +14,7 @@ export interface CloudEvent {
   readonly data: CloudEventData;
 }
 
-/** In binary mode every value is text: what was 5 in JSON comes out of a header as "5". */
+/** In binary mode every value is a string: the JSON number 5 becomes "5". */
 export type AttributeValue = string | number | boolean;
 
 export type CloudEventData =
@@ -34,7 +34,7 @@ export type Decoded<Content> =
   | { readonly ok: true; readonly value: Content }
   | { readonly ok: false; readonly problems: readonly CloudEventProblem[] };
 
-/** Optional ones last, in the order they are written. */
+/** Required attributes first; serialised in this order. */
 export const CORE_ATTRIBUTES = [
   "id",
   "source",
@@ -45,7 +45,7 @@ export const CORE_ATTRIBUTES = [
   "dataschema",
 ] as const;
 
-/** From attributes that were found to be in order. */
+/** Builds an event from validated attributes. */
 export function cloudEventOf(
   attributes: Readonly<Record<string, AttributeValue>>,
   data: CloudEventData,

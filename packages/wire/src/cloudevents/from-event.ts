@@ -1,5 +1,5 @@
-// An event of ours as a CloudEvent. One that came in as a CloudEvent goes out as it came: what it brought is never changed, and
-// it gains nothing but its place in its subject and its trace. One that was published our way tells all that an envelope does.
+// Converts an event to a CloudEvent. An event published as a CloudEvent keeps its attributes unchanged and gains only its
+// sequence and trace. Any other event has all the information of an envelope.
 import { decode } from "../encoding.ts";
 import type { EnvelopeFields } from "../envelope.ts";
 import { byName } from "../event-attributes.ts";
@@ -10,7 +10,7 @@ export interface CloudEventFields extends EnvelopeFields {
   readonly traceparent?: string | undefined;
 }
 
-/** `source` is that of events that have none of their own. */
+/** `source` is used for events without their own. */
 export function cloudEventFrom(event: CloudEventFields, source: string): CloudEvent {
   const { attributes = {}, subject, createdAt } = event;
   const isForeign = attributes.source !== undefined;
@@ -32,14 +32,14 @@ export function cloudEventFrom(event: CloudEventFields, source: string): CloudEv
   };
 }
 
-/** The same without its data, which is read where `dataref` points; one of its own stays. */
+/** The event with `dataref` instead of its data. An existing `dataref` is kept. */
 export function thinCloudEvent(event: CloudEventFields, source: string, dataref: string): CloudEvent {
   const whole = cloudEventFrom(event, source);
   const extensions = { dataref, ...whole.extensions };
   return { ...whole, extensions, data: { kind: "none" } };
 }
 
-/** What `payload` stands for. */
+/** Decodes `payload`. */
 export function eventData({
   payload,
   attributes,
@@ -48,7 +48,7 @@ export function eventData({
   if (encoding === undefined) return { kind: "json", json: payload };
   if (encoding === "none") return { kind: "none" };
   const text: unknown = JSON.parse(decoder.decode(payload));
-  if (typeof text !== "string") throw new TypeError(`Data in ${encoding} is kept as a string.`);
+  if (typeof text !== "string") throw new TypeError(`Data with encoding ${encoding} must be a string.`);
   if (encoding === "text") return { kind: "text", text };
   const bytes = decode("base64", text);
   if (bytes === null) throw new TypeError("The data is not base64.");
@@ -61,7 +61,7 @@ function ours({ tenant, apiVersion }: CloudEventFields): Record<string, Attribut
   return { tenantid: tenant, apiversion: apiVersion };
 }
 
-/** A sequence of its own is not ours to count. */
+/** An existing `sequence` is not replaced. */
 function place({
   subject,
   sequence,

@@ -1,4 +1,4 @@
-// CloudEvents 1.0.2 over HTTP: an event in the three modes, both ways. Pure.
+// CloudEvents 1.0.2 over HTTP: parses and serialises events in all three modes. Pure.
 export {
   type AttributeProblem,
   attributeProblems,

@@ -1,15 +1,15 @@
-// A CloudEvent as an event of ours: what our model has a place for goes there, everything else into its attributes, so that
-// `cloudEventFrom` gives back what came in.
+// Converts a CloudEvent to an event. Attributes without a field in our model are kept in `attributes`, so that `cloudEventFrom`
+// returns the original.
 import { encode } from "../encoding.ts";
 import type { EventAttributes } from "../event-attributes.ts";
 import { type CloudEvent, type Decoded, malformed } from "./cloud-event.ts";
 import { isJsonType, textProblem } from "./content-type.ts";
 
 export interface EventParts {
-  /** A type of ours; where the CloudEvent's own is none, that is in `attributes`. */
+  /** A valid event type. If the CloudEvent's type is not valid here, the original is in `attributes`. */
   readonly type: string;
   readonly subject: string | undefined;
-  /** What events are known by: `source` and `id`, with a space between, of which no source has one. */
+  /** The deduplication key: `source` and `id`, separated by a space, which no source contains. */
   readonly key: string;
   /** JSON. */
   readonly payload: Uint8Array;
@@ -18,12 +18,12 @@ export interface EventParts {
   readonly attributes: EventAttributes;
 }
 
-/** Refused is only data that no mode could carry on as what it is. */
+/** Rejects only data that no mode can represent. */
 export function eventPartsOf(event: CloudEvent, place = ""): Decoded<EventParts> {
   const { id, source, time, datacontenttype, dataschema, extensions, data } = event;
   const type = ownTypeOf(event.type);
   if (data.kind === "json" && datacontenttype !== undefined && !isJsonType(datacontenttype)) {
-    const message = `Data of ${datacontenttype} is no JSON: give it as a string, or its bytes as data_base64.`;
+    const message = `Data of ${datacontenttype} is not JSON: use a string, or data_base64 for bytes.`;
     return malformed(`${place}/data`, message);
   }
   const unsendable = data.kind === "text" ? textProblem(data.text, datacontenttype) : null;
@@ -44,10 +44,10 @@ export function eventPartsOf(event: CloudEvent, place = ""): Decoded<EventParts>
   };
 }
 
-/** Of characters that may be two units each: no type of ours has more than 128, so what is cut off is refused in any case. */
+/** In UTF-16 units. Event types have at most 128 characters, so a truncated type is rejected anyway. */
 const LONGER_THAN_ANY = 512;
 
-/** `com.Example.Order-Paid` is `com.example.order_paid` here: endpoints subscribe to lower-case words joined by dots. */
+/** `com.Example.Order-Paid` becomes `com.example.order_paid`: event types are lower-case words joined by dots. */
 export function ownTypeOf(type: string): string {
   return type
     .slice(0, LONGER_THAN_ANY)

@@ -1,5 +1,5 @@
-// Structured mode: the event is one JSON object. Its data is passed on by its bytes: parsed and written again it would lose
-// 1.0, large integers and the order of names.
+// Structured mode: the event is one JSON object. Its data is copied as bytes: parsing and serialising it
+// would lose 1.0, large integers and the order of members.
 import { decode, encode } from "../encoding.ts";
 import { isObject } from "../json/is-object.ts";
 import { escapePointer } from "../json/pointer.ts";
@@ -21,7 +21,7 @@ import { isJsonType } from "./content-type.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The same event gives the same bytes. */
+/** Deterministic: the same event has the same bytes. */
 export function encodeStructured(event: CloudEvent): Uint8Array<ArrayBuffer> {
   const { data, extensions } = event;
   let head = '{"specversion":"1.0"';
@@ -56,20 +56,20 @@ export function decodeStructured(body: Uint8Array): Decoded<CloudEvent> {
   return decodeMember(body, json.value, document.kind === "object" ? document.members : [], "");
 }
 
-/** How much is too much is for the caller to say, before it asks. */
+/** The caller limits the size. */
 export const ANY_SIZE = { depth: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
 
-/** An event out of a body that is JSON; `place` is the pointer to it. */
+/** Parses an event in a JSON body; `place` is its JSON pointer. */
 export function decodeMember(
   body: Uint8Array,
   parsed: unknown,
   members: RawMembers,
   place: string,
 ): Decoded<CloudEvent> {
-  if (!isObject(parsed)) return malformed(place, "A CloudEvent is a JSON object.");
+  if (!isObject(parsed)) return malformed(place, "A CloudEvent must be a JSON object.");
   if (Object.keys(parsed).length !== members.length) return givenTwice(body, members, place);
   const { data: _, data_base64: base64, ...rest } = parsed;
-  // null is absent
+  // null means absent
   const attributes = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null)) as Record<
     string,
     AttributeValue
@@ -106,7 +106,7 @@ function readBase64({ data }: Readonly<Record<string, unknown>>, base64: unknown
   return bytes === null ? "data_base64 is not base64." : { kind: "binary", bytes };
 }
 
-/** A string of a content type that is not JSON is text; anything else is JSON. */
+/** A string with a content type other than JSON is text; everything else is JSON. */
 function readData(
   body: Uint8Array,
   members: RawMembers,

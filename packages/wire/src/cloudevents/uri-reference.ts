@@ -1,6 +1,6 @@
-// URI references as RFC 3986 has them, part by part. Every pattern is linear: a source may be as long as the body.
+// Validates RFC 3986 URI references, part by part. Every pattern is linear, because a source may be as long as the body.
 
-/** None that is empty: no attribute may be. */
+/** Rejects the empty reference, because no attribute may be empty. */
 export function isUriReference(text: string): boolean {
   if (text === "") return false;
   const parts = PARTS.exec(text);
@@ -8,13 +8,13 @@ export function isUriReference(text: string): boolean {
   const [, scheme, authority, path = "", query = "", fragment = ""] = parts;
   if (scheme !== undefined && !SCHEME.test(scheme)) return false;
   if (authority !== undefined && !AUTHORITY.test(authority)) return false;
-  // §4.2: what stands before a colon would be a scheme
+  // §4.2: text before a colon would be a scheme
   const isRelative = scheme === undefined && authority === undefined;
   if (isRelative && (path.split("/", 1)[0] as string).includes(":")) return false;
   return PATH.test(path) && QUERY.test(query) && QUERY.test(fragment);
 }
 
-/** With a scheme, and something behind it. */
+/** Requires a scheme and a non-empty rest. */
 export function isAbsoluteUri(text: string): boolean {
   const scheme = PARTS.exec(text)?.[1];
   return scheme !== undefined && text.length > scheme.length + 1 && isUriReference(text);

@@ -1,7 +1,7 @@
 // Finds the scheme of a given request, for tools: `posthorn verify` and the dashboard. A receiver knows its scheme and
 // uses `verify`.
 import { headerNames } from "../headers.ts";
-import { explainRefusal } from "./explain.ts";
+import { explainFailure } from "./explain.ts";
 import { verifyingKeyBytes } from "./keys.ts";
 import { readSignature, valuesOf } from "./read-signature.ts";
 import type { Scheme } from "./scheme.ts";
@@ -32,8 +32,8 @@ export async function examine(request: ExaminedRequest): Promise<Finding[]> {
   // Several schemes read the same header, but only one was used: report that one.
   const valid = findings.filter(({ ok }) => ok);
   if (valid.length > 0) return valid;
-  const telling = findings.filter(({ reason }) => reason !== "header_missing" && reason !== "malformed");
-  return telling.length > 0 ? telling : findings;
+  const specific = findings.filter(({ reason }) => reason !== "header_missing" && reason !== "malformed");
+  return specific.length > 0 ? specific : findings;
 }
 
 /** The schemes whose signature header is present, valid or not. */
@@ -48,21 +48,21 @@ export function signedBy({ headers, headerPrefix }: Pick<VerifyInput, "headers" 
 async function tryScheme(scheme: Scheme, request: ExaminedRequest): Promise<Finding> {
   const { name } = scheme;
   if (scheme.signedUrls !== undefined && (request.url === undefined || request.method === undefined)) {
-    const message = "the URL is signed too, and was not given; say where the request was sent to";
+    const message = "the URL is signed too; pass the URL that the request was sent to";
     return { scheme: name, ok: false, reason: "url_missing", message };
   }
   const input = { ...request, scheme };
   const result = await verify(input);
-  if (result.ok) return { scheme: name, ok: true, reason: null, message: whatHolds(scheme, request) };
-  const { reason, hint } = await explainRefusal(input, result, "thorough");
+  if (result.ok) return { scheme: name, ok: true, reason: null, message: describeValid(scheme, request) };
+  const { reason, hint } = await explainFailure(input, result, "thorough");
   return { scheme: name, ok: false, reason, message: hint };
 }
 
-function whatHolds(scheme: Scheme, { headers, headerPrefix, toleranceSeconds }: ExaminedRequest): string {
+function describeValid(scheme: Scheme, { headers, headerPrefix, toleranceSeconds }: ExaminedRequest): string {
   const received = readSignature(scheme, headerNames(headerPrefix), headers);
   const isTimed =
     scheme.timeInBody !== undefined || ("signedAtMs" in received && received.signedAtMs !== null);
-  if (!isTimed) return "signed with the secret given; when, nobody knows, since the time is not signed";
-  const isLookedAt = toleranceSeconds !== Number.POSITIVE_INFINITY;
-  return `signed with the secret given${isLookedAt ? ", just now" : ""}`;
+  if (!isTimed) return "signed with the given secret; the time is not signed, so the age is unknown";
+  const isChecked = toleranceSeconds !== Number.POSITIVE_INFINITY;
+  return `signed with the given secret${isChecked ? ", within the tolerance" : ""}`;
 }

@@ -3,9 +3,9 @@ import nodeCrypto from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { generateSecret, generateSigningKey } from "../secrets.ts";
 import { vendors } from "../vendors/vendors.ts";
-import { explainRefusal } from "./explain.ts";
+import { explainFailure } from "./explain.ts";
 import { sign } from "./sign.ts";
-import { type Refusal, type VerifyInput, verify } from "./verify.ts";
+import { type FailedVerification, type VerifyInput, verify } from "./verify.ts";
 
 const SECRET = generateSecret();
 const NOW = new Date(1_700_000_000_000);
@@ -32,16 +32,16 @@ async function explanation(
   };
   const result = await verify(input);
   expect(result.ok).toBe(false);
-  return explainRefusal(input, result as Refusal);
+  return explainFailure(input, result as FailedVerification);
 }
 
 test.each([
-  ["a line end was added", '{"a":1}', '{"a":1}\n'],
-  ["a line end was added", '{"a":1}', '{"a":1}\r\n'],
-  ["line ends became CRLF", "{\n}", "{\r\n}"],
+  ["a line ending was added", '{"a":1}', '{"a":1}\n'],
+  ["a line ending was added", '{"a":1}', '{"a":1}\r\n'],
+  ["line endings became CRLF", "{\n}", "{\r\n}"],
   ["a byte order mark was added", '{"a":1}', '\u{feff}{"a":1}'],
-  ["its last line end is missing", '{"a":1}\n', '{"a":1}'],
-  ["written again with other spaces", '{"a":1}', '{ "a": 1 }'],
+  ["the last line ending is missing", '{"a":1}\n', '{"a":1}'],
+  ["serialised again with different white space", '{"a":1}', '{ "a": 1 }'],
 ])("the secret is right but %s", async (change, sent, came) => {
   expect(await explanation(sent, came)).toEqual({
     reason: "body_changed",
@@ -53,7 +53,10 @@ test("a change that is not usual and another secret cannot be told apart, and bo
   const changed = await explanation('{"a":1}', '{"a":2}');
   const another = await explanation('{"a":1}', '{"a":1}', { secrets: [generateSecret()] });
   expect(changed).toEqual(another);
-  expect(changed).toEqual({ reason: "no_match", hint: expect.stringContaining("the secret is another") });
+  expect(changed).toEqual({
+    reason: "no_match",
+    hint: expect.stringContaining("The secret belongs to another endpoint"),
+  });
 });
 
 test("white space around a secret is found", async () => {
@@ -73,11 +76,13 @@ test("too old and too new say by how many seconds", async () => {
   const at = (seconds: number) => ({ now: new Date(NOW.getTime() + seconds * 1000) });
   expect(await explanation("{}", "{}", at(301))).toEqual({
     reason: "too_old",
-    hint: expect.stringMatching(/older than allowed.*301 seconds in the past; 300 are allowed/),
+    hint: expect.stringMatching(
+      /older than the tolerance.*301 seconds in the past; the tolerance is 300 seconds/,
+    ),
   });
   expect(await explanation("{}", "{}", at(-400))).toEqual({
     reason: "too_new",
-    hint: expect.stringMatching(/in the future.*400 seconds in the future; 300 are allowed/),
+    hint: expect.stringMatching(/in the future.*400 seconds in the future; the tolerance is 300 seconds/),
   });
 });
 
@@ -117,20 +122,20 @@ test("for somebody unknown at most ten signatures are computed, and none for a l
   const body = '\u{feff}{"a":\r\n1}\r\n';
   const input: VerifyInput = { scheme: "t-v1", secrets, headers: {}, body: new TextEncoder().encode(body) };
   const headers = await sign({ ...MESSAGE, body: input.body, schemes: ["t-v1"], secrets: [SECRET] });
-  const refusal: Refusal = { ok: false, reason: "no_match", detail: "" };
+  const failure: FailedVerification = { ok: false, reason: "no_match", detail: "" };
   const computed = vi.spyOn(nodeCrypto, "createHmac");
   try {
-    await explainRefusal({ ...input, headers }, refusal);
+    await explainFailure({ ...input, headers }, failure);
     expect(computed.mock.calls.length).toBeGreaterThan(0);
     expect(computed.mock.calls.length).toBeLessThanOrEqual(10);
     computed.mockClear();
-    await explainRefusal({ ...input, headers, body: new Uint8Array(64 * 1024) }, refusal);
+    await explainFailure({ ...input, headers, body: new Uint8Array(64 * 1024) }, failure);
     expect(computed).toHaveBeenCalled();
     computed.mockClear();
     const tooLarge = { ...input, headers, body: new Uint8Array(64 * 1024 + 1) };
-    await explainRefusal(tooLarge, refusal);
+    await explainFailure(tooLarge, failure);
     expect(computed).not.toHaveBeenCalled();
-    await explainRefusal(tooLarge, refusal, "thorough");
+    await explainFailure(tooLarge, failure, "thorough");
     expect(computed).toHaveBeenCalledTimes(secrets.length - 1);
   } finally {
     computed.mockRestore();

@@ -1,7 +1,7 @@
 // Explains why a request was rejected, for the receiver's log and `posthorn verify`. The sender does not learn it.
 import { verifyingKeyBytes } from "./keys.ts";
 import { schemeNamed } from "./schemes.ts";
-import { type Refusal, type VerifyFailure, type VerifyInput, verify } from "./verify.ts";
+import { type FailedVerification, type VerifyFailure, type VerifyInput, verify } from "./verify.ts";
 
 export interface Explanation {
   readonly reason: VerifyFailure;
@@ -21,27 +21,27 @@ const LIMITS = {
 } as const;
 
 /** Takes the input and the result of `verify`. */
-export async function explainRefusal(
+export async function explainFailure(
   input: VerifyInput,
-  refusal: Refusal,
+  failure: FailedVerification,
   effort: Effort = "bounded",
 ): Promise<Explanation> {
-  const { reason, detail } = refusal;
+  const { reason, detail } = failure;
   if (reason === "no_match") return explainMismatch(input, effort);
   return { reason, hint: HINTS[reason] === undefined ? detail : `${HINTS[reason]}: ${detail}` };
 }
 
 const HINTS: Partial<Record<VerifyFailure, string>> = {
   too_old:
-    "the secret is right and the body untouched, but the timestamp is older than allowed. The request was kept and sent again, or a clock is wrong here",
+    "the signature is valid, but the timestamp is older than the tolerance. The request was delayed or replayed, or a clock is wrong",
   too_new:
-    "the secret is right and the body untouched, but the timestamp lies in the future. A clock is wrong here or at the sender",
+    "the signature is valid, but the timestamp is in the future. The clock of this machine or of the sender is wrong",
 };
 
 /** Undoes common changes of the body; if the signature matches then, that was the cause. Otherwise the secret is probably wrong. */
 async function explainMismatch(input: VerifyInput, effort: Effort): Promise<Explanation> {
   if (input.secrets.some((secret) => secret.trim() !== secret)) {
-    return { reason: "no_match", hint: "a secret given has white space around it, which is not part of it" };
+    return { reason: "no_match", hint: "a secret has leading or trailing white space" };
   }
   if (input.body.length > LIMITS[effort].bodyBytes) return { reason: "no_match", hint: NO_MATCH };
   const scheme = typeof input.scheme === "string" ? schemeNamed(input.scheme) : input.scheme;
@@ -50,33 +50,33 @@ async function explainMismatch(input: VerifyInput, effort: Effort): Promise<Expl
   const timeless = { ...input, secrets, toleranceSeconds: Number.POSITIVE_INFINITY };
   for (const [change, undone] of usualChanges(input.body)) {
     if ((await verify({ ...timeless, body: undone })).ok) {
-      const hint = `the secret is right, but the body was changed on the way: ${change}`;
+      const hint = `the secret is right, but the body was changed in transit: ${change}`;
       return { reason: "body_changed", hint };
     }
   }
   if (scheme.signedUrls !== undefined) {
     return {
       reason: "no_match",
-      hint: `${NO_MATCH}. The URL is signed too, and was taken to be ${input.url}`,
+      hint: `${NO_MATCH}. The URL is signed too; the URL used was ${input.url}`,
     };
   }
   return { reason: "no_match", hint: NO_MATCH };
 }
 
 const NO_MATCH =
-  "no secret given has signed these bytes. Either the secret is another endpoint's or was rotated, or the body was changed; verify the raw bytes, before any JSON parser touches them";
+  "none of the given secrets signed these bytes. The secret belongs to another endpoint or was rotated, or the body was changed; verify the raw bytes, before any JSON parser";
 
 function* usualChanges(body: Uint8Array): Generator<[change: string, undone: Uint8Array]> {
   // A byte order mark is one of the changes, so decoding must keep it.
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
   const bytes = (changed: string): Uint8Array => new TextEncoder().encode(changed);
-  if (/\r?\n$/.test(text)) yield ["a line end was added", bytes(text.replace(/\r?\n$/, ""))];
-  if (text.includes("\r\n")) yield ["line ends became CRLF", bytes(text.replaceAll("\r\n", "\n"))];
+  if (/\r?\n$/.test(text)) yield ["a line ending was added", bytes(text.replace(/\r?\n$/, ""))];
+  if (text.includes("\r\n")) yield ["line endings became CRLF", bytes(text.replaceAll("\r\n", "\n"))];
   if (text.startsWith("\u{feff}")) yield ["a byte order mark was added", bytes(text.slice(1))];
-  yield ["its last line end is missing", bytes(`${text}\n`)];
+  yield ["the last line ending is missing", bytes(`${text}\n`)];
   try {
     yield [
-      "the JSON was parsed and written again with other spaces",
+      "the JSON was parsed and serialised again with different white space",
       bytes(JSON.stringify(JSON.parse(text))),
     ];
   } catch {

@@ -1,4 +1,4 @@
-// Signing where there is no node:crypto: test requests for a receiver, tools, the browser.
+// Signs with Web Crypto, for test requests, tools and the browser.
 import { encode } from "../encoding.ts";
 import { headerNames } from "../headers.ts";
 import type { Scheme, SignedMessage } from "./scheme.ts";
@@ -8,12 +8,12 @@ import { writeSignatureHeaders } from "./write-headers.ts";
 
 export interface SignInput extends SignedMessage {
   readonly schemes: readonly (Scheme | string)[];
-  /** The one that retires soonest first. */
+  /** Ordered by expiry, soonest first. */
   readonly secrets: readonly string[];
   readonly headerPrefix?: string;
 }
 
-/** The signature headers of a request. Throws when a scheme finds no secret it can sign with. */
+/** Returns the signature headers of a request. Throws if a scheme has no usable secret. */
 export async function sign(input: SignInput): Promise<Record<string, string>> {
   const names = headerNames(input.headerPrefix);
   const headers: Record<string, string> = {};
@@ -25,7 +25,7 @@ export async function sign(input: SignInput): Promise<Record<string, string>> {
   return headers;
 }
 
-/** Of a text alone, as some senders want their question answered. Throws when the scheme cannot sign with the secret. */
+/** Signs a text alone, as some vendors' verification requests require. Throws if the secret is not usable. */
 export async function signText(scheme: Scheme, secret: string, text: string): Promise<string> {
   const message = { id: "", timestamp: "", body: new TextEncoder().encode(text) };
   const ofBody: Scheme = { ...scheme, signedParts: ({ body }) => [body] };

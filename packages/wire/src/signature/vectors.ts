@@ -1,10 +1,10 @@
-// Signatures published by others, as data: what this package signs is checked against them, not against itself.
+// Test vectors published by vendors and specifications.
 
 export interface SignatureVector {
   readonly source: string;
   readonly scheme: string;
   readonly secret: string;
-  /** What a receiver verifies with, when it is not the secret. */
+  /** The receiver's key, if it differs from the secret. */
   readonly publicKey?: string;
   readonly id: string;
   readonly timestamp: string;

@@ -1,4 +1,4 @@
-// The receiver's question: did the holder of one of these secrets send exactly these bytes, and just now?
+// Verifies that a request was signed with one of the given secrets, within the tolerance.
 import { decode } from "../encoding.ts";
 import { headerNames } from "../headers.ts";
 import { sha256Of } from "./own-crypto.ts";
@@ -12,23 +12,23 @@ export interface VerifyInput {
   readonly scheme: Scheme | string;
   /** Names in any case. A `Headers` object or the plain object of a Node request. */
   readonly headers: HeaderSource;
-  /** The bytes as they came; JSON that was parsed and written again is another body. */
+  /** The raw bytes; JSON that was parsed and serialised again does not verify. */
   readonly body: Uint8Array;
-  /** All that may have signed, so that a secret can be changed without a gap. */
+  /** All accepted secrets, to allow rotation. */
   readonly secrets: readonly string[];
-  /** Needed, with `url`, only by schemes that sign the URL. */
+  /** Required, like `url`, by schemes that sign the URL. */
   readonly method?: string | undefined;
   /** As the sender addressed it: https, public host name, path and query. */
   readonly url?: string | undefined;
   readonly headerPrefix?: string;
-  /** Default 300, into the past and the future. `Infinity` for requests that waited in a queue. */
+  /** Default 300, in both directions. `Infinity` for requests that waited in a queue. */
   readonly toleranceSeconds?: number;
   readonly now?: Date;
 }
 
 /**
- * `too_old` and `too_new` are said only of a request that was truly signed; `body_changed` only by
- * `explainRefusal`, which looks closer at `no_match`.
+ * `too_old` and `too_new` occur only with a valid signature. `explainFailure` returns `body_changed` for some cases of
+ * `no_match`.
  */
 export type VerifyFailure =
   | "header_missing"
@@ -38,16 +38,16 @@ export type VerifyFailure =
   | "too_old"
   | "too_new";
 
-export interface Refusal {
+export interface FailedVerification {
   readonly ok: false;
   readonly reason: VerifyFailure;
-  /** For the log, never for the sender: which header, what is wrong with it, by how many seconds. */
+  /** For the log, not for the sender: the header, the problem, the difference in seconds. */
   readonly detail: string;
 }
 
-export type VerifyResult = { readonly ok: true } | Refusal;
+export type VerifyResult = { readonly ok: true } | FailedVerification;
 
-/** Throws only for wrong arguments: no secret this scheme can use, no URL where it is signed, a tolerance that is no number. */
+/** Throws only for invalid arguments: no usable secret, a missing URL, an invalid tolerance. */
 export async function verify(input: VerifyInput): Promise<VerifyResult> {
   const scheme = typeof input.scheme === "string" ? schemeNamed(input.scheme) : input.scheme;
   const keys = await usableKeys(scheme, input.secrets);
@@ -64,15 +64,15 @@ export async function verify(input: VerifyInput): Promise<VerifyResult> {
     for (const key of keys) matched = (await matchesAny(scheme, key, content, signatures)) || matched;
   }
   if (!matched) {
-    return { ok: false, reason: "no_match", detail: "no secret given has signed these bytes" };
+    return { ok: false, reason: "no_match", detail: "none of the given secrets signed these bytes" };
   }
-  if (!(await isBodyPromised(scheme, message))) {
-    const detail = "the URL was signed, but the body is not the one whose SHA-256 it holds";
+  if (!(await hasSignedDigest(scheme, message))) {
+    const detail = "the URL is signed, but the body does not match the SHA-256 in it";
     return { ok: false, reason: "body_changed", detail };
   }
   const signedAtMs = scheme.timeInBody === undefined ? received.signedAtMs : timeInBody(scheme, body);
   if (typeof signedAtMs === "string") return malformed(signedAtMs);
-  return untimely(signedAtMs, tolerance, input.now ?? new Date()) ?? { ok: true };
+  return checkAge(signedAtMs, tolerance, input.now ?? new Date()) ?? { ok: true };
 }
 
 async function usableKeys(scheme: Scheme, secrets: readonly string[]): Promise<Key[]> {
@@ -87,16 +87,16 @@ async function usableKeys(scheme: Scheme, secrets: readonly string[]): Promise<K
 
 function checkedTolerance(seconds = 300): number {
   if (seconds >= 0) return seconds;
-  throw new RangeError(`toleranceSeconds is a number from 0 to Infinity, not ${seconds}.`);
+  throw new RangeError(`toleranceSeconds must be a number from 0 to Infinity, not ${seconds}.`);
 }
 
-/** True unless the signed text holds a digest in place of the body, and the body has another. */
-async function isBodyPromised(scheme: Scheme, message: SignedMessage): Promise<boolean> {
+/** False if the signed text contains a digest that does not match the body. */
+async function hasSignedDigest(scheme: Scheme, message: SignedMessage): Promise<boolean> {
   const digest = scheme.bodyDigest?.(message) ?? null;
   if (digest === null) return true;
   const actual = await sha256Of(message.body as Uint8Array<ArrayBuffer>);
-  const promised = decode("hex", digest);
-  return promised !== null && equalInConstantTime(promised, actual);
+  const signed = decode("hex", digest);
+  return signed !== null && equalInConstantTime(signed, actual);
 }
 
 /** Milliseconds, or a description of the problem. The body is verified by now, so parsing it is safe. */
@@ -107,18 +107,18 @@ function timeInBody(scheme: Scheme, body: Uint8Array): number | string {
   try {
     value = JSON.parse(new TextDecoder().decode(body));
   } catch {
-    return `the body is not JSON, and should hold the time in ${path.join(".")}`;
+    return `the body is not JSON, so there is no time in ${path.join(".")}`;
   }
   for (const name of path) value = (value as Record<string, unknown> | null | undefined)?.[name];
   const text = typeof value === "number" || typeof value === "string" ? String(value) : "";
   return readTimeMs(text, format) ?? `the time in ${path.join(".")} of the body ${timeProblem(text, format)}`;
 }
 
-function untimely(signedAtMs: number | null, tolerance: number, now: Date): Refusal | null {
+function checkAge(signedAtMs: number | null, tolerance: number, now: Date): FailedVerification | null {
   if (signedAtMs === null) return null;
   const age = Math.floor(now.getTime() / 1000) - Math.floor(signedAtMs / 1000);
   if (Math.abs(age) <= tolerance) return null;
   const [reason, direction] = age > 0 ? (["too_old", "past"] as const) : (["too_new", "future"] as const);
-  const detail = `the timestamp lies ${Math.abs(age)} seconds in the ${direction}; ${tolerance} are allowed`;
+  const detail = `the timestamp is ${Math.abs(age)} seconds in the ${direction}; the tolerance is ${tolerance} seconds`;
   return { ok: false, reason, detail };
 }

@@ -1,5 +1,4 @@
-// The algorithms on WebCrypto, which browsers, workers and every server runtime have; HMACs on the runtime's own where it
-// has them.
+// The algorithms on Web Crypto, which every runtime has; HMACs use the runtime's native crypto if available, which is faster.
 import { BoundedMap } from "../bounded-map.ts";
 import { signingKeyBytes, verifyingKeyBytes } from "./keys.ts";
 import { ownHmac } from "./own-crypto.ts";
@@ -7,9 +6,9 @@ import type { Scheme, SignedMessage, SignedPart } from "./scheme.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Not by the name that browsers' types have for it: Node's, without them, have none. */
+/** Derived, because `CryptoKey` is missing from Node's types without the DOM library. */
 type WebKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
-/** Bytes: of an HMAC that the runtime makes by itself. */
+/** Bytes for an HMAC with the runtime's native crypto. */
 export type Key = WebKey | Bytes;
 
 const HMAC = {
@@ -17,15 +16,15 @@ const HMAC = {
   "hmac-sha1": { name: "HMAC", hash: "SHA-1", own: "sha1" },
 } as const;
 const encoder = new TextEncoder();
-// RFC 8410 §7: an ed25519 private key in PKCS #8 is this and the 32 bytes of the seed.
+// RFC 8410 §7: an ed25519 private key in PKCS #8 is this prefix and the 32-byte seed.
 const PKCS8_HEAD = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
-/** Null when the secret is not one that this scheme signs with. */
+/** Null if this scheme cannot sign with the secret. */
 export function signingKey(scheme: Scheme, secret: string): Promise<Key | null> {
   return keyFor(scheme, secret, "sign");
 }
 
-/** Null when the secret is not one that this scheme verifies with. */
+/** Null if this scheme cannot verify with the secret. */
 export function verifyingKey(scheme: Scheme, secret: string): Promise<Key | null> {
   return keyFor(scheme, secret, "verify");
 }
@@ -40,7 +39,7 @@ export async function signBytes(scheme: Scheme, key: Key, content: Bytes): Promi
   return new Uint8Array(await crypto.subtle.sign(name, key as WebKey, content));
 }
 
-/** True when one of the signatures is that of the content under the key. */
+/** True if one of the signatures is valid for the content and the key. */
 export async function matchesAny(
   scheme: Scheme,
   key: Key,
@@ -59,11 +58,11 @@ export async function matchesAny(
   return matched;
 }
 
-/** What was signed, once for each way in which the sender may have spelt the URL. */
+/** The signed content, once for each form in which the sender may have written the URL. */
 export function signedContents(scheme: Scheme, message: SignedMessage): Bytes[] {
   if (scheme.signedUrls === undefined) return [joinParts(scheme.signedParts(message))];
   if (message.url === undefined || message.method === undefined) {
-    throw new TypeError(`The scheme "${scheme.name}" signs the URL: give method and url.`);
+    throw new TypeError(`The scheme "${scheme.name}" signs the URL: pass method and url.`);
   }
   return scheme.signedUrls(message.url).map((url) => joinParts(scheme.signedParts({ ...message, url })));
 }
@@ -81,8 +80,8 @@ function joinParts(parts: readonly SignedPart[]): Bytes {
   return bytes;
 }
 
-// Importing a key costs three times the HMAC of 1 KB. Secrets come from settings, not from requests, so that a
-// receiver holds a handful; the bound is for a process that serves many.
+// Importing a key costs three times the HMAC of 1 KB. Secrets come from settings, not from requests, so a
+// receiver has few; the bound is for a process that serves many.
 const MAX_KEYS_OF_A_KIND = 1_000;
 const imported = new Map<string, BoundedMap<string, Key | null>>();
 
@@ -112,7 +111,7 @@ async function importKey(scheme: Scheme, secret: string, use: "sign" | "verify")
   return crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", false, ["sign"]);
 }
 
-/** The time taken does not tell how many leading bytes were right. */
+/** Takes the same time wherever the first difference is. */
 export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

@@ -1,5 +1,5 @@
 // Discord: `X-Signature-Ed25519: <hex>` over time and body; the secret is the application's public key in hex.
-// Interactions have a signed id in the body; webhook events have none, so their digest is it.
+// Interactions have a signed id in the body; webhook events have none, so their id is the body's digest.
 import { single } from "../signature/formats.ts";
 import type { Vendor } from "./vendor.ts";
 
@@ -23,7 +23,7 @@ export const discord: Vendor = {
   hasStableBody: false,
   challenges: [
     { when: [{ at: { body: ["type"] }, is: PING }], status: 204, answer: null },
-    // In a webhook event, 1 says that there is an event.
+    // A webhook event has type 1 and an `event` member.
     {
       when: [
         { at: { body: ["type"] }, is: INTERACTION_PING },

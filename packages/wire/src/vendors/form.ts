@@ -1,10 +1,10 @@
-// The text that Twilio signs of a form: names and values sorted by name, without separators, equal pairs once.
+// The text of a form that Twilio signs: names and values sorted by name, without separators, equal pairs once.
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 // Twilio sends about 30. Sorting more would be wasted work during a flood of invalid requests.
 const MAX_PARAMETERS = 1_000;
 
-/** Returns the body itself if it is not such a form: then no sender has signed it this way. */
+/** Returns the body itself if it is not a form that Twilio would sign. */
 export function sortedParameters(body: Uint8Array): string | Uint8Array {
   let text: string;
   try {

@@ -1,5 +1,5 @@
-// GitHub: `X-Hub-Signature-256: sha256=<hex>` over the body alone. Delivery id and event name stand in headers that
-// are not signed, and there is no time: who has one request can send it again under another id, for ever.
+// GitHub: `X-Hub-Signature-256: sha256=<hex>` over the body alone. Delivery id and event name are in unsigned
+// headers, and no time is signed: a captured request can be replayed under another id at any time.
 import { sha256 } from "../signature/sha256.ts";
 import type { Vendor } from "./vendor.ts";
 

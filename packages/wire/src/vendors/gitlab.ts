@@ -1,5 +1,5 @@
-// GitLab: `X-Gitlab-Token: <secret>`, and nothing is signed: who has one request can send any other, for ever. `Idempotency-Key`
-// is the same at every attempt, and there since version 17.4.
+// GitLab: `X-Gitlab-Token: <secret>`, and nothing is signed: a captured request contains the secret. `Idempotency-Key`
+// (GitLab 17.4 and newer) is the same for every attempt.
 import { verbatim } from "../signature/formats.ts";
 import type { Vendor } from "./vendor.ts";
 

@@ -1,5 +1,5 @@
 // HubSpot v3: `X-HubSpot-Signature-v3: <base64>` over method, URL, body and the time in milliseconds. The body is a list
-// of events whose `eventId` alone is not unique, says HubSpot.
+// of events; according to HubSpot `eventId` alone is not unique.
 import { single } from "../signature/formats.ts";
 import type { Vendor } from "./vendor.ts";
 
@@ -20,11 +20,11 @@ export const hubspot: Vendor = {
   time: [{ at: { body: ["occurredAt"] }, format: "milliseconds" }],
   data: [],
   isBatch: true,
-  // `attemptNumber` counts.
+  // `attemptNumber` differs between attempts.
   hasStableBody: false,
 };
 
-/** HubSpot signs the URL with : / ? @ ! $ ' ( ) * , ; decoded, and with every other escape as it is. */
+/** HubSpot signs the URL with : / ? @ ! $ ' ( ) * , ; decoded and all other escapes unchanged. */
 function decodeSome(url: string): string {
   return url.replace(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi, decodeURIComponent);
 }

@@ -1,5 +1,5 @@
-// Linear: `Linear-Signature: <hex>` over the body, which holds the time in milliseconds. The delivery's id stands in a
-// header that is not signed: within the tolerance, who has a request can send it again under another id.
+// Linear: `Linear-Signature: <hex>` over the body, which contains the time in milliseconds. The delivery id is in an
+// unsigned header: within the tolerance, a captured request can be replayed under another id.
 import { single } from "../signature/formats.ts";
 import { sha256 } from "../signature/sha256.ts";
 import type { Vendor } from "./vendor.ts";
@@ -21,6 +21,6 @@ export const linear: Vendor = {
     { at: { body: ["webhookTimestamp"] }, format: "milliseconds" },
   ],
   data: [["data"]],
-  // `webhookTimestamp` is the time of sending.
+  // `webhookTimestamp` differs between attempts.
   hasStableBody: false,
 };

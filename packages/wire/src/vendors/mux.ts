@@ -8,6 +8,6 @@ export const mux: Vendor = {
   type: [{ body: ["type"] }],
   time: [{ at: { body: ["created_at"] }, format: "rfc3339" }],
   data: [["data"]],
-  // `attempts` lists those before.
+  // `attempts` lists the earlier attempts.
   hasStableBody: false,
 };

@@ -15,6 +15,6 @@ export const paddle: Vendor = {
   type: [{ body: ["event_type"] }],
   time: [{ at: { body: ["occurred_at"] }, format: "rfc3339" }],
   data: [["data"]],
-  // A replay has another `notification_id`.
+  // `notification_id` differs in a replay.
   hasStableBody: false,
 };

@@ -1,5 +1,5 @@
-// Shopify: `X-Shopify-Hmac-Sha256: <base64>` over the body alone. Id, topic and time stand in headers that are not
-// signed: who has one request can send it again under another id, for ever.
+// Shopify: `X-Shopify-Hmac-Sha256: <base64>` over the body alone. Id, topic and time are in unsigned headers:
+// a captured request can be replayed under another id at any time.
 import { single } from "../signature/formats.ts";
 import { sha256 } from "../signature/sha256.ts";
 import type { Vendor } from "./vendor.ts";

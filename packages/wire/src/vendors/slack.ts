@@ -1,5 +1,5 @@
 // Slack: `X-Slack-Signature: v0=<hex>` over `v0:<seconds>:<body>`. Events have a signed id in the body; slash commands
-// and interactions are forms without one, but each has a `trigger_id` of its own, so that their digest is unique.
+// and interactions are forms without one, but each has its own `trigger_id`, so the body's digest is unique.
 import { single } from "../signature/formats.ts";
 import { tV1 } from "../signature/t-v1.ts";
 import type { Vendor } from "./vendor.ts";

@@ -1,5 +1,5 @@
-// Square: `x-square-hmacsha256-signature: <base64>` over URL and body. The id is in the body, so it is signed; there
-// is no time, so that a replay is stopped only by remembering ids.
+// Square: `x-square-hmacsha256-signature: <base64>` over URL and body. The id is in the body, so it is signed; no
+// time is signed, so only remembered ids prevent a replay.
 import { single } from "../signature/formats.ts";
 import type { Vendor } from "./vendor.ts";
 

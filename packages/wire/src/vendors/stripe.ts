@@ -6,12 +6,12 @@ export const stripe: Vendor = {
   scheme: { ...tV1, name: "stripe", headers: { signature: () => "Stripe-Signature" } },
   id: [{ body: ["id"] }],
   type: [{ body: ["type"] }],
-  // Thin events write `created` as RFC 3339.
+  // In thin events `created` is RFC 3339.
   time: [
     { at: { body: ["created"] }, format: "seconds" },
     { at: { body: ["created"] }, format: "rfc3339" },
   ],
   data: [["data"]],
-  // `pending_webhooks` counts down.
+  // `pending_webhooks` differs between attempts.
   hasStableBody: false,
 };

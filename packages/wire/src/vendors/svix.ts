@@ -1,5 +1,5 @@
-// Svix: Standard Webhooks under `svix-*` header names. The id is signed; type and data are what the sender's
-// payload calls so, and need not be there.
+// Svix: Standard Webhooks under `svix-*` header names. The id is signed. Type and data depend on the
+// sender's payload and are optional.
 import { standardWebhooks } from "../signature/standard-webhooks.ts";
 import type { Vendor } from "./vendor.ts";
 

@@ -1,5 +1,5 @@
 // Twilio: `X-Twilio-Signature: <base64 of HMAC-SHA1>` over the URL and, for forms, their sorted parameters without
-// separators; for JSON the URL holds `bodySHA256`. There is no time and no signed id: the digest of what was signed is it.
+// separators; for JSON the URL contains `bodySHA256`. No time or id is signed, so the id is the digest of the signed text.
 import { single } from "../signature/formats.ts";
 import { sortedParameters } from "./form.ts";
 import type { Vendor } from "./vendor.ts";
@@ -15,7 +15,7 @@ export const twilio: Vendor = {
     signedParts: ({ url = "", body }) => (BODY_DIGEST.test(url) ? [url] : [url, sortedParameters(body)]),
     headers: { signature: () => "X-Twilio-Signature" },
     signedUrls: (url) => [url, withOtherPort(url)],
-    // Twilio's SDK takes JSON only with its digest in the URL.
+    // Twilio's SDK accepts JSON only with its digest in the URL.
     urlToSend: (url, bodySha256) => `${url}${url.includes("?") ? "&" : "?"}bodySHA256=${bodySha256}`,
     bodyDigest: ({ url = "" }) => BODY_DIGEST.exec(url)?.[1] ?? null,
     format: single(""),
@@ -33,7 +33,7 @@ export const twilio: Vendor = {
   hasStableBody: false,
 };
 
-/** Twilio leaves the port out, or writes the standard one, where the URL that was configured does not. */
+/** Twilio may omit the port or add the default port, unlike the configured URL. */
 function withOtherPort(url: string): string {
   const [, scheme = "", host = "", port = "", rest = ""] =
     /^(https?:\/\/)((?:[^/?#@]*@)?(?:\[[^\]]*\]|[^/?#:@]*))(:\d*)?(.*)$/is.exec(url) ?? [];

@@ -1,4 +1,4 @@
-// Twitch EventSub: `Twitch-Eventsub-Message-Signature: sha256=<hex>` over id, time and body, so that both are signed.
+// Twitch EventSub: `Twitch-Eventsub-Message-Signature: sha256=<hex>` over id, time and body.
 import { sha256 } from "../signature/sha256.ts";
 import type { Vendor } from "./vendor.ts";
 
@@ -24,6 +24,6 @@ export const twitch: Vendor = {
   time: [{ at: { header: "Twitch-Eventsub-Message-Timestamp" }, format: "rfc3339" }],
   data: [["event"]],
   hasStableBody: true,
-  // Only a question has one; the header that says so is not signed.
+  // Only a verification request has `challenge`; the message type header is not signed.
   challenges: [{ when: [], status: 200, answer: { echo: ["challenge"] } }],
 };

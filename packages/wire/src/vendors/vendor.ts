@@ -1,40 +1,39 @@
-// The description of a vendor's webhooks, without code that computes. Receivers parse such
-// requests by it, and a sender can make them.
+// The declarative description of a vendor's webhooks. Receivers parse requests with it, and test senders create them.
 import type { Scheme } from "../signature/scheme.ts";
 import type { TimeFormat } from "../signature/time.ts";
 
-/** To add one: a file with such an object, a line in `vendors.ts`, and a test against the vendor's own code. */
+/** To add a vendor: a file with this object, a line in `vendors.ts`, and a test against the vendor's own code. */
 export interface Vendor {
-  /** Its name is the vendor's. */
+  /** Named after the vendor. */
   readonly scheme: Scheme;
-  /** Of each list the first that is there counts. */
-  readonly id: readonly IdPlace[];
-  readonly type: readonly (Place | { readonly fixed: string })[];
-  readonly time: readonly { readonly at: Place; readonly format: TimeFormat }[];
-  /** Paths to what a handler calls `data`; the whole body when none is there. */
+  /** The first field that is present is used; the same applies to `type`, `time` and `data`. */
+  readonly id: readonly VendorIdField[];
+  readonly type: readonly (VendorField | { readonly fixed: string })[];
+  readonly time: readonly { readonly at: VendorField; readonly format: TimeFormat }[];
+  /** Paths of the handler's `data`; the whole body if none is present. */
   readonly data: readonly Path[];
-  /** Set when the body is a JSON array of events. */
+  /** Set if the body is a JSON array of events. */
   readonly isBatch?: true;
-  /** False where deliveries of one event may differ in their bytes, as when the body counts the attempts. */
+  /** False if attempts of one event may differ in their bytes, for example because the body contains an attempt number. */
   readonly hasStableBody: boolean;
-  /** Signed questions that are no events; the first that fits is answered. */
+  /** Signed verification requests that are not events. The first match determines the response. */
   readonly challenges?: readonly Challenge[];
 }
 
 export type Path = readonly string[];
 
-export type Place =
-  /** Not signed, unless it is the scheme's own id header. */
+export type VendorField =
+  /** Not signed, except for the scheme's id header. */
   | { readonly header: string }
-  /** A member of the body, or of an event in a batch; of a form, its parameter. */
+  /** A member of the body, or of an event in a batch; a parameter of a form. */
   | { readonly body: Path }
-  /** Several members joined with a hyphen, where only all of them together are unique. */
+  /** Several members joined with a hyphen, if only the combination is unique. */
   | { readonly joined: readonly Path[] };
 
-/** `signed` is SHA-256 of what was signed: for forms, of which other bytes can say the same. */
-export type IdPlace = Place | { readonly digest: "body" | "signed" };
+/** `signed` is the SHA-256 of the signed text, for forms, which can be encoded in several ways. */
+export type VendorIdField = VendorField | { readonly digest: "body" | "signed" };
 
-/** The text at a path and its HMAC under the secret that signed the question, under the names that JSON has for them. */
+/** A JSON response with the text at a path and its HMAC under the secret that signed the request, under the given names. */
 export interface SignedEcho {
   readonly signed: Path;
   readonly text: string;
@@ -42,9 +41,9 @@ export interface SignedEcho {
 }
 
 export interface Challenge {
-  /** Each holds; null: absent. */
-  readonly when: readonly { readonly at: Place; readonly is: string | null }[];
+  /** All conditions must hold; null means absent. */
+  readonly when: readonly { readonly at: VendorField; readonly is: string | null }[];
   readonly status: 200 | 204;
-  /** The text at a path of the body, without which it is no challenge; that and its signature, as JSON; JSON; or nothing. */
+  /** The text at a path of the body (required), that text with its signature, fixed JSON, or an empty body. */
   readonly answer: { readonly echo: Path } | SignedEcho | { readonly json: string } | null;
 }

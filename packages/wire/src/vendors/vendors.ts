@@ -1,4 +1,4 @@
-// The vendors there are: receivers read their webhooks, and endpoints can be made to sign as they do.
+// The registry of vendors: receivers parse their webhooks, and endpoints can sign with their schemes.
 import { discord } from "./discord.ts";
 import { github } from "./github.ts";
 import { gitlab } from "./gitlab.ts";

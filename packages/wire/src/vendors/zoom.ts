@@ -1,5 +1,5 @@
-// Zoom: `x-zm-signature: v0=<hex>` over `v0:<seconds>:<body>`. There is no id, but the body has a time in milliseconds and is the
-// same when it is sent again, so that its digest is unique.
+// Zoom: `x-zm-signature: v0=<hex>` over `v0:<seconds>:<body>`. There is no id, but the body contains a time in
+// milliseconds and is the same for every attempt, so its digest is unique.
 import { single } from "../signature/formats.ts";
 import { slack } from "./slack.ts";
 import type { Vendor } from "./vendor.ts";

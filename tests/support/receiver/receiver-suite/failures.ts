@@ -143,7 +143,7 @@ export function failureTests(current: () => Desk): void {
     await desk.send(hung, receiver);
     await eventually(() => desk.failures.length, 1);
     late.open();
-    const refusal = expect.stringContaining("The handler has ended, and with it the transaction");
+    const refusal = expect.stringContaining("The handler has ended, and so has its transaction");
     expect(await Promise.all(refusals)).toEqual([refusal, refusal]);
     expect(await desk.effects()).toEqual(["done"]);
   });

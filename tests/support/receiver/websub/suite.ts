@@ -191,16 +191,16 @@ export function subscriberSuite(open: () => Promise<SubscriptionWorld>): void {
         "five redirects are followed and not a sixth",
         { status: 308, headers: { location: "/hub" } },
         6,
-        "5 redirects",
+        "more than 5 times",
       ],
       [
         "302 leads nowhere, since it would make a GET",
         { status: 302, headers: { location: "/hub" } },
         1,
-        "answered 302",
+        "returned HTTP 302",
       ],
-      ["307 without a place", { status: 307 }, 1, "without a place"],
-      ["a refusal has its reason", { status: 403, body: "not you" }, 1, "answered 403: not you"],
+      ["307 without a Location", { status: 307 }, 1, "without a valid Location"],
+      ["a refusal has its reason", { status: 403, body: "not you" }, 1, "returned HTTP 403: not you"],
     ])("%s", async (_, page, times, message) => {
       const { hub, subscriber, topic, failures } = await opened();
       hub.answers("/hub", page);
@@ -224,7 +224,7 @@ export function subscriberSuite(open: () => Promise<SubscriptionWorld>): void {
 
     test.each([
       ["names no hub", { body: "<feed/>" }, "names no hub"],
-      ["is away", { status: 500 }, "answered 500"],
+      ["is away", { status: 500 }, "returned HTTP 500"],
     ])("a page that %s is kept and asked again after a minute, two, four", async (_, page, message) => {
       const { hub, subscriber, topic, elapse } = await opened();
       const url = hub.page("/later", page);
@@ -246,7 +246,7 @@ export function subscriberSuite(open: () => Promise<SubscriptionWorld>): void {
       const { hub, subscriber, failures } = await opened({ requestTimeoutMs: 50 });
       const url = hub.page("/silent", () => new Promise(() => {}));
       await subscriber.subscribe(url);
-      expect(failures).toEqual([expect.stringMatching(/could not be asked/)]);
+      expect(failures).toEqual([expect.stringMatching(/The request to .* failed/)]);
     });
   });
 

@@ -43,7 +43,7 @@ describe("a handler's tx works in its turn, and is refused after it", () => {
     });
     expect((await receiver.receive(await signedDelivery())).status).toBe(200);
     const late = async () => await execute(kept as Tx, "insert into effects (effect) values ('late')");
-    await expect(late()).rejects.toThrow("The handler has ended, and with it the transaction");
+    await expect(late()).rejects.toThrow("The handler has ended, and so has its transaction");
     expect(await effects?.read()).toEqual(["in time"]);
   }
 
@@ -56,7 +56,7 @@ describe("a handler's tx works in its turn, and is refused after it", () => {
       tx.release();
     });
     expect((await receiver.receive(await signedDelivery())).status).toBe(500);
-    expect(failures).toMatchObject([{ message: expect.stringContaining("A handler called release()") }]);
+    expect(failures).toMatchObject([{ message: expect.stringContaining("A handler called tx.release()") }]);
     expect(await effects?.read()).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ function pendingAfter(applied: number, schema: string) {
   const known = migrations(schema);
   if (applied > known.length) {
     throw new Error(
-      `The schema "${schema}" is of version ${applied}, and this @posthorn/receiver knows ${known.length}. Run the newer one.`,
+      `The schema "${schema}" has version ${applied}, but this @posthorn/receiver supports ${known.length}. Update the package.`,
     );
   }
   return known[applied];
@@ -54,7 +54,7 @@ async function run(query: Query, sql: string, schema: string): Promise<void> {
   } catch (error) {
     if (sqlState(error) !== "42501") throw error;
     throw new Error(
-      `The schema "${schema}" cannot be migrated: ${(error as Error).message}. Let someone who may run: ` +
+      `The schema "${schema}" cannot be migrated: ${(error as Error).message}. Ask a role with the privilege to run: ` +
         `create schema "${schema}" authorization <this role>; or give the name of a schema of yours: postgresStore(pool, { schema }).`,
       { cause: error },
     );

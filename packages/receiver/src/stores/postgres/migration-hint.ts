@@ -12,7 +12,7 @@ export function withMigrationHint<Tx>(db: PostgresDatabase<Tx>, schema: string):
       query(text, values).catch((error) => {
         if (!missing.has(sqlState(error) ?? "")) throw error;
         throw new Error(
-          `The schema "${schema}" of the receiver's store is not there, or not of this version: run store.migrate() first.`,
+          `The schema "${schema}" of the receiver's store is missing or outdated: run store.migrate() first.`,
           { cause: error },
         );
       });

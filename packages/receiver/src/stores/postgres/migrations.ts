@@ -42,7 +42,7 @@ export function inSchema(text: string, schema: string): string {
 export function checkSchema(schema: string): void {
   if (/^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(schema)) return;
   throw new TypeError(
-    `The schema name ${JSON.stringify(schema)} cannot be used. Give letters, digits, _ and -, at most 63, not a digit first.`,
+    `The schema name ${JSON.stringify(schema)} is not valid. Use at most 63 letters, digits, _ and -, not starting with a digit.`,
   );
 }
 

@@ -34,7 +34,7 @@ export function poolDatabase(pool: PgPool): PostgresDatabase<PgClient> {
       const client = await pool.connect();
       if (typeof client?.release !== "function") {
         throw new TypeError(
-          "postgresStore was given a Client of pg. Give it a Pool: each handler needs a connection.",
+          "postgresStore received a pg Client. Pass a Pool: each handler needs its own connection.",
         );
       }
       // Otherwise a connection that is lost while idle would end the process.
@@ -91,7 +91,7 @@ const CLOSE_WAIT_MS = 1_000;
 /** For handlers: the next one to get the connection would work in this one's transaction. */
 function refuseRelease(): never {
   throw new Error(
-    "A handler called release() of the connection it was given as `tx`. Leave that to the receiver: it releases it when the transaction is over.",
+    "A handler called tx.release(). Leave that to the receiver, which releases the connection when the transaction ends.",
   );
 }
 

@@ -29,7 +29,7 @@ test("a Client in place of a Pool is refused when it matters", async () => {
   const client = { query: () => {}, connect: async () => undefined };
   await expect(
     postgresStore(client as never).transactions?.finish({} as never, async () => {}),
-  ).rejects.toThrow(/Give it a Pool/);
+  ).rejects.toThrow(/Pass a Pool/);
 });
 
 test("a handler's transaction has the type of the library's own", () => {

@@ -95,7 +95,7 @@ function databaseOf(given: PgPool | PostgresDatabase<unknown>): PostgresDatabase
     if ("connect" in given) return poolDatabase(given) as PostgresDatabase<unknown>;
   }
   throw new TypeError(
-    "postgresStore takes a Pool of pg, or one of drizzleDatabase(db, sql), kyselyDatabase(db), knexDatabase(knex) and " +
+    "postgresStore needs a Pool from pg, drizzleDatabase(db, sql), kyselyDatabase(db), knexDatabase(knex) or " +
       "prismaDatabase(prisma).",
   );
 }

@@ -48,7 +48,7 @@ export class TransactionLimit {
         this.#waiting.delete(begin);
         reject(
           new Error(
-            `All ${this.#most} transactions were at work for ${maxWaitMs} ms. Give the pool more connections, or raise maxTransactions.`,
+            `All ${this.#most} transactions were in use for ${maxWaitMs} ms. Increase the pool size, or raise maxTransactions.`,
           ),
         );
       };

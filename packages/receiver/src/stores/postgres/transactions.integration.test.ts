@@ -133,7 +133,7 @@ describe("a pool of four", () => {
     onTestFinished(() => void vi.useRealTimers());
     const patient = transactions.finish(claim, async () => {});
     const turnedAway = expect(transactions.run(messageWith(), terms, async () => {})).rejects.toThrow(
-      "All 1 transactions were at work for 10000 ms. Give the pool more connections, or raise maxTransactions.",
+      "All 1 transactions were in use for 10000 ms. Increase the pool size, or raise maxTransactions.",
     );
     vi.advanceTimersByTime(10_000);
     await turnedAway;
@@ -161,8 +161,8 @@ describe("a handler that", () => {
     const { store } = await byPg();
     const ends = (statement: string) =>
       transactionsOf(store).run(messageWith(), terms, async (tx) => void (await tx.query(statement)));
-    await expect(ends("commit")).rejects.toThrow(/ended the transaction it was given/);
-    await expect(ends("rollback")).rejects.toThrow(/ended the transaction it was given/);
+    await expect(ends("commit")).rejects.toThrow(/ended its transaction/);
+    await expect(ends("rollback")).rejects.toThrow(/ended its transaction/);
     await expect(ends("rollback; begin; insert into effects (effect) values ('x')")).rejects.toThrow(/ended/);
   });
 
@@ -203,7 +203,7 @@ describe.each([
       await effects?.write(tx, "half");
       await execute(tx, "select 1 / 0").then(undefined, () => {});
     });
-    await expect(swallowing).rejects.toThrow(/caught an error of PostgreSQL and went on/);
+    await expect(swallowing).rejects.toThrow(/caught a PostgreSQL error and continued/);
     expect(await effects?.read()).toEqual([]);
     expect((await store.claim(message, terms)).kind).toBe("claimed");
   });
@@ -227,7 +227,7 @@ describe.each([
       terms,
       async (tx) => void (await execute(tx, "rollback")),
     );
-    await expect(ending).rejects.toThrow(/ended the transaction it was given/);
+    await expect(ending).rejects.toThrow(/ended its transaction/);
     expect((await store.claim(message, terms)).kind).toBe("claimed");
   });
 
@@ -239,13 +239,13 @@ describe.each([
       await execute(tx, "commit");
       throw new Error("second half failed");
     });
-    await expect(committing).rejects.toThrow(/ended the transaction .* second half failed/);
+    await expect(committing).rejects.toThrow(/ended its transaction.* second half failed/);
     const beginning = transactionsOf(store).run(anew, ordered, async (tx) => {
       await execute(tx, "commit");
       await execute(tx, "begin");
       await effects?.write(tx, "undone");
     });
-    await expect(beginning).rejects.toThrow(/ended the transaction it was given/);
+    await expect(beginning).rejects.toThrow(/ended its transaction/);
     expect(await effects?.read()).toEqual(["half"]);
 
     const failure = { error: "half", next: { kind: "release" } } as const;
@@ -271,7 +271,7 @@ describe.each([
       await execute(tx, "commit");
       throw new Error("second half failed");
     });
-    await expect(committing).rejects.toThrow(/ended the transaction .* second half failed/);
+    await expect(committing).rejects.toThrow(/ended its transaction.* second half failed/);
     expect(await store.fail(claim, { error: "half", next: { kind: "retry", afterMs: 0 } })).toBe(true);
     expect(await store.claimDue(1, terms)).toMatchObject([{ message: claim.message, tries: 1 }]);
   });
@@ -294,7 +294,7 @@ describe.each([
 test.each(["commit", "rollback"] as const)("a handler that calls %s of Knex is told why not", async (end) => {
   const { store } = await byKnex();
   const ending = transactionsOf(store).run(messageWith(), terms, async (tx) => void (await tx[end]()));
-  await expect(ending).rejects.toThrow(/ended the transaction it was given/);
+  await expect(ending).rejects.toThrow(/ended its transaction/);
 });
 
 describe("a connection that is lost", () => {

@@ -120,8 +120,8 @@ function explained(error: unknown): unknown {
   if (state === "PH001") return new Error(endedByHandler, cause);
   if (state === "25P02") {
     return new Error(
-      "The handler caught an error of PostgreSQL and went on, but its transaction could not be committed any more and was " +
-        "rolled back. Pass the error on, or put what may fail behind a savepoint.",
+      "The handler caught a PostgreSQL error and continued, but its transaction was already aborted and has been rolled back. " +
+        "Rethrow the error, or use a savepoint for statements that may fail.",
       cause,
     );
   }
@@ -133,9 +133,9 @@ function explainedFailure(error: unknown, own: unknown): unknown {
   const isRequest =
     own instanceof PermanentFailure || own instanceof RetryLater || own instanceof EndpointGone;
   if (isRequest || !(error instanceof TransactionEnded)) return own;
-  return new Error(`${endedByHandler} Afterwards it failed: ${String(own)}`, { cause: own });
+  return new Error(`${endedByHandler} Then it failed: ${String(own)}`, { cause: own });
 }
 
 const endedByHandler =
-  "The handler ended the transaction it was given, so its writes and the done mark were not one. Leave commit and " +
+  "The handler ended its transaction, so its writes and the completion were not committed together. Leave commit and " +
   "rollback to the receiver: return to commit, throw to roll back.";

@@ -45,12 +45,14 @@ test("any other error is passed on, and not tried again", async () => {
 test("a client that never answers does not hold up its caller", async () => {
   const never = () => new Promise(() => {});
   const run = scriptRunner({ evalsha: never, eval: never }, "{shop}", 20);
-  await expect(run(sum, 1)).rejects.toThrow("Redis did not answer within 20 ms");
+  await expect(run(sum, 1)).rejects.toThrow("Redis did not respond within 20 ms");
 });
 
 test("what is no client, a prefix with braces or without anything, and no time, are refused with what to do", () => {
   for (const client of [{}, { get: () => {} }, null]) {
-    expect(() => redisStore(client as unknown as RedisClient)).toThrow("a client of ioredis, or of redis 4");
+    expect(() => redisStore(client as unknown as RedisClient)).toThrow(
+      "a client from ioredis, or from redis 4",
+    );
   }
   const client = { evalsha: async () => 0, eval: async () => 0 };
   for (const prefix of ["", "{shop}", "a}"]) {

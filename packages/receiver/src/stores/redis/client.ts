@@ -80,7 +80,7 @@ function evaluator(client: RedisClient, key: string): Evaluator {
 }
 
 function notAClient(): TypeError {
-  return new TypeError("redisStore needs a client of ioredis, or of redis 4 or later.");
+  return new TypeError("redisStore needs a client from ioredis, or from redis 4 or newer.");
 }
 
 async function within(timeoutMs: number, act: () => Promise<unknown>): Promise<unknown> {
@@ -88,7 +88,9 @@ async function within(timeoutMs: number, act: () => Promise<unknown>): Promise<u
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       reject(
-        new Error(`Redis did not answer within ${timeoutMs} ms. Is it reachable, and the client connected?`),
+        new Error(
+          `Redis did not respond within ${timeoutMs} ms. Check that it is reachable and the client is connected.`,
+        ),
       );
     }, timeoutMs);
   });

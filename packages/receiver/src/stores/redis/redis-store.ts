@@ -61,7 +61,7 @@ class RedisStore implements Store<never> {
     rejectUnknownOptions("redisStore", options, redisStoreOptionNames);
     const { prefix = "posthorn:receiver", timeoutMs = 5_000 } = options;
     if (!/^[^{}]+$/.test(prefix)) {
-      throw new TypeError(`prefix must be some text without braces, and is ${JSON.stringify(prefix)}.`);
+      throw new TypeError(`prefix must be a non-empty string without braces, not ${JSON.stringify(prefix)}.`);
     }
     this.#run = scriptRunner(client, `{${prefix}}`, wholeNumber("timeoutMs", timeoutMs, 1, 600_000));
     this.deadLetters = redisDeadLetters(this.#run);
@@ -72,7 +72,7 @@ class RedisStore implements Store<never> {
     const policy = String(await this.#run(evictionScript));
     if (!policy.startsWith("allkeys")) return;
     throw new Error(
-      `This Redis drops keys when its memory is full (maxmemory-policy ${policy}), among them messages that were acknowledged. Set it to noeviction, or use another Redis.`,
+      `This Redis evicts keys when its memory is full (maxmemory-policy ${policy}), including acknowledged messages. Set the policy to noeviction, or use another Redis.`,
     );
   }
 

@@ -28,7 +28,7 @@ test.each<[what: string, error: unknown]>([
 test("what is no connection, and a wait that is none, are refused with what to do", () => {
   for (const db of [null, {}, { exec: () => {} }]) {
     expect(() => sqliteStore(db as unknown as SqliteConnection)).toThrow(
-      "new Database(file) of better-sqlite3",
+      "new Database(file) from better-sqlite3",
     );
   }
   const db = { exec: () => {}, prepare: () => ({ run: () => ({ changes: 0 }), all: () => [] }) };

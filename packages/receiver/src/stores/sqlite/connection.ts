@@ -22,7 +22,7 @@ export class Connection {
   constructor(db: SqliteConnection) {
     if (typeof db?.exec !== "function" || typeof db?.prepare !== "function") {
       throw new TypeError(
-        "sqliteStore needs a connection with exec and prepare: new Database(file) of better-sqlite3, or new DatabaseSync(file) of node:sqlite.",
+        "sqliteStore needs a connection with exec and prepare: new Database(file) from better-sqlite3, or new DatabaseSync(file) from node:sqlite.",
       );
     }
     this.#db = db;
@@ -58,9 +58,12 @@ export class Connection {
       return this.#db.prepare(sql);
     } catch (error) {
       if (!/no such table: posthorn_receiver_/.test(String(error))) throw error;
-      throw new Error("This SQLite database has no tables of the receiver yet: run store.migrate() first.", {
-        cause: error,
-      });
+      throw new Error(
+        "The receiver's tables are missing in this SQLite database: run store.migrate() first.",
+        {
+          cause: error,
+        },
+      );
     }
   }
 }

@@ -3,10 +3,10 @@ import type { Claim, ClaimOptions } from "../../store.ts";
 import type { Connection } from "./connection.ts";
 import { decideOrder } from "./decide-claim.ts";
 import type { Messages } from "./messages.ts";
-import type { Place, Subjects } from "./subjects.ts";
+import type { SubjectPosition, Subjects } from "./subjects.ts";
 
 /** A due message. */
-interface Due extends Place {
+interface Due extends SubjectPosition {
   readonly rowid: number;
   readonly at: number;
   readonly state: "running" | "waiting";
@@ -125,6 +125,6 @@ export class Inbox {
 }
 
 /** Null for messages without a sequence. */
-function subjectName({ source, subject, sequence }: Place): string | null {
+function subjectName({ source, subject, sequence }: SubjectPosition): string | null {
   return subject === null || sequence === null ? null : JSON.stringify([source, subject]);
 }

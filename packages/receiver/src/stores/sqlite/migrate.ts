@@ -50,7 +50,7 @@ export function migrate(connection: Connection): void {
   const version = Number(known?.version ?? 0);
   if (version > steps.length) {
     throw new Error(
-      `The receiver's tables are of version ${version}, and this @posthorn/receiver knows ${steps.length}. Update it.`,
+      `The receiver's tables have version ${version}, but this @posthorn/receiver supports ${steps.length}. Update the package.`,
     );
   }
   for (const step of steps.slice(version)) connection.exec(step);

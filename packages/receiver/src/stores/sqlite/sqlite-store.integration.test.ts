@@ -86,7 +86,7 @@ describe.each(libraries)("by %s", (library) => {
         others = Promise.allSettled([impatient.claim(other, terms), impatient.accept(other, terms)]);
         await impatient.deadLetters.count();
       });
-      await expect(waiting).rejects.toThrow("A handler must not wait for the store it runs in");
+      await expect(waiting).rejects.toThrow("A handler must not wait for its own store");
       const missed = { status: "rejected", reason: expect.objectContaining({ name: "QueueTimeout" }) };
       expect(await others).toEqual([missed, missed]);
       expect(await impatient.deadLetters.count()).toBe(0);
@@ -176,7 +176,7 @@ describe.each(libraries)("by %s", (library) => {
     test("a connection that somebody else uses is named as the cause", async () => {
       world.connection.exec("begin");
       await expect(world.store.claim(messageWith(), terms)).rejects.toThrow(
-        "a connection for the store alone",
+        "a separate connection for the store",
       );
       world.connection.exec("rollback");
       await claimed(world.store, messageWith());

@@ -4,7 +4,7 @@ import type { Connection } from "./connection.ts";
 import type { SubjectRecord } from "./decide-claim.ts";
 
 /** A message that may have a sequence. */
-export interface Place extends MessageKey {
+export interface SubjectPosition extends MessageKey {
   readonly subject: string | null;
   readonly sequence: number | null;
 }
@@ -16,7 +16,7 @@ export class Subjects {
     this.#connection = connection;
   }
 
-  find({ source, subject }: Place, now: number): SubjectRecord {
+  find({ source, subject }: SubjectPosition, now: number): SubjectRecord {
     const known = this.#connection.first<{ last_sequence: number }>(
       "select last_sequence from posthorn_receiver_subjects where source = ? and subject = ?",
       source,
@@ -37,7 +37,7 @@ export class Subjects {
     };
   }
 
-  advance({ source, subject, sequence }: Place, now: number): void {
+  advance({ source, subject, sequence }: SubjectPosition, now: number): void {
     this.#connection.run(
       `insert into posthorn_receiver_subjects (source, subject, last_sequence, last_seen_at)
        values (?, ?, ?, ?)

@@ -19,7 +19,7 @@ export class QueueTimeout extends Error {
 
   constructor(waitedMs: number) {
     super(
-      `The SQLite store had no turn for ${waitedMs} ms, because a handler was at work in its transaction. A handler must not wait for the store it runs in, such as for deadLetters.count(); if it only takes long, raise queueWaitMs.`,
+      `The SQLite store waited ${waitedMs} ms for a handler's transaction. A handler must not wait for its own store, for example for deadLetters.count(). If the handler is only slow, raise queueWaitMs.`,
     );
   }
 }
@@ -68,7 +68,7 @@ export class TransactionQueue {
       this.#connection.exec(`release ${savepoint}`);
     } catch (error) {
       throw new Error(
-        "The handler ended the transaction it was given. Leave commit and rollback to the receiver: it commits when the handler returns, and rolls back when it throws.",
+        "The handler ended its transaction. Leave commit and rollback to the receiver: return to commit, throw to roll back.",
         { cause: error },
       );
     }
@@ -99,7 +99,7 @@ export class TransactionQueue {
     } catch (error) {
       if (!/within a transaction/.test(String(error))) throw error;
       throw new Error(
-        "The store's SQLite connection is in a transaction that the store did not begin. Open a connection for the store alone.",
+        "The store's SQLite connection is in a transaction that the store did not begin. Open a separate connection for the store.",
         { cause: error },
       );
     }
