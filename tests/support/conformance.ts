@@ -225,7 +225,7 @@ export function testConformance(openPlace: () => Promise<Place>, { isDirect = tr
     }
     const [gone, kept] = ids as [string, string];
     await eventually("maintenance has a leader", () => isLedBySomebody());
-    await (hooks as Instance).engine?.tidyUp();
+    await (hooks as Instance).engine?.runMaintenance();
     await expect(hooks.events.get(gone)).rejects.toMatchObject({ code: "event_not_found" });
     const dead = await deliveryOf(kept);
     expect([dead.state, dead.attempts.length]).toEqual(["dead", 1]);

@@ -14,7 +14,7 @@ import type { ValidEvent } from "./event/validate.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
 import { Relay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
-import { Upkeep } from "./maintenance/upkeep.ts";
+import { Maintenance } from "./maintenance/maintenance.ts";
 import type { AttemptOutcome, PreparedRequest, Uuid } from "./model.ts";
 import { createAlertChannel } from "./notify/alert-channel.ts";
 import type { Channel } from "./notify/channel.ts";
@@ -75,7 +75,7 @@ export class Engine implements EngineAccess {
   readonly #lockingPublisher: Publisher;
   readonly #relay: Relay;
   readonly #batcher: Batcher;
-  readonly #upkeep: Upkeep;
+  readonly #maintenance: Maintenance;
   readonly #replayer: Replayer;
   readonly #notifier: Notifier;
   readonly #services: readonly DestinationService[];
@@ -139,19 +139,19 @@ export class Engine implements EngineAccess {
     this.#relay = new Relay({ db, logger, fanOut, onLostReply });
     const services = options.createServices(this);
     this.#services = delivers ? services : [];
-    this.#upkeep = new Upkeep({
+    this.#maintenance = new Maintenance({
       db,
       logger,
       workerId: () => this.#worker.workerId,
       nowMs: () => clock.nowMs(),
       retention: config.retention,
-      others: Object.assign({}, ...services.map(({ upkeep }) => upkeep)),
+      others: Object.assign({}, ...services.map(({ maintenanceTasks }) => maintenanceTasks)),
     });
     this.#replayer = new Replayer({
       db,
       logger,
       loadRoutes: targets.ofTenants,
-      leads: () => this.#upkeep.leads,
+      leads: () => this.#maintenance.leads,
       onQueued: (endpointId, owner) => this.notifyDueDelivery(endpointId, owner),
     });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
@@ -198,7 +198,7 @@ export class Engine implements EngineAccess {
     catalogue.keepFresh(true);
     await this.#catalogueLoop.start();
     await this.#worker.start();
-    await this.#upkeep.start();
+    await this.#maintenance.start();
     await this.#replayer.start();
     await this.#notifier.start();
     await this.#lookForOperators();
@@ -227,7 +227,7 @@ export class Engine implements EngineAccess {
     await this.#replayer.stop();
     this.#options.catalogue.keepFresh(false);
     await this.#catalogueLoop.stop();
-    await this.#upkeep.stop();
+    await this.#maintenance.stop();
     const abort = setTimeout(() => this.#abort.abort(), graceMs);
     await Promise.all([
       this.#worker.stop(graceMs),
@@ -298,22 +298,22 @@ export class Engine implements EngineAccess {
 
   /** One process of an installation leads maintenance. */
   get isMaintenanceLeader(): boolean {
-    return this.#upkeep.leads;
+    return this.#maintenance.leads;
   }
 
   /** Runs all maintenance now, if this process leads it. */
-  async tidyUp(): Promise<void> {
-    await this.#upkeep.turn();
+  async runMaintenance(): Promise<void> {
+    await this.#maintenance.runNow();
   }
 
   /** Does now what the loops do periodically; resolves when no claimed delivery is left in memory. */
   async runAllDue(): Promise<void> {
-    for (const service of this.#services) await service.turn();
-    await this.#relay.turn();
-    await this.#replayer.turn();
-    await this.#batcher.turn();
-    await this.#worker.lookNow();
-    await this.#worker.quiet();
-    await this.#notifier.turn();
+    for (const service of this.#services) await service.runNow();
+    await this.#relay.runNow();
+    await this.#replayer.runNow();
+    await this.#batcher.runNow();
+    await this.#worker.runNow();
+    await this.#worker.whenIdle();
+    await this.#notifier.runNow();
   }
 }

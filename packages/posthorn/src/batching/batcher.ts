@@ -71,8 +71,8 @@ export class Batcher {
     this.#loop.wake();
   }
 
-  turn(): Promise<void> {
-    return this.#loop.turn();
+  runNow(): Promise<void> {
+    return this.#loop.runNow();
   }
 
   /** Counts events until a batch is full: a query per event would cost more than a batch saves. */

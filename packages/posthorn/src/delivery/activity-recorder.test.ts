@@ -71,7 +71,7 @@ test("attempts of one period become one row per endpoint and one for the install
   await recorder.start();
   for (const endpoint of [2, 1, 2]) recorder.note(settled(endpoint));
   recorder.note(settled(1, { kind: "retry", delayMs: 1, isFailure: false }));
-  await recorder.turn();
+  await recorder.runNow();
   expect(writes).toEqual([
     [
       { width: 60, atMs: 600_000, endpoint: INSTALLATION, success: 3 },
@@ -80,7 +80,7 @@ test("attempts of one period become one row per endpoint and one for the install
       { width: 300, atMs: 600_000, endpoint: endpointOf(2), success: 2 },
     ],
   ]);
-  await recorder.turn();
+  await recorder.runNow();
   expect(writes).toHaveLength(1);
   await recorder.stop();
 });
@@ -93,7 +93,7 @@ test("attempts on both sides of a five-minute boundary are written to both perio
   recorder.note(settled(1));
   clock.ms = 600_000;
   recorder.note(settled(1));
-  await recorder.turn();
+  await recorder.runNow();
   expect(writes.flat().map(({ width, atMs, success }) => [width, atMs, success])).toEqual([
     [60, 540_000, 1],
     [60, 600_000, 1],
@@ -110,8 +110,8 @@ test("a write is limited to its maximum of rows, oldest first, and the next one 
   const recorder = recorderOf(db, { ms: 0 }, { rowsAtOnce: 2 });
   await recorder.start();
   for (const endpoint of [5, 4, 3]) recorder.note(settled(endpoint));
-  await recorder.turn();
-  await recorder.turn();
+  await recorder.runNow();
+  await recorder.runNow();
   const endpoints = writes.map((rows) => rows.map((row) => row.endpoint).filter((id) => id !== INSTALLATION));
   expect(endpoints).toEqual([[endpointOf(4), endpointOf(5)], [endpointOf(3)]]);
   await recorder.stop();
@@ -122,7 +122,7 @@ test("endpoints beyond the limit count for the installation only", async () => {
   const recorder = recorderOf(db, { ms: 0 }, { tallies: 2 });
   await recorder.start();
   for (const endpoint of [1, 2, 3, 3]) recorder.note(settled(endpoint));
-  await recorder.turn();
+  await recorder.runNow();
   const rows = writes.flat().filter(({ width }) => width === 300);
   expect(rows.map(({ endpoint, success }) => [endpoint, success])).toEqual([
     [INSTALLATION, 4],
@@ -139,12 +139,12 @@ test("a database outage loses no counts, and memory stays within the limit", asy
   await recorder.start();
   state.isAway = true;
   recorder.note(settled(1));
-  await recorder.turn();
+  await recorder.runNow();
   recorder.note(settled(1));
   recorder.note(settled(2));
   for (let endpoint = 3; endpoint < 50; endpoint += 1) recorder.note(settled(endpoint));
   state.isAway = false;
-  await recorder.turn();
+  await recorder.runNow();
   const rows = writes.flat().filter(({ width }) => width === 300);
   expect(rows).toMatchObject([
     { endpoint: INSTALLATION, success: 50 },
@@ -171,7 +171,7 @@ test("stopping writes what is not written yet", async () => {
   const { db, writes } = database();
   const recorder = recorderOf(db, { ms: 0 });
   await recorder.start();
-  await recorder.turn();
+  await recorder.runNow();
   recorder.note(settled(1));
   await recorder.stop();
   expect(writes).toHaveLength(1);

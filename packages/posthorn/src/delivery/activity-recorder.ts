@@ -6,7 +6,7 @@ import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import { withTimeout } from "../service/with-timeout.ts";
 import type { Queryable } from "../storage/database.ts";
-import { addActivity, INSTALLATION, type Stretch, WIDTHS } from "../storage/queries/activity/add.ts";
+import { type ActivityBucket, addActivity, INSTALLATION, WIDTHS } from "../storage/queries/activity/add.ts";
 
 export interface ActivityRecorderOptions {
   readonly db: Queryable;
@@ -63,13 +63,13 @@ export class ActivityRecorder {
 
   /** Writes a last time, within a time limit. */
   async stop(): Promise<void> {
-    await withTimeout(LAST_WRITE_MS, this.turn());
+    await withTimeout(LAST_WRITE_MS, this.runNow());
     await this.#loop.stop();
   }
 
   /** Writes now what is not written yet. */
-  turn(): Promise<void> {
-    return this.#loop.turn();
+  runNow(): Promise<void> {
+    return this.#loop.runNow();
   }
 
   /** Takes 0.1 µs. A delivery that the receiver postponed counts neither as a success nor as a failure. */
@@ -117,7 +117,7 @@ export class ActivityRecorder {
     if (minutes.length === 0 && tallies.length === 0) return false;
     this.#writing = tallies.length;
     try {
-      await addActivity(this.#options.db, stretchesOf(minutes, tallies));
+      await addActivity(this.#options.db, activityBucketsOf(minutes, tallies));
     } catch (error) {
       this.#keep(minutes, tallies);
       throw error;
@@ -171,7 +171,7 @@ function addTo(tally: Tally, more: Tally): void {
  * The installation is counted per minute and per five minutes. Rows of the same key are merged, because one statement
  * cannot write a row twice.
  */
-function stretchesOf(minutes: readonly Tally[], tallies: readonly Tally[]): Stretch[] {
+function activityBucketsOf(minutes: readonly Tally[], tallies: readonly Tally[]): ActivityBucket[] {
   const fives = new Map<number, Tally>();
   for (const minute of minutes) {
     const atMs = beginOf(minute.atMs, WIDTHS.five);

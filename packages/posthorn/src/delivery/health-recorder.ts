@@ -42,8 +42,8 @@ export class HealthRecorder {
   }
 
   /** Writes now what is not written yet. */
-  turn(): Promise<void> {
-    return this.#loop.turn();
+  runNow(): Promise<void> {
+    return this.#loop.runNow();
   }
 
   async #record(): Promise<boolean> {

@@ -115,10 +115,10 @@ export class LaneKeeper {
   }
 
   /** Does now what the loops do periodically. */
-  async lookNow(): Promise<void> {
-    await this.#surveying.turn();
-    await this.#acquiring.turn();
-    await this.#fetching.turn();
+  async runNow(): Promise<void> {
+    await this.#surveying.runNow();
+    await this.#acquiring.runNow();
+    await this.#fetching.runNow();
   }
 
   /** Finds what this worker owns in the database but not in memory, after replies may have been lost. */

@@ -311,7 +311,7 @@ export class Lanes {
   }
 
   /** Resolves when no delivery is waiting, in flight or unsettled. */
-  async quiet(): Promise<void> {
+  async whenIdle(): Promise<void> {
     if (this.#heldIds.size === 0) return;
     await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }

@@ -142,7 +142,7 @@ export class Lease {
 
   /** Renews the lease now. A reaped worker has a new id afterwards. */
   async check(): Promise<void> {
-    await this.#loop.turn();
+    await this.#loop.runNow();
   }
 
   async #heartbeat(): Promise<boolean> {

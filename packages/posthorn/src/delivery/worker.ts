@@ -164,18 +164,18 @@ export class Worker implements LaneOwner {
   }
 
   /** Does now what the loops do periodically. */
-  async lookNow(): Promise<void> {
+  async runNow(): Promise<void> {
     await this.#lease.check();
-    await this.#keeper.lookNow();
+    await this.#keeper.runNow();
     this.#lanes.pump();
   }
 
   /** Resolves when no claimed delivery and no unwritten health or activity is left in memory. */
-  async quiet(): Promise<void> {
-    await this.#lanes.quiet();
+  async whenIdle(): Promise<void> {
+    await this.#lanes.whenIdle();
     await Promise.all(this.#disabling);
-    await this.#recorder.turn();
-    await this.#activity.turn();
+    await this.#recorder.runNow();
+    await this.#activity.runNow();
   }
 
   claiming<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -354,7 +354,7 @@ export class Worker implements LaneOwner {
       }
       const leftMs = deadline - performance.now();
       if (leftMs <= 0 || this.#lanes.heldIds.size === 0) return;
-      await withTimeout(Math.min(leftMs, drainStepMs), this.#lanes.quiet());
+      await withTimeout(Math.min(leftMs, drainStepMs), this.#lanes.whenIdle());
     }
   }
 

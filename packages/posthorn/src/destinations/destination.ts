@@ -82,11 +82,11 @@ export interface DestinationService {
   /** True if it publishes events: then it stops before publishing stops. */
   readonly publishes: boolean;
   /** Periodic clean-up by name, run by the process that leads maintenance. */
-  readonly upkeep: Readonly<Record<string, () => Promise<void>>>;
+  readonly maintenanceTasks: Readonly<Record<string, () => Promise<void>>>;
   start(): Promise<void>;
   stop(graceMs: number): Promise<void>;
   /** Looks for work now. */
   wake(): void;
   /** Does now everything that is due; resolves when it is done. */
-  turn(): Promise<void>;
+  runNow(): Promise<void>;
 }

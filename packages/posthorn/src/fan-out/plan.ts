@@ -29,7 +29,7 @@ export interface Plan {
 export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneOwner): Plan {
   const plan: Planned[] = [];
   const collected: Collected[] = [];
-  const hoped = new Map<Uuid, number>();
+  const ifGainedCounts = new Map<Uuid, number>();
   const subjects = new Set<string>();
   for (const event of batch.events) {
     // parsed once per event, and only if a target has a filter
@@ -54,10 +54,10 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneOw
       }
       const isOrdered = target.ordering === "fifo" && canBeOrdered(event, batch);
       const reservation = lanes.reserve(target);
-      const isHoped = reservation.claim === claim.ifGained;
-      if (isHoped) hoped.set(endpointId, (hoped.get(endpointId) ?? 0) + 1);
+      const isIfGained = reservation.claim === claim.ifGained;
+      if (isIfGained) ifGainedCounts.set(endpointId, (ifGainedCounts.get(endpointId) ?? 0) + 1);
       // a gained lane holds no more in memory than an owned one
-      const isTooMany = isHoped && (hoped.get(endpointId) ?? 0) > laneCapacity(target);
+      const isTooMany = isIfGained && (ifGainedCounts.get(endpointId) ?? 0) > laneCapacity(target);
       const isBehind = isOrdered && !isFirst(`${endpointId} ${event.subject}`, subjects);
       if (isBehind && reservation.claim === claim.mine) lanes.unreserve(endpointId);
       plan.push({

@@ -41,8 +41,8 @@ export class Relay {
     this.#loop.wake();
   }
 
-  turn(): Promise<void> {
-    return this.#loop.turn();
+  runNow(): Promise<void> {
+    return this.#loop.runNow();
   }
 
   async #relay(): Promise<boolean> {

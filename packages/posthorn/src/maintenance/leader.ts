@@ -52,8 +52,8 @@ export class Leader implements Service {
   }
 
   /** Resolves after a renewal that started later than this call. */
-  turn(): Promise<void> {
-    return this.#loop.turn();
+  runNow(): Promise<void> {
+    return this.#loop.runNow();
   }
 
   async #hold(): Promise<boolean> {

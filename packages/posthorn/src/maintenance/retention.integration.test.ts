@@ -50,12 +50,12 @@ async function clockTo(ms: number): Promise<void> {
 /** Advances past the retention period and runs maintenance. */
 async function outliveTheDay(): Promise<void> {
   await clockTo(endOfDay + retentionDays * dayMs + hourMs);
-  await tidyUp();
+  await runMaintenance();
 }
 
-async function tidyUp(): Promise<void> {
+async function runMaintenance(): Promise<void> {
   expect(instance.hooks.engine?.isMaintenanceLeader).toBe(true);
-  await instance.hooks.engine?.tidyUp();
+  await instance.hooks.engine?.runMaintenance();
 }
 
 let places = 0;
@@ -105,12 +105,12 @@ const nameOfDay = () => new Date(endOfDay - dayMs).toISOString().slice(0, 10).re
 test("finished history exists until the end of the retention period, and its space is freed after it", async () => {
   const { event, delivery } = await publishTo([200]);
   await clockTo(endOfDay + retentionDays * dayMs - 60_000);
-  await tidyUp();
+  await runMaintenance();
   expect((await instance.hooks.deliveries.get(delivery)).attempts).toHaveLength(1);
   expect(await partitions()).toContain(`events_${nameOfDay()}`);
 
   await instance.advance(61_000);
-  await tidyUp();
+  await runMaintenance();
   await expect(instance.hooks.deliveries.get(delivery)).rejects.toMatchObject({ code: "delivery_not_found" });
   await expect(instance.hooks.events.get(event)).rejects.toMatchObject({ code: "event_not_found" });
   expect(await rowsIn("events", "deliveries", "attempts")).toEqual([0, 0, 0]);
@@ -121,7 +121,7 @@ test("a day is complete until all of it is older than the retention period", asy
   await clockTo(endOfDay - 60_000);
   const late = await publishTo([200]);
   await clockTo(endOfDay + (retentionDays - 1) * dayMs + 12 * hourMs);
-  await tidyUp();
+  await runMaintenance();
   expect((await instance.hooks.deliveries.get(late.delivery)).state).toBe("success");
 });
 
@@ -175,11 +175,11 @@ test("an old dead letter that was retried is kept as long as any success, then d
   await instance.settle();
 
   await instance.advance(retentionDays * dayMs - 60_000);
-  await tidyUp();
+  await runMaintenance();
   expect((await instance.hooks.deliveries.get(dead.delivery)).state).toBe("success");
 
   await instance.advance(61_000);
-  await tidyUp();
+  await runMaintenance();
   await expect(instance.hooks.events.get(dead.event)).rejects.toMatchObject({ code: "event_not_found" });
   expect(await rowsIn("events", "deliveries", "attempts")).toEqual([1, 1, 2]);
   expect((await instance.hooks.deliveries.get(stillDead.delivery)).attempts).toHaveLength(2);
@@ -191,8 +191,8 @@ test("a year later the dead letter is still there, in one partition for its mont
   // the day after, which may be of another month
   const next = await makeDead();
   await instance.advance(365 * dayMs);
-  await tidyUp();
-  await tidyUp();
+  await runMaintenance();
+  await runMaintenance();
   for (const { delivery, event } of [dead, next]) {
     expect((await instance.hooks.deliveries.get(delivery)).attempts).toHaveLength(2);
     expect(String((await instance.hooks.events.get(event)).payload)).toBe("1");
@@ -220,7 +220,7 @@ test("an event that waits for its batch outlives its day, and a batch keeps its 
   // as if no process had delivered for days
   await pool.query("update posthorn.pending_batch_events set added_at = 'infinity'");
   await clockTo(endOfDay + retentionDays * dayMs - hourMs);
-  await tidyUp();
+  await runMaintenance();
   expect((await hooks.events.get(ids[0] as string)).batches).toHaveLength(1);
   await outliveTheDay();
   expect(await rowsIn("events", "deliveries", "batch_events", "pending_batch_events")).toEqual([1, 0, 0, 1]);

@@ -74,8 +74,8 @@ export class Notifier {
   }
 
   /** Runs every loop once now. */
-  async turn(): Promise<void> {
-    await Promise.all(this.#senders.map((loop) => loop.turn()));
+  async runNow(): Promise<void> {
+    await Promise.all(this.#senders.map((loop) => loop.runNow()));
   }
 
   async #sendDue(channel: Channel): Promise<boolean> {

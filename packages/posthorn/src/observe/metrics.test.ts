@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AttemptOutcome, Decision, Settlement } from "../model.ts";
 import { Metrics, maxEndpointLabels } from "./metrics.ts";
-import { Bounded, Metric } from "./registry.ts";
+import { LimitedSeries, Metric } from "./registry.ts";
 
 const idle = { inFlight: 0, poolWaiting: 0 };
 
@@ -62,7 +62,7 @@ describe("the text", () => {
 
 describe("endpoints", () => {
   test("have their own label up to the bound, and share one beyond it", () => {
-    const made = new Bounded(2, (id) => ({ id }));
+    const made = new LimitedSeries(2, (id) => ({ id }));
     const [a, b, c, d, again] = ["a", "b", "c", "d", "a"].map((id) => made.of(id));
     expect([a, b, c]).toEqual([{ id: "a" }, { id: "b" }, { id: null }]);
     expect(again).toBe(a);

@@ -2,7 +2,7 @@
 // listed on the reference page.
 import { formatId } from "@posthorn/wire";
 import type { AttemptOutcome, Settlement } from "../model.ts";
-import { Bounded, Metric, type MetricDefinition, type Series } from "./registry.ts";
+import { LimitedSeries, Metric, type MetricDefinition, type Series } from "./registry.ts";
 
 const statementBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
@@ -164,7 +164,7 @@ interface EndpointSeries {
 export class Metrics {
   readonly #metrics: Readonly<Record<MetricName, Metric>>;
   readonly #attemptSeconds: Series;
-  readonly #endpoints: Bounded<EndpointSeries>;
+  readonly #endpoints: LimitedSeries<EndpointSeries>;
 
   constructor({ labelsEndpoints }: { readonly labelsEndpoints: boolean }) {
     const entries = Object.entries(metricDefinitions).map(([name, definition]) => [
@@ -173,7 +173,7 @@ export class Metrics {
     ]);
     this.#metrics = Object.fromEntries(entries);
     this.#attemptSeconds = this.#metrics.webhook_attempt_seconds.series();
-    this.#endpoints = new Bounded(labelsEndpoints ? maxEndpointLabels : 0, (id) => ({
+    this.#endpoints = new LimitedSeries(labelsEndpoints ? maxEndpointLabels : 0, (id) => ({
       labelValues: labelsEndpoints ? [id === null ? "other" : formatId("ep", id)] : [],
       attempts: new Map(),
       latency: undefined,

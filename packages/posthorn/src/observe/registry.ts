@@ -96,25 +96,25 @@ export class Metric {
 }
 
 /**
- * The first `most` names have a value each; all others share one, so that creating endpoints cannot create unlimited
+ * The first `max` names have a value each; all others share one, so that creating endpoints cannot create unlimited
  * series.
  */
-export class Bounded<Value> {
-  readonly #most: number;
+export class LimitedSeries<Value> {
+  readonly #max: number;
   readonly #make: (name: string | null) => Value;
   readonly #known = new Map<string, Value>();
   #shared: Value | undefined;
 
   /** `make` receives null for the shared value. */
-  constructor(most: number, make: (name: string | null) => Value) {
-    this.#most = most;
+  constructor(max: number, make: (name: string | null) => Value) {
+    this.#max = max;
     this.#make = make;
   }
 
   of(name: string): Value {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    if (this.#known.size >= this.#most) {
+    if (this.#known.size >= this.#max) {
       this.#shared ??= this.#make(null);
       return this.#shared;
     }

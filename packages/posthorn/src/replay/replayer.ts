@@ -57,9 +57,9 @@ export class Replayer implements Service {
   }
 
   /** Resolves after a step of each replay that started later than this call. */
-  turn(): Promise<void> {
+  runNow(): Promise<void> {
     this.#isIdle = false;
-    return this.#loop.turn();
+    return this.#loop.runNow();
   }
 
   async #step(): Promise<boolean> {

@@ -26,8 +26,8 @@ export class Loop implements Service {
   #isFailureLogged = false;
   #loggedAt = Number.NEGATIVE_INFINITY;
   #wakeSleeper: (() => void) | undefined;
-  #turns = 0;
-  #watchers: { turn: number; resolve: () => void }[] = [];
+  #runs = 0;
+  #watchers: { run: number; resolve: () => void }[] = [];
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -51,9 +51,9 @@ export class Loop implements Service {
   }
 
   /** Resolves after a run that started later than this call. */
-  async turn(): Promise<void> {
+  async runNow(): Promise<void> {
     if (this.#stopped || this.#running === undefined) return;
-    const done = new Promise<void>((resolve) => this.#watchers.push({ turn: this.#turns + 1, resolve }));
+    const done = new Promise<void>((resolve) => this.#watchers.push({ run: this.#runs + 1, resolve }));
     this.wake();
     await done;
   }
@@ -61,10 +61,10 @@ export class Loop implements Service {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       this.#woken = false;
-      this.#turns += 1;
-      const turn = this.#turns;
+      this.#runs += 1;
+      const run = this.#runs;
       const again = await this.#step();
-      this.#releaseWatchers(turn);
+      this.#releaseWatchers(run);
       if (!again && !this.#woken && !this.#stopped) await this.#sleep();
     }
   }
@@ -124,9 +124,9 @@ export class Loop implements Service {
     this.#wakeSleeper = undefined;
   }
 
-  #releaseWatchers(turn = Number.POSITIVE_INFINITY): void {
-    const due = this.#watchers.filter((watcher) => watcher.turn <= turn);
-    this.#watchers = this.#watchers.filter((watcher) => watcher.turn > turn);
+  #releaseWatchers(run = Number.POSITIVE_INFINITY): void {
+    const due = this.#watchers.filter((watcher) => watcher.run <= run);
+    this.#watchers = this.#watchers.filter((watcher) => watcher.run > run);
     for (const watcher of due) watcher.resolve();
   }
 }

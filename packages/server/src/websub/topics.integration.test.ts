@@ -268,7 +268,7 @@ test("content of others is an event with its bytes, in the hub's own tenant, and
 test("a topic without subscribers is deleted", async () => {
   await follow("left");
   await world.asked("left", { "hub.topic": feedOf("left"), "hub.mode": "unsubscribe" });
-  await world.hooks.engine?.tidyUp();
+  await world.hooks.engine?.runMaintenance();
   const rows = await world.query("select url from posthorn.websub_topics where url = $1", [feedOf("left")]);
   expect(rows).toEqual([]);
   await follow("left");

@@ -215,7 +215,7 @@ test("32: nothing is distributed when the lease has ended, and the subscription 
   await world.publish("ended");
   expect(world.news("ended")).toEqual([]);
   await world.advance(5_001);
-  await world.hooks.engine?.tidyUp();
+  await world.hooks.engine?.runMaintenance();
   expect((await world.subscriptions()).filter(({ topic }) => topic === topicOf("ended"))).toEqual([]);
 });
 

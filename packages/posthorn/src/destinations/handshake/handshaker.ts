@@ -27,7 +27,7 @@ const limits = { maxInFlight: 50, batchSize: 10 };
 
 export class Handshaker implements DestinationService {
   readonly publishes = false;
-  readonly upkeep = {};
+  readonly maintenanceTasks = {};
   readonly #options: HandshakerOptions;
   readonly #loop: Loop;
   readonly #inFlight: InFlight<DueHandshake>;
@@ -64,8 +64,8 @@ export class Handshaker implements DestinationService {
     this.#loop.wake();
   }
 
-  async turn(): Promise<void> {
-    await this.#loop.turn();
+  async runNow(): Promise<void> {
+    await this.#loop.runNow();
     await this.#inFlight.drain();
   }
 

@@ -38,6 +38,6 @@ export function createHub(parts: HubParts): Hub {
     verifications: new Verifier({ ...parts, send, subscriptions }).inFlight,
     fetches: new TopicFetcher({ ...parts, send }).inFlight,
     abort: () => aborting.abort(),
-    tidyUp: () => subscriptions.endLapsed(),
+    endExpired: () => subscriptions.endLapsed(),
   });
 }

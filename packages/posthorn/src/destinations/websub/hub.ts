@@ -11,7 +11,7 @@ export interface HubOptions {
   readonly logger: Logger;
   readonly verifications: Places;
   readonly fetches: Places;
-  readonly tidyUp: () => Promise<void>;
+  readonly endExpired: () => Promise<void>;
   /** Aborts the requests in flight. */
   readonly abort: () => void;
 }
@@ -21,12 +21,12 @@ const pollMs = 1_000;
 
 export class Hub implements DestinationService {
   readonly publishes = true;
-  readonly upkeep: DestinationService["upkeep"];
+  readonly maintenanceTasks: DestinationService["maintenanceTasks"];
   readonly #abort: () => void;
   readonly #parts: readonly { readonly loop: Loop; readonly inFlight: Places }[];
 
-  constructor({ logger, verifications, fetches, tidyUp, abort }: HubOptions) {
-    this.upkeep = { "ending subscriptions": tidyUp };
+  constructor({ logger, verifications, fetches, endExpired, abort }: HubOptions) {
+    this.maintenanceTasks = { "ending subscriptions": endExpired };
     this.#abort = abort;
     this.#parts = [
       partOf("verifying subscriptions", verifications, logger),
@@ -50,9 +50,9 @@ export class Hub implements DestinationService {
   }
 
   /** Does now what the loops do periodically; twice, because the first round may free capacity for the second. */
-  async turn(): Promise<void> {
+  async runNow(): Promise<void> {
     for (let round = 0; round < 2; round += 1) {
-      await Promise.all(this.#parts.map(({ loop }) => loop.turn()));
+      await Promise.all(this.#parts.map(({ loop }) => loop.runNow()));
       await Promise.all(this.#parts.map(({ inFlight }) => inFlight.drain()));
     }
   }

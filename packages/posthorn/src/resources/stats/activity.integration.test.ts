@@ -97,27 +97,27 @@ test("hours are rolled up when they are over, kept for a month, and unchanged by
   await publish("acme", 2);
   await instance.advance(2 * hour);
   await instance.settle();
-  await instance.hooks.engine?.tidyUp();
+  await instance.hooks.engine?.runMaintenance();
   const month = () => instance.hooks.activity.get({ endpoint, period: "month" });
   const before = await month();
   expect([before.stepSeconds, before.points.length]).toEqual([3_600, 720]);
   expect(before.total).toMatchObject({ success: 2, failed: 1 });
-  await instance.hooks.engine?.tidyUp();
+  await instance.hooks.engine?.runMaintenance();
   expect(await month()).toEqual(before);
   expect((await instance.hooks.activity.get({ period: "month" })).total).toMatchObject({
     success: 2,
     failed: 1,
   });
   await instance.advance(2 * hour);
-  await instance.hooks.engine?.tidyUp();
-  // five-minute stretches are gone, hours are not
+  await instance.hooks.engine?.runMaintenance();
+  // five-minute buckets are gone, hours are not
   await instance.advance(26 * hour);
-  await instance.hooks.engine?.tidyUp();
+  await instance.hooks.engine?.runMaintenance();
   const { rows: widths } = await pool.query("select distinct width from posthorn.activity");
   expect(widths).toEqual([{ width: 3_600 }]);
   expect((await month()).total).toMatchObject({ success: 2, failed: 1 });
   await instance.advance(30 * 24 * hour);
-  await instance.hooks.engine?.tidyUp();
+  await instance.hooks.engine?.runMaintenance();
   const { rows } = await pool.query("select count(*)::integer as count from posthorn.activity");
   expect(rows).toEqual([{ count: 0 }]);
 });
@@ -150,7 +150,7 @@ test("an endpoint has its last day by hour, and null without attempts", async ()
   const busy = await newEndpoint("acme", [200, 500, 200]);
   await publish("acme");
   await instance.advance(5 * hour);
-  await instance.hooks.engine?.tidyUp();
+  await instance.hooks.engine?.runMaintenance();
   await publish("acme");
   const { endpoints } = instance.hooks;
   expect((await endpoints.get("rivals", quiet)).health.lastDay).toBeNull();

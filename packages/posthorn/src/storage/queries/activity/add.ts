@@ -12,7 +12,7 @@ export const INSTALLATION: Uuid = "00000000-0000-0000-0000-000000000000";
 export const WIDTHS = { minute: 60, five: 300, hour: 3_600 } as const;
 export type Width = (typeof WIDTHS)[keyof typeof WIDTHS];
 
-export interface Stretch {
+export interface ActivityBucket {
   readonly width: Width;
   readonly atMs: number;
   readonly endpointId: Uuid;
@@ -23,8 +23,8 @@ export interface Stretch {
 }
 
 /** Rows are written in a fixed order, so that workers do not deadlock. */
-export async function addActivity(db: Queryable, stretches: readonly Stretch[]): Promise<void> {
-  const sorted = stretches.toSorted(
+export async function addActivity(db: Queryable, buckets: readonly ActivityBucket[]): Promise<void> {
+  const sorted = buckets.toSorted(
     (a, b) => a.width - b.width || a.atMs - b.atMs || (a.endpointId < b.endpointId ? -1 : 1),
   );
   await db.query(addStatement, [
@@ -44,13 +44,13 @@ const addStatement = statement(
   "add activity",
   `
 insert into posthorn.activity as known (width, at, endpoint_id, success, failed, dead, latency)
-select said.width, to_timestamp(said.at_ms / 1000), said.endpoint_id, said.success, said.failed, said.dead,
-  ($7::integer[])[(said.place - 1) * $8::integer + 1 : said.place * $8::integer]
+select added.width, to_timestamp(added.at_ms / 1000), added.endpoint_id, added.success, added.failed, added.dead,
+  ($7::integer[])[(added.place - 1) * $8::integer + 1 : added.place * $8::integer]
 from unnest($1::integer[], $2::double precision[], $3::uuid[], $4::integer[], $5::integer[], $6::integer[])
-  with ordinality as said (width, at_ms, endpoint_id, success, failed, dead, place)
+  with ordinality as added (width, at_ms, endpoint_id, success, failed, dead, place)
 cross join (select set_config('synchronous_commit', 'off', true) as is_set) quick
 where quick.is_set is not null
-order by said.place
+order by added.place
 on conflict (width, at, endpoint_id) do update
 set success = known.success + excluded.success,
   failed = known.failed + excluded.failed,

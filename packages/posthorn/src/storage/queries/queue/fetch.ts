@@ -76,7 +76,7 @@ turn as materialized (
   join posthorn.lanes l on l.endpoint_id = t.endpoint_id and l.owner = gate.id
 ),
 due as materialized (
-  select owed.id, case when owed.subject is null then true else ${isFirstInSubject("owed")} end as is_first
+  select queued.id, case when queued.subject is null then true else ${isFirstInSubject("queued")} end as is_first
   from turn
   cross join lateral (
     select q.id, q.endpoint_id, q.subject, q.sequence
@@ -86,7 +86,7 @@ due as materialized (
       and q.next_at <= posthorn.now()
     order by q.next_at, q.id
     limit turn.room
-  ) owed
+  ) queued
 ),
 met as (
   update posthorn.queue q

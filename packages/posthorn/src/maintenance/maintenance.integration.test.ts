@@ -49,7 +49,7 @@ test("one of several processes leads, even if all are API processes", async () =
   await first.start({ role: "api" });
   await eventually("the only one leads", () => leads(first));
   await Promise.all([second.start(), third.start()]);
-  await Promise.all([second.engine?.tidyUp(), third.engine?.tidyUp()]);
+  await Promise.all([second.engine?.runMaintenance(), third.engine?.runMaintenance()]);
   expect([first, second, third].map(leads)).toEqual([true, false, false]);
 });
 
@@ -69,7 +69,7 @@ test("a leader that was killed is replaced long before its worker lease expires"
   await eventually("the child leads", async () => (await leader()) !== null);
   const survivor = newInstance();
   await survivor.start();
-  await survivor.engine?.tidyUp();
+  await survivor.engine?.runMaintenance();
   expect(leads(survivor)).toBe(false);
 
   await child.kill();
@@ -86,11 +86,11 @@ test("a leader that was replaced notices at its next renewal", async () => {
   await pool.query("update posthorn.leadership set worker_id = $1, expires_at = now() + interval '1 hour'", [
     rows[0].id,
   ]);
-  await first.engine?.tidyUp();
+  await first.engine?.runMaintenance();
   expect(leads(first)).toBe(false);
   // its worker is reaped, so leadership is free before it expires
   await pool.query("delete from posthorn.workers where id = $1", [rows[0].id]);
-  await first.engine?.tidyUp();
+  await first.engine?.runMaintenance();
   expect(leads(first)).toBe(true);
 });
 

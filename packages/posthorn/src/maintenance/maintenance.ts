@@ -12,7 +12,7 @@ import { prune, type Retention } from "./prune.ts";
 import { ActivityRollUp } from "./roll-up.ts";
 import { TableVacuum } from "./vacuum.ts";
 
-export interface UpkeepOptions {
+export interface MaintenanceOptions {
   readonly db: Database;
   readonly logger: Logger;
   readonly workerId: () => number;
@@ -23,13 +23,13 @@ export interface UpkeepOptions {
   readonly others: Readonly<Record<string, () => Promise<void>>>;
 }
 
-export class Upkeep implements Service {
-  readonly #options: UpkeepOptions;
+export class Maintenance implements Service {
+  readonly #options: MaintenanceOptions;
   readonly #leader: Leader;
   readonly #loops: readonly Loop[];
   #isStopping = false;
 
-  constructor(options: UpkeepOptions) {
+  constructor(options: MaintenanceOptions) {
     const { db, logger, workerId, nowMs, retention, others } = options;
     this.#options = options;
     this.#leader = new Leader({ db, logger, workerId, onElected: () => this.#wakeAll() });
@@ -64,9 +64,9 @@ export class Upkeep implements Service {
   }
 
   /** Runs every task now, if this process leads. */
-  async turn(): Promise<void> {
-    await this.#leader.turn();
-    for (const loop of this.#loops) await loop.turn();
+  async runNow(): Promise<void> {
+    await this.#leader.runNow();
+    for (const loop of this.#loops) await loop.runNow();
   }
 
   #loop(name: string, intervalMs: number, work: () => Promise<void>): Loop {
