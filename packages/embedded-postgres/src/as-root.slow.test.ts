@@ -51,13 +51,13 @@ describe.runIf(isRoot)("started by root", () => {
     await Promise.all(users.map((user) => user.close()));
   });
 
-  test("a link to a place that is gone says so", async () => {
+  test("a link to a folder that does not exist is reported", async () => {
     const dataDir = chooseDataDir({ parent: makeTemporaryFolder(0o700) });
     const user = startUser();
     await user.open(dataDir);
     await user.close();
     rmSync(readlinkSync(join(dataDir, "postgres")), { recursive: true });
-    await expect(user.open(dataDir)).rejects.toThrow("is a link to a folder that is gone");
+    await expect(user.open(dataDir)).rejects.toThrow("is a link to a folder that does not exist");
   });
 
   test("in the folder of a user, the server runs as that user", async () => {
