@@ -1,8 +1,8 @@
 // Calls an operation over HTTP. Does not import the schemas, so that browsers need not load them.
 import type { z } from "zod";
-import { parseAnswer, refuseSamePage } from "./answer.ts";
 import type { Method } from "./contract/operation.ts";
 import { PosthornApiError, PosthornConnectionError, problemOf } from "./errors.ts";
+import { parseResponse, rejectRepeatedPage } from "./parse-response.ts";
 
 export interface ClientOptions {
   /** URL of the server, such as `https://hooks.example.com`. */
@@ -13,15 +13,15 @@ export interface ClientOptions {
   readonly page?: "dashboard" | "portal" | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
-  /** Rejects responses that do not match the contract with the code `unexpected_answer`. Default: false. */
-  readonly checksAnswers?: boolean | undefined;
+  /** Rejects responses that do not match the contract with the code `unexpected_response`. Default: false. */
+  readonly checksResponses?: boolean | undefined;
 }
 
 /** The parts of an operation that a call needs. */
 export interface Callable {
   readonly method: Method;
   readonly path: string;
-  readonly answer: {
+  readonly response: {
     /** Null if there is no body. If it is left out, the response is not checked. */
     readonly schema?: z.ZodType | null;
   };
@@ -36,7 +36,7 @@ export interface AnyInput {
 }
 
 export async function call(options: ClientOptions, one: Callable, input: AnyInput): Promise<unknown> {
-  const { fetch: send = fetch, url, key, checksAnswers = false } = options;
+  const { fetch: send = fetch, url, key, checksResponses = false } = options;
   const target = urlOf(url, one, input);
   const response = await withConnectionErrors(url, () =>
     send(target, {
@@ -53,12 +53,12 @@ export async function call(options: ClientOptions, one: Callable, input: AnyInpu
     }),
   );
   if (!response.ok) throw new PosthornApiError(await withConnectionErrors(url, () => problemOf(response)));
-  const { schema } = one.answer;
+  const { schema } = one.response;
   if (schema === null) return undefined;
   const text = await withConnectionErrors(url, () => response.text());
-  const answer = parseAnswer(response, text, checksAnswers ? (schema ?? null) : null);
-  refuseSamePage(response, input.query?.cursor, answer);
-  return answer;
+  const body = parseResponse(response, text, checksResponses ? (schema ?? null) : null);
+  rejectRepeatedPage(response, input.query?.cursor, body);
+  return body;
 }
 
 /** Converts the TypeError that `fetch` throws without a complete response. An abort is passed on. */

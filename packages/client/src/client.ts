@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { ClientOptions } from "./call.ts";
 import { clientOf } from "./client-of.ts";
 import { contract, type PosthornContract } from "./contract/contract.ts";
-import type { AnswerOf, Contract, Operation, PathParams } from "./contract/operation.ts";
+import type { Contract, Operation, PathParams, ResponseOf } from "./contract/operation.ts";
 
 /** Path parameters by name, with query, body, headers and signal. */
 export type Input<Given extends Operation> = {
@@ -17,8 +17,8 @@ export type Input<Given extends Operation> = {
 
 type Call<Given extends Operation> =
   Record<never, never> extends Input<Given>
-    ? (input?: Input<Given>) => Promise<AnswerOf<Given>>
-    : (input: Input<Given>) => Promise<AnswerOf<Given>>;
+    ? (input?: Input<Given>) => Promise<ResponseOf<Given>>
+    : (input: Input<Given>) => Promise<ResponseOf<Given>>;
 
 export type ClientOf<Given extends Contract> = {
   readonly [Resource in keyof Given]: {

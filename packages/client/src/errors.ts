@@ -85,7 +85,7 @@ export function unexpected(
     status,
     detail: `Unexpected response ${status} ${statusText}: ${what}.`,
     instance: "",
-    code: "unexpected_answer",
+    code: "unexpected_response",
     request_id: "",
   };
 }

@@ -1,5 +1,5 @@
 // The REST contract of Posthorn: schemas, OpenAPI, and the typed client.
-export { parseAnswer } from "./answer.ts";
+export { ROLE_SCOPES, type Role, SCOPES, type Scope } from "@posthorn/wire";
 export { type ClientOptions, pathParamsOf } from "./call.ts";
 export { createClient, type PosthornClient } from "./client.ts";
 export type { Activity } from "./contract/activity.ts";
@@ -12,19 +12,15 @@ export type { EventType, EventTypeDetail } from "./contract/event-types.ts";
 export type { Event, EventDetail, NotMatched } from "./contract/events.ts";
 export type { Key } from "./contract/keys.ts";
 export type { Member } from "./contract/members.ts";
-export {
-  type AnswerOf,
-  type BodyOf,
-  type Contract,
-  type Method,
-  type Operation,
-  type PathParams,
-  type Permission,
-  type QueryOf,
-  ROLE_SCOPES,
-  type Role,
-  SCOPES,
-  type Scope,
+export type {
+  BodyOf,
+  Contract,
+  Method,
+  Operation,
+  PathParams,
+  Permission,
+  QueryOf,
+  ResponseOf,
 } from "./contract/operation.ts";
 export type { PortalLink } from "./contract/portal-links.ts";
 export type { Replay, ReplayPreview } from "./contract/replays.ts";
@@ -36,3 +32,4 @@ export type { Tenant } from "./contract/tenants.ts";
 export { PosthornApiError, PosthornConnectionError, type Problem, problemOf } from "./errors.ts";
 export { openApi, operationsOf } from "./open-api.ts";
 export { pages } from "./pages.ts";
+export { parseResponse } from "./parse-response.ts";

@@ -80,12 +80,12 @@ function operationOf(id: string, one: Operation, schemaOf: SchemaOf): Json {
       },
     }),
     responses: {
-      [one.answer.status]: {
+      [one.response.status]: {
         description: one.summary,
-        ...(one.answer.schema && { content: content(schemaOf(one.answer.schema, "output")) }),
+        ...(one.response.schema && { content: content(schemaOf(one.response.schema, "output")) }),
       },
       ...Object.fromEntries(
-        Object.entries(refusalsOf(one)).map(([status, codes]) => [status, refusalOf(codes)]),
+        Object.entries(errorCodesOf(one)).map(([status, codes]) => [status, errorResponse(codes)]),
       ),
     },
   };
@@ -126,22 +126,22 @@ function parameterOf(name: string, place: string, required: boolean, { descripti
 }
 
 /** Returns all error codes of an operation by status, including common ones. */
-export function refusalsOf({
+export function errorCodesOf({
   body,
   query,
   permission,
-  refusals = {},
+  errors = {},
 }: Operation): Record<number, readonly string[]> {
   const invalid = [
     ...(body ? ["invalid_body"] : []),
     ...(query ? ["invalid_parameter", "invalid_query"] : []),
-    ...(refusals[422] ?? []),
+    ...(errors[422] ?? []),
   ];
   return {
     ...(body && { 400: ["malformed_json", "invalid_utf8", "body_incomplete"] }),
     ...(permission === "public" ? SIGNING_IN : WITH_A_KEY),
-    ...refusals,
-    ...(body && { 413: ["body_too_large", ...(refusals[413] ?? [])], 415: ["unsupported_media_type"] }),
+    ...errors,
+    ...(body && { 413: ["body_too_large", ...(errors[413] ?? [])], 415: ["unsupported_media_type"] }),
     ...(invalid.length > 0 && { 422: invalid }),
     500: ["internal_error"],
     503: ["database_unavailable", "overloaded", "shutting_down"],
@@ -156,7 +156,7 @@ const SIGNING_IN = {
   429: ["too_many_sign_ins"],
 };
 
-function refusalOf(codes: readonly string[]): Json {
+function errorResponse(codes: readonly string[]): Json {
   return {
     description: `Error with the \`code\` ${codes.map((code) => `\`${code}\``).join(" or ")}.`,
     content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },

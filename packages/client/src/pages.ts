@@ -1,5 +1,5 @@
 // Reads a list to its end.
-import { beginsAgain } from "./answer.ts";
+import { repeatedPageError } from "./parse-response.ts";
 
 /** Yields all items of a list: `for await (const item of pages((cursor) => client.tenants.list({ query: { cursor } })))`. */
 export async function* pages<Item>(
@@ -11,7 +11,7 @@ export async function* pages<Item>(
     const page = await list(cursor);
     yield* page.data;
     cursor = page.next_cursor ?? undefined;
-    if (cursor !== undefined && seen.has(cursor)) throw beginsAgain({ status: 200, statusText: "OK" });
+    if (cursor !== undefined && seen.has(cursor)) throw repeatedPageError({ status: 200, statusText: "OK" });
     if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
 }

@@ -8,10 +8,10 @@ import {
   makeTemporaryFolder,
   nobody,
   startUser,
-} from "../../../tests/support/embedded-postgres-process.ts";
+} from "../../../tests/support/database/embedded-postgres-process.ts";
 import { type Binaries, findInstalledBinaries } from "./binaries.ts";
 
-test("a platform without binaries is named, with the way out", () => {
+test("a platform without binaries is reported with what to do", () => {
   expect(() => findInstalledBinaries("sunos", "sparc")).toThrow(
     expect.objectContaining({
       code: "platform_unsupported",
@@ -21,7 +21,7 @@ test("a platform without binaries is named, with the way out", () => {
   expect(() => findInstalledBinaries("win32", "x64")).toThrow("win32-x64");
 });
 
-test("after an install without scripts the missing library links are made, by two starters at once too", async () => {
+test("after an install without scripts the missing library links are created, also by two processes at once", async () => {
   const packageDir = installWithoutScripts();
   const users = [startUser(), startUser()];
   const found = await Promise.all(users.map((user) => prepare(user, packageDir, makeTemporaryFolder())));
@@ -32,7 +32,7 @@ test("after an install without scripts the missing library links are made, by tw
 });
 
 test.runIf(canStartOthers || !isRoot)(
-  "binaries that need links in a folder we may not write are copied into the home once",
+  "binaries that need links in a read-only folder are copied into the home once",
   async () => {
     const packageDir = installWithoutScripts();
     const lib = join(packageDir, "native/lib");
@@ -50,7 +50,7 @@ test.runIf(canStartOthers || !isRoot)(
 );
 
 test.runIf(isRoot)(
-  "binaries below a folder only root may enter are copied to where the server's account can",
+  "binaries in a folder that only root may enter are copied to one that the server's account can",
   async () => {
     const packageDir = installWithoutScripts(0o700);
     const folder = makeTemporaryFolder();

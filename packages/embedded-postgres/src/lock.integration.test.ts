@@ -1,10 +1,10 @@
 import { lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeTemporaryFolder, startUser } from "../../../tests/support/embedded-postgres-process.ts";
+import { makeTemporaryFolder, startUser } from "../../../tests/support/database/embedded-postgres-process.ts";
 import { withLock } from "./lock.ts";
 
-test("processes that want the lock at once have it one after another", async () => {
+test("processes hold the lock one after another", async () => {
   const file = join(makeTemporaryFolder(), "count");
   writeFileSync(file, "0");
   const users = [startUser(), startUser(), startUser()];
@@ -16,7 +16,7 @@ test("processes that want the lock at once have it one after another", async () 
   expect(readFileSync(file, "utf8")).toBe("30");
 });
 
-test("the lock of a killed process goes to exactly one of those waiting at a time", async () => {
+test("the lock of a killed process goes to one waiting process at a time", async () => {
   const file = join(makeTemporaryFolder(), "count");
   writeFileSync(file, "0");
   const [holder, ...waiting] = [startUser(), startUser(), startUser(), startUser()];
@@ -27,13 +27,13 @@ test("the lock of a killed process goes to exactly one of those waiting at a tim
   expect(readFileSync(file, "utf8")).toBe("3");
 });
 
-test("a lock whose owner's pid belongs to a later process is a dead owner's", async () => {
+test("a lock is broken if its owner's pid belongs to a later process", async () => {
   const path = join(makeTemporaryFolder(), "lock");
   symlinkSync(`${process.pid}@00000000-1`, path);
   await expect(withLock(path, async () => "mine")).resolves.toBe("mine");
 });
 
-test("the lock is given back when the work fails", async () => {
+test("the lock is released if the work fails", async () => {
   const path = join(makeTemporaryFolder(), "lock");
   await expect(withLock(path, () => Promise.reject(new Error("no luck")))).rejects.toThrow("no luck");
   expect(lstatSync(path, { throwIfNoEntry: false })).toBeUndefined();

@@ -1,4 +1,4 @@
-// With real processes, because what is tested is what happens between them.
+// Uses real processes, because they share the server.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
@@ -8,13 +8,13 @@ import {
   isRoot,
   makeTemporaryFolder,
   startUser,
-} from "../../../tests/support/embedded-postgres-process.ts";
+} from "../../../tests/support/database/embedded-postgres-process.ts";
+import { clusterOf, postmasterPid } from "../../../tests/support/database/own-postgres.ts";
 import { eventually, eventuallyPasses } from "../../../tests/support/eventually.ts";
 import { isQuick } from "../../../tests/support/matrix.ts";
-import { clusterOf, postmasterPid } from "../../../tests/support/postmaster-pid.ts";
 import { openEmbeddedPostgres } from "./open.ts";
 
-test("the first open creates a durable UTF-8 database in UTC, private, with no TCP listener, and logs beside it", async () => {
+test("the first open creates a durable, private UTF-8 database in UTC without a TCP listener, with its logs beside it", async () => {
   const dataDir = chooseDataDir();
   const user = startUser();
   const { connection } = await user.open(dataDir);
@@ -37,188 +37,96 @@ test("the first open creates a durable UTF-8 database in UTC, private, with no T
     listen_addresses: "",
     collation: "C",
   });
-  expect(statSync(connection.host).mode & 0o777).toBe(0o700); // what keeps other users out
+  expect(statSync(connection.host).mode & 0o777).toBe(0o700); // keeps other users out
   await user.close();
   const log = join(dataDir, "postgres/log");
   const logged = readdirSync(log).map((name) => readFileSync(join(log, name), "utf8"));
   expect(logged.join("\n")).toContain("ready to accept connections");
 });
 
-test.skipIf(isQuick)("what was written is there after the server stopped and started again", async () => {
-  const dataDir = chooseDataDir();
-  const user = startUser();
-  await user.open(dataDir);
-  await user.query("create table kept as select 42 as answer");
-  await user.close();
-  expect(postmasterPid(dataDir)).toBeNull();
-
-  await user.open(dataDir);
-  expect(await user.query("select answer from kept")).toEqual([{ answer: 42 }]);
-  await user.close();
-});
-
 test.skipIf(isQuick)(
-  "connection and connection string work with pg, settings of the caller win, closing twice is fine",
+  "connection and connection string work with pg and the caller's settings, until each open is closed",
   async () => {
-    const postgres = await openEmbeddedPostgres({
-      dataDir: chooseDataDir({ name: "with 100%, an ' and ä" }),
-      settings: { max_connections: "37" },
-    });
-    for (const config of [postgres.connection, { connectionString: postgres.connectionString }]) {
+    const dataDir = chooseDataDir({ name: "with 100%, an ' and ä" });
+    const open = () => openEmbeddedPostgres({ dataDir, settings: { max_connections: "37" } });
+    const [one, two] = await Promise.all([open(), open()]);
+    for (const config of [one.connection, { connectionString: two.connectionString }]) {
       const client = new pg.Client(config);
       await client.connect();
       expect((await client.query("show max_connections")).rows).toEqual([{ max_connections: "37" }]);
       await client.end();
     }
-    await Promise.all([postgres.close(), postgres.close()]);
-  },
-);
-
-test.skipIf(isQuick).each(["shallow", "deep/".repeat(30)])(
-  "psql finds the way in by the fifth line of postmaster.pid, as the reference says (%s)",
-  async (name) => {
-    const dataDir = chooseDataDir({ name });
-    const postgres = await openEmbeddedPostgres({ dataDir });
-    const lines = readFileSync(join(dataDir, "postgres/data/postmaster.pid"), "utf8").split("\n");
-    const client = new pg.Client({ host: lines[4] as string, user: "posthorn", database: "postgres" });
-    await client.connect();
-    expect((await client.query("select current_user as who")).rows).toEqual([{ who: "posthorn" }]);
-    await client.end();
-    await postgres.close();
+    await Promise.all([one.close(), one.close()]);
+    expect(postmasterPid(dataDir)).not.toBeNull();
+    await two.close();
+    expect(postmasterPid(dataDir)).toBeNull();
   },
 );
 
 test.skipIf(isQuick)(
-  "a data directory too deep for a socket path gets its socket in a short private folder",
+  "a data directory that is too deep for a socket path has its socket in a short private folder",
   async () => {
     const dataDir = chooseDataDir({ name: "deep/".repeat(30) });
-    const user = startUser();
-    const { connection } = await user.open(dataDir);
-    expect(connection.host.startsWith(dataDir)).toBe(false);
-    expect(statSync(connection.host).mode & 0o777).toBe(0o700);
-    const second = startUser();
-    expect((await second.open(dataDir)).connection.host).toBe(connection.host);
-
+    const [user, second] = [startUser(), startUser()];
+    const { host } = (await user.open(dataDir)).connection;
+    expect(host.startsWith(dataDir)).toBe(false);
+    expect(statSync(host).mode & 0o777).toBe(0o700);
+    expect((await second.open(dataDir)).connection.host).toBe(host);
+    // the reference documents this line for psql
+    expect(readFileSync(join(clusterOf(dataDir), "postmaster.pid"), "utf8").split("\n")[4]).toBe(host);
     await user.close();
     await second.close();
-    expect(existsSync(connection.host)).toBe(false);
+    expect(existsSync(host)).toBe(false);
   },
 );
 
-test("a second process attaches to the running server, which stops with its last user", async () => {
+test("processes that open a directory at once share one server, which stops with the last of them", async () => {
   const dataDir = chooseDataDir();
-  const [first, second] = [startUser(), startUser()];
-  await first.open(dataDir);
-  const pid = postmasterPid(dataDir);
-  await second.open(dataDir);
-  expect(postmasterPid(dataDir)).toBe(pid);
-
-  await first.close();
-  expect(await second.query("select 1 as one")).toEqual([{ one: 1 }]);
-  await second.close();
-  expect(postmasterPid(dataDir)).toBeNull();
-});
-
-test.skipIf(isQuick)("processes that open an empty directory at once share one server", async () => {
-  const dataDir = chooseDataDir();
-  const users = [startUser(), startUser(), startUser(), startUser()];
+  const users = [startUser(), startUser(), startUser()] as const;
   await Promise.all(users.map((user) => user.open(dataDir)));
+  const pid = postmasterPid(dataDir);
   const starts = await Promise.all(
     users.map((user) => user.query("select pg_postmaster_start_time()::text as t")),
   );
   expect(new Set(starts.map(([row]) => row?.t)).size).toBe(1);
-
-  await Promise.all(users.map((user) => user.close()));
-  expect(postmasterPid(dataDir)).toBeNull();
-});
-
-test.skipIf(isQuick)("two uses by one process count as two", async () => {
-  const dataDir = chooseDataDir();
-  const [one, two] = await Promise.all([
-    openEmbeddedPostgres({ dataDir }),
-    openEmbeddedPostgres({ dataDir }),
-  ]);
-  await one.close();
-  expect(postmasterPid(dataDir)).not.toBeNull();
-  await two.close();
-  expect(postmasterPid(dataDir)).toBeNull();
-});
-
-test.skipIf(isQuick)(
-  "the server outlives the killed process that started it while another uses it",
-  async () => {
-    const dataDir = chooseDataDir();
-    const [starter, other] = [startUser(), startUser()];
-    await starter.open(dataDir);
-    await other.open(dataDir);
-    await starter.kill();
-
-    expect(await other.query("select 1 as one")).toEqual([{ one: 1 }]);
-    await other.close(); // the killed one no longer counts
-    expect(postmasterPid(dataDir)).toBeNull();
-  },
-);
-
-test.skipIf(isQuick)(
-  "after kill -9 of its only user the next start attaches to the orphaned server and stops it",
-  async () => {
-    const dataDir = chooseDataDir();
-    const killed = startUser();
-    await killed.open(dataDir);
-    const orphan = postmasterPid(dataDir);
-    await killed.kill();
-    expect(postmasterPid(dataDir)).toBe(orphan);
-
-    const next = startUser();
-    await next.open(dataDir);
-    expect(postmasterPid(dataDir)).toBe(orphan);
-    await next.close();
-    expect(postmasterPid(dataDir)).toBeNull();
-  },
-);
-
-test("after kill -9 of the server the next start recovers what was committed", async () => {
-  const dataDir = chooseDataDir();
-  const killed = startUser();
-  await killed.open(dataDir);
-  await killed.query("create table kept as select 42 as answer");
-  process.kill(Number(postmasterPid(dataDir)), "SIGKILL");
+  const [closed, killed, last] = users;
+  await closed.close();
   await killed.kill();
+  expect(await last.query("select 1 as one")).toEqual([{ one: 1 }]);
+  await last.kill();
+  expect(postmasterPid(dataDir)).toBe(pid);
 
-  const next = startUser();
-  await next.open(dataDir);
-  expect(await next.query("select answer from kept")).toEqual([{ answer: 42 }]);
-  await next.close();
+  await closed.open(dataDir);
+  expect(postmasterPid(dataDir)).toBe(pid);
+  await closed.close(); // the killed ones no longer count
+  expect(postmasterPid(dataDir)).toBeNull();
+});
+
+test("after kill -9 of the server the next start waits for its last backend, and keeps committed data", async () => {
+  const dataDir = chooseDataDir();
+  const user = startUser();
+  const { connection } = await user.open(dataDir);
+  await user.query("create table kept as select 42 as answer");
+  const client = new pg.Client(connection);
+  client.on("error", () => {});
+  await client.connect();
+  const backend = (await client.query("select pg_backend_pid() as pid")).rows[0].pid;
+  process.kill(backend, "SIGSTOP"); // so it does not notice that its postmaster is gone
+  process.kill(Number(postmasterPid(dataDir)), "SIGKILL");
+
+  const opening = user.open(dataDir);
+  const log = join(dataDir, "postgres/log/startup.log");
+  await eventually("the log names the shared memory block", () =>
+    readFileSync(log, "utf8").includes("shared memory block"),
+  );
+  process.kill(backend, "SIGKILL");
+  await opening;
+  expect(await user.query("select answer from kept")).toEqual([{ answer: 42 }]);
+  await user.close();
 });
 
 test.skipIf(isQuick)(
-  "the next start waits for a backend that outlives its killed postmaster, and loses nothing",
-  async () => {
-    const dataDir = chooseDataDir();
-    const user = startUser();
-    const { connection } = await user.open(dataDir);
-    await user.query("create table kept as select 42 as answer");
-    const client = new pg.Client(connection);
-    client.on("error", () => {});
-    await client.connect();
-    const backend = (await client.query("select pg_backend_pid() as pid")).rows[0].pid;
-    process.kill(backend, "SIGSTOP"); // so it does not notice that its postmaster is gone
-    process.kill(Number(postmasterPid(dataDir)), "SIGKILL");
-
-    const opening = user.open(dataDir);
-    const log = join(dataDir, "postgres/log/startup.log");
-    await eventually("the log names the shared memory block", () =>
-      readFileSync(log, "utf8").includes("shared memory block"),
-    );
-    process.kill(backend, "SIGKILL");
-    await opening;
-    expect(await user.query("select answer from kept")).toEqual([{ answer: 42 }]);
-    await user.close();
-  },
-);
-
-test.skipIf(isQuick)(
-  "a stale postmaster.pid whose number another process has by now does not stop the start",
+  "a stale postmaster.pid whose pid another process has by now does not prevent a start",
   async () => {
     const dataDir = chooseDataDir();
     const user = startUser();
@@ -234,7 +142,7 @@ test.skipIf(isQuick)(
   },
 );
 
-test.skipIf(isQuick)("a start killed during initdb leaves nothing the next start trips over", async () => {
+test.skipIf(isQuick)("a start that is killed during initdb leaves nothing behind", async () => {
   const dataDir = chooseDataDir();
   const killed = startUser();
   const opening = killed.open(dataDir).catch(() => {});
@@ -253,7 +161,7 @@ test.skipIf(isQuick)("a start killed during initdb leaves nothing the next start
   expect(unfinished()).toEqual([]);
 });
 
-/** The server writes on while its files go: what it made meanwhile is removed in the next round. */
+/** The server keeps writing while its files are removed, so it takes several rounds. */
 function removeUnderTheServer(folder: string): void {
   for (let round = 1; existsSync(folder); round += 1) {
     try {
@@ -264,18 +172,17 @@ function removeUnderTheServer(folder: string): void {
   }
 }
 
-test.skipIf(isQuick)("closing after the data directory was deleted ends the server", async () => {
+test.skipIf(isQuick)("closing stops the server even if the data directory was deleted", async () => {
   const dataDir = chooseDataDir();
   const user = startUser();
   await user.open(dataDir);
   const pid = Number(postmasterPid(dataDir));
   removeUnderTheServer(dataDir);
   await user.close();
-  // ended, and then collected by its parent
   await eventuallyPasses(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
 });
 
-test("a data directory of another major version is refused by number", async () => {
+test("a data directory of another major version is refused with both versions", async () => {
   const dataDir = chooseDataDir();
   mkdirSync(clusterOf(dataDir), { recursive: true });
   writeFileSync(join(clusterOf(dataDir), "PG_VERSION"), "15\n");
@@ -285,17 +192,20 @@ test("a data directory of another major version is refused by number", async () 
   });
 });
 
-test.skipIf(isQuick)("a data directory that cannot be made says which and what to do", async () => {
-  const folder = makeTemporaryFolder();
-  writeFileSync(join(folder, "file"), "");
-  const dataDir = join(folder, "file/data");
-  await expect(openEmbeddedPostgres({ dataDir })).rejects.toMatchObject({
-    code: "data_directory_unusable",
-    message: expect.stringMatching(new RegExp(`${dataDir}.*POSTHORN_DATA_DIR.*DATABASE_URL`, "s")),
-  });
-});
+test.skipIf(isQuick)(
+  "a data directory that cannot be created is reported with its path and what to do",
+  async () => {
+    const folder = makeTemporaryFolder();
+    writeFileSync(join(folder, "file"), "");
+    const dataDir = join(folder, "file/data");
+    await expect(openEmbeddedPostgres({ dataDir })).rejects.toMatchObject({
+      code: "data_directory_unusable",
+      message: expect.stringMatching(new RegExp(`${dataDir}.*POSTHORN_DATA_DIR.*DATABASE_URL`, "s")),
+    });
+  },
+);
 
-test.skipIf(isQuick)("a server that does not start says why", async () => {
+test.skipIf(isQuick)("the error of a server that does not start contains its log", async () => {
   const opening = openEmbeddedPostgres({
     dataDir: chooseDataDir(),
     settings: { max_connections: "many" },
@@ -306,7 +216,7 @@ test.skipIf(isQuick)("a server that does not start says why", async () => {
   });
 });
 
-test.skipIf(isRoot)("a folder of mode 0555 is refused to an ordinary user", async () => {
+test.skipIf(isRoot)("a folder without write permission is refused", async () => {
   const folder = makeTemporaryFolder(0o555);
   await expect(openEmbeddedPostgres({ dataDir: join(folder, "data") })).rejects.toMatchObject({
     code: "data_directory_unusable",

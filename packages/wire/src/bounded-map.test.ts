@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BoundedMap } from "./bounded-map.ts";
 
-test("the entries that were not used lately are dropped first", () => {
+test("the least recently used entries are dropped first", () => {
   const map = new BoundedMap<string, number>(4);
   for (const [at, key] of ["a", "b", "c"].entries()) map.set(key, at);
   expect(map.get("a")).toBe(0);

@@ -39,7 +39,7 @@ function normalize(name: string): string {
 }
 
 /** Letters inserted, deleted, replaced or swapped with their neighbour (optimal string alignment). */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i += 1) {

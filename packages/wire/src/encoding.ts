@@ -4,12 +4,17 @@
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 const NOT_HEX = /[^0-9a-f]/;
 
+/** The two digits of each byte. */
+export const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 export type Encoding = "hex" | "base64" | "text";
 
 export function encode(encoding: Encoding, bytes: Uint8Array): string {
   if (encoding === "text") return new TextDecoder().decode(bytes);
   if (encoding === "base64") return btoa(asBinary(bytes));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  let hex = "";
+  for (const byte of bytes) hex += HEX[byte];
+  return hex;
 }
 
 /** In chunks, because the number of arguments is limited and data may have 256 KB. */
@@ -41,5 +46,19 @@ function decodeHex(text: string): Uint8Array<ArrayBuffer> | null {
   if (text.length % 2 !== 0 || NOT_HEX.test(text)) return null;
   const bytes = new Uint8Array(text.length / 2);
   for (let at = 0; at < bytes.length; at++) bytes[at] = Number.parseInt(text.slice(at * 2, at * 2 + 2), 16);
+  return bytes;
+}
+
+const encoder = new TextEncoder();
+
+/** Joins bytes and texts, the latter as UTF-8. */
+export function concat(parts: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
+  const pieces = parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part));
+  const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
   return bytes;
 }

@@ -1,4 +1,5 @@
 // The body of a delivery: an event's metadata around its data, whose bytes are passed on unchanged.
+import { concat } from "./encoding.ts";
 import { type EventAttributes, inOneOrder } from "./event-attributes.ts";
 import { formatId } from "./ids.ts";
 
@@ -28,7 +29,7 @@ export function envelope(event: EnvelopeFields): Uint8Array<ArrayBuffer> {
   // Nearly every head is ASCII, so its length in bytes is known and it is written in place.
   const bytes = new Uint8Array(head.length + payload.length + 1);
   const { read, written } = encoder.encodeInto(head, bytes.subarray(0, head.length));
-  if (read !== head.length) return joined(encoder.encode(head), payload);
+  if (read !== head.length) return concat([head, payload, "}"]);
   bytes.set(payload, written);
   bytes[bytes.length - 1] = CLOSING_BRACE;
   return bytes;
@@ -52,12 +53,4 @@ function headOf(event: EnvelopeFields): string {
     `,"created_at":"${event.createdAt.toISOString()}","tenant_id":${JSON.stringify(event.tenant)}` +
     `${subject}${sequence}${attributes}`
   );
-}
-
-function joined(head: Uint8Array, payload: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(head.length + payload.length + 1);
-  bytes.set(head);
-  bytes.set(payload, head.length);
-  bytes[bytes.length - 1] = CLOSING_BRACE;
-  return bytes;
 }

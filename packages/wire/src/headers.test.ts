@@ -1,4 +1,3 @@
-// Header names and the rules for custom headers, at each limit and one past it.
 import { expect, test } from "vitest";
 import { headerNames, headerPrefixProblem, validateCustomHeaders } from "./headers.ts";
 
@@ -6,7 +5,7 @@ function messages(headers: Record<string, unknown>, prefix?: string): string[] {
   return validateCustomHeaders(headers, prefix).map(({ message }) => message);
 }
 
-test("the prefix makes the names", () => {
+test("header names are built from the prefix", () => {
   expect(headerNames("X-OrientedOS")).toEqual({
     id: "X-OrientedOS-Id",
     timestamp: "X-OrientedOS-Timestamp",
@@ -35,7 +34,7 @@ test.each([
   "a".repeat(65),
   "Webhook",
   "Proxy",
-])("the prefix %j is refused", (prefix) => {
+])("the prefix %j is rejected", (prefix) => {
   expect(headerPrefixProblem(prefix)).toEqual(expect.any(String));
 });
 
@@ -62,21 +61,21 @@ test.each([
   "Content-Type",
   "User-Agent",
   "x-webhook-id",
-])("%s belongs to the sender", (name) => {
+])("%s is reserved", (name) => {
   expect(messages({ [name]: "x" })).toHaveLength(1);
 });
 
-test("headers of the configured prefix belong to the sender, whatever their case", () => {
+test("headers of the configured prefix are reserved, in any case", () => {
   expect(messages({ "x-speedpy-Signature": "x" }, "X-SpeedPy")).toHaveLength(1);
   expect(messages({ "X-Webhook-Id": "x" }, "X-SpeedPy")).toEqual([]);
 });
 
-test.each(["a b", "a:", "", "é", "a\r\nb", "(a)"])("the name %j is refused", (name) => {
+test.each(["a b", "a:", "", "é", "a\r\nb", "(a)"])("the name %j is rejected", (name) => {
   expect(messages({ [name]: "x" })).toHaveLength(1);
 });
 
 test.each(["", " a", "a ", "a\r\nb: c", "a\0", "a\tb", "é", "日本", "\x7f", 1, null, ["a"]])(
-  "the value %j is refused, and not quoted",
+  "the value %j is rejected without quoting it",
   (value) => {
     const [message, ...others] = messages({ "x-a": value });
     expect(others).toEqual([]);

@@ -125,7 +125,7 @@ function headerProblem(header: string, value: unknown, prefix: string): string |
 
 function repetition(header: string, seen: Set<string>): string | null {
   const lower = header.toLowerCase();
-  if (seen.has(lower)) return "This header is given twice; upper and lower case do not tell headers apart.";
+  if (seen.has(lower)) return "This header is given twice; upper and lower case do not distinguish headers.";
   seen.add(lower);
   return null;
 }

@@ -1,21 +1,15 @@
-// Ids: order, strictness, and the bounds partitions are cut by.
 import { expect, test } from "vitest";
 import { formatId, lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "./ids.ts";
 
 const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-test("ids minted in one millisecond are distinct and sort in the order they were minted", () => {
+test("ids created in one millisecond are distinct and sort in the order of creation", () => {
   const ids = Array.from({ length: 50_000 }, () => uuidv7(1_700_000_000_000));
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.toSorted()).toEqual(ids);
 });
 
-test("ids of a later millisecond sort after those of an earlier one", () => {
-  const ids = Array.from({ length: 2_000 }, (_, ms) => uuidv7(1_700_000_000_000 + ms));
-  expect(ids.toSorted()).toEqual(ids);
-});
-
-test("an id is a version 7 uuid in canonical form and says when it was minted", () => {
+test("an id is a canonical UUIDv7 that contains its time", () => {
   for (const ms of [0, 1, 1_645_557_742_000, 2 ** 48 - 1]) {
     const id = uuidv7(ms);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -23,16 +17,12 @@ test("an id is a version 7 uuid in canonical form and says when it was minted", 
   }
 });
 
-test("the example of RFC 9562, A.6 has its time read", () => {
-  expect(uuidTimeMs("017f22e2-79b0-7cc3-98c4-dc0c0c07398f")).toBe(1_645_557_742_000);
-});
-
-test("an id carries the time given, even after a later one", () => {
+test("an id has the given time, even after a later one", () => {
   uuidv7(2_000);
   expect(uuidTimeMs(uuidv7(1_000))).toBe(1_000);
 });
 
-test("a time that does not fit 48 bits, or is no whole number, is refused", () => {
+test("a time that is not a whole number of 48 bits is rejected", () => {
   for (const ms of [-1, 2 ** 48, 1.5, Number.NaN]) expect(() => uuidv7(ms)).toThrow(RangeError);
   expect(() => lowestUuidAt(-1)).toThrow(RangeError);
 });

@@ -1,4 +1,5 @@
 // Ids are created where an event is recorded, so they must be unique, sort by time and be cheap.
+import { HEX } from "./encoding.ts";
 
 const KINDS = ["evt", "dlv", "ep", "rpl", "sec"] as const;
 /** `evt` an event, `dlv` a delivery, `ep` an endpoint, `rpl` a replay, `sec` a secret of an endpoint. */
@@ -56,7 +57,6 @@ export function parseId(kind: IdKind, text: string): string | null {
 }
 
 const DIGITS = "0123456789abcdef";
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 let currentMs = -1;
 let timeText = "";

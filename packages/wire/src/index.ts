@@ -1,21 +1,14 @@
 // Everything that crosses the network, for the sender and the receiver alike.
 export { BoundedMap } from "./bounded-map.ts";
 export * from "./cloudevents/index.ts";
-export { closest, didYouMean, editDistance, expectedOneOf } from "./did-you-mean.ts";
-export * from "./endpoint-settings/index.ts";
+export { closest, didYouMean, expectedOneOf } from "./did-you-mean.ts";
+export { concat, decode, encode } from "./encoding.ts";
+export * from "./endpoint-settings/presets.ts";
+export * from "./endpoint-settings/setting.ts";
+export * from "./endpoint-settings/settings.ts";
 export { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";
 export { DATA_ENCODINGS, type DataEncoding, type EventAttributes } from "./event-attributes.ts";
-export {
-  DEFAULT_HEADER_PREFIX,
-  type HeaderNames,
-  type HeaderProblem,
-  headerNames,
-  headerPrefixProblem,
-  isReservedHeader,
-  MAX_CUSTOM_HEADER_BYTES,
-  MAX_CUSTOM_HEADERS,
-  validateCustomHeaders,
-} from "./headers.ts";
+export * from "./headers.ts";
 export { formatId, type IdKind, lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "./ids.ts";
 export { isObject } from "./json/is-object.ts";
 export { escapePointer, unescapePointer } from "./json/pointer.ts";
@@ -30,43 +23,21 @@ export {
   TooManyMembersError,
 } from "./json/raw-members.ts";
 export { type Json, readJson } from "./json/read-json.ts";
-export {
-  camelCase,
-  type SnakeCase,
-  type SnakeCased,
-  snakeCase,
-} from "./letter-case.ts";
+export * from "./letter-case.ts";
+export * from "./scopes.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
 export { type ExaminedRequest, examine, type Finding, signedBy } from "./signature/examine.ts";
 export { type Effort, type Explanation, explainFailure } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
 export { messageComponents } from "./signature/message-signatures.ts";
 export { sha256Of } from "./signature/own-crypto.ts";
-export { type HeaderSource, isMessageId } from "./signature/read-signature.ts";
+export { type HeaderSource, isMessageId, valuesOf } from "./signature/read-signature.ts";
 export type { Algorithm, Companion, Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";
-export {
-  DEFAULT_SCHEMES,
-  findScheme,
-  headersAddedBy,
-  isVendorScheme,
-  type SchemeName,
-  schemeHeaders,
-  schemeNamed,
-  schemeNames,
-  schemeProblems,
-  schemes,
-  TOKEN_SCHEMES,
-} from "./signature/schemes.ts";
+export * from "./signature/schemes.ts";
 export { type SignInput, sign, signText } from "./signature/sign.ts";
 export { readTimeMs, type TimeFormat, writeTime } from "./signature/time.ts";
 export { type SignatureVector, signatureVectors } from "./signature/vectors.ts";
-export {
-  type FailedVerification,
-  type VerifyFailure,
-  type VerifyInput,
-  type VerifyResult,
-  verify,
-} from "./signature/verify.ts";
+export * from "./signature/verify.ts";
 export { signedContents } from "./signature/web-crypto.ts";
 export { writeSignatureHeaders } from "./signature/write-headers.ts";
 export type { Challenge, Path, Vendor, VendorField, VendorIdField } from "./vendors/vendor.ts";

@@ -4,6 +4,10 @@ export type SnakeCase<Name extends string> = Name extends `${infer Head}${infer 
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
   : "";
 
+export type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
 /** The type of an object whose keys, at every depth, are changed to snake_case. */
 export type SnakeCased<Value> = Value extends Date | Uint8Array
   ? Value

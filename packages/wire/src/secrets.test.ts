@@ -1,4 +1,3 @@
-// Secrets: what is generated, and what is refused.
 import { expect, test } from "vitest";
 import { encode } from "./encoding.ts";
 import { generateSecret, generateSigningKey, parseSecret } from "./secrets.ts";
@@ -54,6 +53,6 @@ test.each([
   ["a space", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS "],
   ["a line feed at the end", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"],
   ["unused bits that are not zero", `whsec_${"A".repeat(42)}B=`],
-])("a secret with %s is refused", (_, text) => {
+])("a secret with %s is rejected", (_, text) => {
   expect(parseSecret(text)).toBeNull();
 });

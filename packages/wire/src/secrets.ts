@@ -1,5 +1,5 @@
-// Secrets as text: the prefix tells what a string is, so a public key is never mistaken for a secret.
-import { decode, encode } from "./encoding.ts";
+// Secrets as text: the prefix identifies the kind, so a public key is never mistaken for a secret.
+import { concat, decode, encode } from "./encoding.ts";
 
 const SHARED = "whsec_";
 const SIGNING = "whsk_";
@@ -16,9 +16,8 @@ export async function generateSigningKey(): Promise<{ signingKey: string; public
   const pair = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
   const pkcs8 = new Uint8Array(await crypto.subtle.exportKey("pkcs8", pair.privateKey));
   const publicBytes = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
-  const both = new Uint8Array(2 * ED25519_KEY_BYTES);
-  both.set(pkcs8.subarray(-ED25519_KEY_BYTES)); // RFC 8410 §7: the seed ends the structure
-  both.set(publicBytes, ED25519_KEY_BYTES);
+  // RFC 8410 §7: the seed ends the structure.
+  const both = concat([pkcs8.subarray(-ED25519_KEY_BYTES), publicBytes]);
   return { signingKey: SIGNING + encode("base64", both), publicKey: PUBLIC + encode("base64", publicBytes) };
 }
 

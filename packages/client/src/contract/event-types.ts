@@ -1,17 +1,17 @@
 // The catalogue of event types with their schemas and redacted paths.
 import { z } from "zod";
 import { operation, type Permission } from "./operation.ts";
-import { createdAt, listQuery, page, eventType as typeName, updatedAt } from "./parts.ts";
+import * as s from "./parts.ts";
 
 const apiVersion = z.string().meta({
   description: "Version of the type: 1 to 32 of `A-Z a-z 0-9 _ . -`. Each version has its own schema.",
   pattern: "^[A-Za-z0-9_.-]{1,32}$",
   default: "1",
 });
-const schema = z
-  .record(z.string(), z.unknown())
-  .nullable()
-  .describe("JSON Schema 2020-12 of the data. Null accepts any data.");
+const schema = s.nullable(
+  z.record(z.string(), z.unknown()),
+  "JSON Schema 2020-12 of the data. Null accepts any data.",
+);
 const redact = z
   .array(z.string())
   .meta({ maxItems: 50, examples: [["/card/number", "/lines/*/price"]] })
@@ -19,53 +19,42 @@ const redact = z
     "Paths that are redacted without payloads:read: JSON Pointers, with `*` for every item or member.",
   );
 
-export const eventType = z
-  .object({
-    name: typeName,
-    api_version: apiVersion,
-    description: z.string().nullable().describe("Description of the event. Null without one."),
-    schema,
-    example: z.unknown().describe("Example of the data. Null without one."),
-    redact,
-    deprecated: z.boolean().describe("True if the type is deprecated. It is still published and delivered."),
-    created_at: createdAt,
-    updated_at: updatedAt,
-  })
-  .meta({ id: "EventType" });
+export const eventType = s.component("EventType", {
+  name: s.eventType,
+  api_version: apiVersion,
+  description: s.nullableText("Description of the event. Null without one."),
+  schema,
+  example: z.unknown().describe("Example of the data. Null without one."),
+  redact,
+  deprecated: s.flag("True if the type is deprecated. It is still published and delivered."),
+  created_at: s.createdAt,
+  updated_at: s.updatedAt,
+});
 export type EventType = z.output<typeof eventType>;
 
-const eventTypeDetail = eventType
-  .extend({ versions: z.array(z.string()).describe("All registered versions.") })
-  .meta({ id: "EventTypeDetail" });
+const eventTypeDetail = s.component("EventTypeDetail", {
+  ...eventType.shape,
+  versions: s.list(z.string(), "All registered versions."),
+});
 export type EventTypeDetail = z.output<typeof eventTypeDetail>;
 
-const eventTypeInput = z
-  .strictObject({
-    api_version: apiVersion.optional(),
-    description: z
-      .string()
-      .nullable()
-      .optional()
-      .meta({ description: "Description of the event.", maxLength: 2_000 }),
-    schema: schema.optional(),
-    example: z.unknown().optional().describe("Example of the data, at most 64 KB. It must match the schema."),
-    redact: redact.optional(),
-    deprecated: z.boolean().optional().meta({
-      description: "Marks the type as deprecated. It is still published and delivered.",
-      default: false,
-    }),
-  })
-  .meta({ id: "EventTypeInput" });
+const eventTypeInput = s.inputComponent("EventTypeInput", {
+  api_version: apiVersion.optional(),
+  description: s.nullishText("Description of the event.", { maxLength: 2_000 }),
+  schema: schema.optional(),
+  example: s.optional(z.unknown(), "Example of the data, at most 64 KB. It must match the schema."),
+  redact: redact.optional(),
+  deprecated: s.optionalFlag("Marks the type as deprecated. It is still published and delivered."),
+});
 
-const importedType = z
-  .object({
-    name: typeName,
-    api_version: apiVersion,
-    change: z
-      .enum(["created", "updated", "unchanged"])
-      .describe("The change, or with `dry_run` the change that would be made."),
-  })
-  .meta({ id: "ImportedEventType" });
+const importedType = s.component("ImportedEventType", {
+  name: s.eventType,
+  api_version: apiVersion,
+  change: s.choice(
+    ["created", "updated", "unchanged"],
+    "The change, or with `dry_run` the change that would be made.",
+  ),
+});
 
 const ofVersion = z.object({
   api_version: z
@@ -86,78 +75,58 @@ const reading: Permission = {
 const managing: Permission = { scopes: ["admin"], reach: "installation" };
 
 export const eventTypes = {
-  list: operation({
-    method: "GET",
-    path: all,
+  list: operation("GET", all, {
     summary: "Lists event types by name and version",
     permission: reading,
-    query: listQuery({}),
-    answer: { status: 200, schema: page(eventType) },
+    query: s.listQuery({}),
+    response: { status: 200, schema: s.page(eventType) },
   }),
-  export: operation({
-    method: "GET",
-    path: `${all}/export`,
+  export: operation("GET", `${all}/export`, {
     summary: "Exports the catalogue as OpenAPI 3.1 webhooks or as AsyncAPI 3.0",
     permission: reading,
     query: z.object({
       format: z.enum(["openapi", "asyncapi"]).default("openapi").describe("OpenAPI 3.1 or AsyncAPI 3.0."),
-      type: z
-        .string()
-        .optional()
-        .describe(
-          "Only this type (`order.paid`) or the types with this prefix (`order.*`). Defaults to all.",
-        ),
+      type: s.optionalText(
+        "Only this type (`order.paid`) or the types with this prefix (`order.*`). Defaults to all.",
+      ),
     }),
-    answer: { status: 200, schema: z.record(z.string(), z.unknown()) },
+    response: { status: 200, schema: z.record(z.string(), z.unknown()) },
   }),
-  import: operation({
-    method: "POST",
-    path: `${all}/import`,
+  import: operation("POST", `${all}/import`, {
     summary: "Registers the webhooks of an OpenAPI 3.1 document, all or none",
     permission: managing,
-    body: z
-      .strictObject({
-        document: z.record(z.string(), z.unknown()).describe("An OpenAPI 3.1 document with `webhooks`."),
-        dry_run: z
-          .boolean()
-          .optional()
-          .meta({ description: "Return the changes without making them.", default: false }),
-      })
-      .meta({ id: "EventTypesImport" }),
-    answer: {
+    body: s.inputComponent("EventTypesImport", {
+      document: z.record(z.string(), z.unknown()).describe("An OpenAPI 3.1 document with `webhooks`."),
+      dry_run: s.optionalFlag("Return the changes without making them."),
+    }),
+    response: {
       status: 200,
       schema: z.object({
-        data: z.array(importedType).describe("The types of the document and their changes."),
+        data: s.list(importedType, "The types of the document and their changes."),
       }),
     },
-    refusals: { 409: ["event_type_limit_reached"], 422: ["invalid_event_type"] },
+    errors: { 409: ["event_type_limit_reached"], 422: ["invalid_event_type"] },
   }),
-  put: operation({
-    method: "PUT",
-    path,
+  put: operation("PUT", path, {
     summary: "Registers or replaces a version of a type",
     permission: managing,
     body: eventTypeInput,
     isBodyOptional: true,
-    answer: { status: 200, schema: eventType },
-    refusals: { 409: ["event_type_limit_reached"], 422: ["invalid_event_type"] },
+    response: { status: 200, schema: eventType },
+    errors: { 409: ["event_type_limit_reached"], 422: ["invalid_event_type"] },
   }),
-  get: operation({
-    method: "GET",
-    path,
+  get: operation("GET", path, {
     summary: "Returns a type, by default the version registered last",
     permission: reading,
     query: ofVersion,
-    answer: { status: 200, schema: eventTypeDetail },
-    refusals: { 404: ["event_type_not_found"] },
+    response: { status: 200, schema: eventTypeDetail },
+    errors: { 404: ["event_type_not_found"] },
   }),
-  delete: operation({
-    method: "DELETE",
-    path,
+  delete: operation("DELETE", path, {
     summary: "Deletes a version of a type, or all. Published events are kept and stay redacted",
     permission: managing,
     query: ofVersion,
-    answer: { status: 204, schema: null },
-    refusals: { 404: ["event_type_not_found"] },
+    response: { status: 204, schema: null },
+    errors: { 404: ["event_type_not_found"] },
   }),
 };

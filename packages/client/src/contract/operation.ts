@@ -1,27 +1,9 @@
 // The definition of an API operation: input, response and permission. The server implements it, the OpenAPI document is
 // generated from it, and the client calls it.
+import type { Scope } from "@posthorn/wire";
 import type { z } from "zod";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** Permissions of a key. `admin` includes all others. */
-export const SCOPES = [
-  "events:publish",
-  "webhooks:manage",
-  "deliveries:read",
-  "deliveries:retry",
-  "payloads:read",
-  "admin",
-] as const;
-export type Scope = (typeof SCOPES)[number];
-
-/** Permissions of a member's tokens by role. */
-export const ROLE_SCOPES = {
-  owner: ["webhooks:manage", "deliveries:read", "deliveries:retry", "payloads:read"],
-  admin: ["webhooks:manage", "deliveries:read", "deliveries:retry", "payloads:read"],
-  member: ["deliveries:read"],
-} as const satisfies Record<string, readonly Scope[]>;
-export type Role = keyof typeof ROLE_SCOPES;
 
 export interface Permission {
   /** The key needs one of these. */
@@ -50,27 +32,35 @@ export interface Operation {
   /** Alternative bodies by content type. */
   readonly otherBodies?: Readonly<Record<string, z.ZodType>>;
   /** True for a read-only operation that is not a GET because its input does not fit into a URL. */
-  readonly isQuestion?: true;
+  readonly isReadOnly?: true;
   /**
    * A parameter of a GET that, if it is true, also needs all of these scopes and is recorded in the audit log.
    */
   readonly privilege?: { readonly parameter: string; readonly scopes: readonly Scope[] };
   /** True if a missing body counts as an empty object. */
   readonly isBodyOptional?: true;
-  readonly answer: Answer;
+  readonly response: OperationResponse;
   /** Error codes of this operation by status, without those common to all operations. */
-  readonly refusals?: Readonly<Partial<Record<404 | 409 | 413 | 422, readonly string[]>>>;
+  readonly errors?: Readonly<Partial<Record<404 | 409 | 413 | 422, readonly string[]>>>;
 }
 
-export interface Answer {
+export interface OperationResponse {
   readonly status: 200 | 201 | 202 | 204;
   /** Null if the response has no body. */
   readonly schema: z.ZodType | null;
 }
 
 /** Checks an operation and keeps its literal types. */
-export function operation<const Given extends Operation>(given: Given): Given {
-  return given;
+export function operation<
+  const GivenMethod extends Method,
+  const Path extends Operation["path"],
+  const Given extends Omit<Operation, "method" | "path">,
+>(
+  method: GivenMethod,
+  path: Path,
+  given: Given,
+): Given & { readonly method: GivenMethod; readonly path: Path } {
+  return { method, path, ...given };
 }
 
 export type Contract = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -88,6 +78,6 @@ export type QueryOf<Given extends Operation> = Given["query"] extends z.ZodType
   ? z.output<Given["query"]>
   : undefined;
 
-export type AnswerOf<Given extends Operation> = Given["answer"]["schema"] extends z.ZodType
-  ? z.output<Given["answer"]["schema"]>
+export type ResponseOf<Given extends Operation> = Given["response"]["schema"] extends z.ZodType
+  ? z.output<Given["response"]["schema"]>
   : undefined;

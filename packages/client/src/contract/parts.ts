@@ -1,7 +1,54 @@
-// Schemas that several resources share. Limits are documentation; the library enforces them.
+// The vocabulary of the contract: fields with their descriptions, and schemas that several resources share. Limits are
+// documentation; the library enforces them.
+import { ROLE_SCOPES, type Role } from "@posthorn/wire";
 import { z } from "zod";
 
+export const text = (description: string) => z.string().describe(description);
+export const int = (description: string) => z.int().describe(description);
+export const flag = (description: string) => z.boolean().describe(description);
+export const choice = <const Values extends readonly string[]>(values: Values, description: string) =>
+  z.enum(values).describe(description);
+/** `more` has limits and examples. */
+export const list = <Item extends z.ZodType>(item: Item, description: string, more: object = {}) =>
+  z.array(item).meta({ description, ...more });
+export const textMap = (description: string) => z.record(z.string(), z.string()).describe(description);
+export const nullable = <Schema extends z.ZodType>(schema: Schema, description: string) =>
+  schema.nullable().describe(description);
+export const optional = <Schema extends z.ZodType>(schema: Schema, description: string, more: object = {}) =>
+  schema.optional().meta({ description, ...more });
+/** A field of a request that may be left out or null. */
+export const nullish = <Schema extends z.ZodType>(schema: Schema, description: string, more: object = {}) =>
+  schema
+    .nullable()
+    .optional()
+    .meta({ description, ...more });
+
+/** An object that is a component of the OpenAPI document, with this id. */
+export const component = <Shape extends z.ZodRawShape>(id: string, shape: Shape) =>
+  z.object(shape).meta({ id });
+/** A component that rejects unknown fields. */
+export const inputComponent = <Shape extends z.ZodRawShape>(id: string, shape: Shape) =>
+  z.strictObject(shape).meta({ id });
+/** An object within a component. */
+export const group = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
+  z.object(shape).describe(description);
+
+/** A field of a request that is false if it is left out. */
+export const optionalFlag = (description: string) => optional(z.boolean(), description, { default: false });
+/** A number of a request with its limits and default. */
+export const optionalInt = (
+  description: string,
+  limits: Readonly<Record<"minimum" | "maximum" | "default", number>>,
+) => optional(z.int(), description, limits);
+
 export const time = z.string().meta({ format: "date-time", examples: ["2026-11-15T09:30:00.000Z"] });
+export const nullableTime = (description: string) => nullable(time, description);
+export const nullableText = (description: string) => nullable(z.string(), description);
+export const optionalText = (description: string, more: object = {}) =>
+  optional(z.string(), description, more);
+export const nullishText = (description: string, more: object = {}) => nullish(z.string(), description, more);
+export const nullableInt = (description: string) => nullable(z.int(), description);
+export const role = z.enum(Object.keys(ROLE_SCOPES) as [Role, ...Role[]]);
 export const createdAt = time.describe("When it was created, in UTC.");
 export const updatedAt = time.describe("When it was last updated, in UTC.");
 
@@ -94,35 +141,32 @@ export const actionFilter = textFilter("Only entries of this operation, such as 
 
 export function page<Item extends z.ZodType>(item: Item) {
   return z.object({
-    data: z.array(item).describe("The items of this page."),
-    next_cursor: z.string().nullable().describe("`cursor` of the next page. Null on the last page."),
+    data: list(item, "The items of this page."),
+    next_cursor: nullableText("`cursor` of the next page. Null on the last page."),
   });
 }
-
-/** A body without fields. */
-export const nothing = z.strictObject({});
 
 /** The body of error responses: RFC 9457. */
 export const problem = z
   .object({
-    type: z.string().describe("URI of the error code."),
-    title: z.string().describe("Title of the error code."),
-    status: z.int().describe("The HTTP status."),
-    detail: z.string().describe("What happened and what to do next."),
-    instance: z.string().describe("Path of the request."),
-    code: z.string().describe("Stable error code; see the error reference."),
+    type: text("URI of the error code."),
+    title: text("Title of the error code."),
+    status: int("The HTTP status."),
+    detail: text("What happened and what to do next."),
+    instance: text("Path of the request."),
+    code: text("Stable error code; see the error reference."),
     errors: z
       .array(
         z.object({
-          pointer: z.string().optional().describe("JSON Pointer to the invalid field in the body."),
-          parameter: z.string().optional().describe("Name of the invalid parameter."),
-          header: z.string().optional().describe("Name of the invalid header."),
-          message: z.string().describe("What is wrong, and what is valid."),
+          pointer: optionalText("JSON Pointer to the invalid field in the body."),
+          parameter: optionalText("Name of the invalid parameter."),
+          header: optionalText("Name of the invalid header."),
+          message: text("What is wrong, and what is valid."),
         }),
       )
       .optional()
       .describe("The invalid fields, parameters and headers."),
-    request_id: z.string().describe("Id of the request, as in the server's log."),
+    request_id: text("Id of the request, as in the server's log."),
   })
   .meta({ id: "Problem", description: "The body of error responses (RFC 9457)." });
 

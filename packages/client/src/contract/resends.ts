@@ -1,41 +1,25 @@
 // The feed of deliveries sent again manually or by a replay, which `posthorn tail` and `listen` follow.
-import { z } from "zod";
+import type { z } from "zod";
 import { operation } from "./operation.ts";
-import {
-  deliveryId,
-  endpointId,
-  eventId,
-  eventType,
-  listQuery,
-  page,
-  resentAfter,
-  tenantFilter,
-  tenantId,
-  time,
-  typeFilter,
-} from "./parts.ts";
+import * as s from "./parts.ts";
 
-export const resend = z
-  .object({
-    delivery_id: deliveryId,
-    event_id: eventId,
-    endpoint_id: endpointId,
-    tenant: tenantId,
-    event_type: eventType,
-    attempt: z.int().describe("Number of the attempt."),
-    trigger: z.string().describe("Cause of the attempt: `manual` or `replay`."),
-    resent_at: time.describe("When the attempt started, in UTC."),
-  })
-  .meta({ id: "Resend" });
+export const resend = s.component("Resend", {
+  delivery_id: s.deliveryId,
+  event_id: s.eventId,
+  endpoint_id: s.endpointId,
+  tenant: s.tenantId,
+  event_type: s.eventType,
+  attempt: s.int("Number of the attempt."),
+  trigger: s.text("Cause of the attempt: `manual` or `replay`."),
+  resent_at: s.time.describe("When the attempt started, in UTC."),
+});
 export type Resend = z.output<typeof resend>;
 
 export const resends = {
-  list: operation({
-    method: "GET",
-    path: "/api/v1/resends",
+  list: operation("GET", "/api/v1/resends", {
     summary: "Lists deliveries sent again manually or by a replay, newest first",
     permission: { scopes: ["deliveries:read"], reach: "tenant" },
-    query: listQuery({ tenant: tenantFilter, type: typeFilter, resent_after: resentAfter }),
-    answer: { status: 200, schema: page(resend) },
+    query: s.listQuery({ tenant: s.tenantFilter, type: s.typeFilter, resent_after: s.resentAfter }),
+    response: { status: 200, schema: s.page(resend) },
   }),
 };

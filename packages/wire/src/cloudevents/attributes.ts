@@ -38,13 +38,13 @@ export function attributeProblems(attributes: Readonly<Record<string, unknown>>)
 }
 
 /** Returns the problem as a sentence, or null for a valid attribute name. */
-export function nameProblem(name: string): string | null {
+function nameProblem(name: string): string | null {
   if (name === "data") return 'An attribute cannot be called "data".';
-  return NAME.test(name) ? null : `"${name.slice(0, 60)}" is no name of an attribute: a-z and 0-9 only.`;
+  return NAME.test(name) ? null : `"${name.slice(0, 60)}" is not an attribute name: a-z and 0-9 only.`;
 }
 
 /** A value must be a boolean, a 32-bit integer, or a string without forbidden characters. */
-export function valueProblem(name: string, value: unknown): string | null {
+function valueProblem(name: string, value: unknown): string | null {
   if (isOverlong(value)) return `The attribute ${name} has more than ${MAX_VALUE_LENGTH} characters.`;
   if (!isScalar(value)) return `The attribute ${name} is not a string, a 32-bit integer or a boolean.`;
   return typeof value === "string" && FORBIDDEN.test(value)

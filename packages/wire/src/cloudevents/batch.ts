@@ -1,5 +1,6 @@
 // Batch mode: a JSON array of any number of structured events. Only sent to receivers that request it.
 
+import { concat } from "../encoding.ts";
 import { rawMembers } from "../json/raw-members.ts";
 import { readJson } from "../json/read-json.ts";
 import { type CloudEvent, type CloudEventProblem, type Decoded, malformed } from "./cloud-event.ts";
@@ -13,16 +14,7 @@ export interface BatchMember {
 
 /** Joins members serialised in structured mode. */
 export function encodeBatch(members: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(batchBytes(members.map(({ length }) => length)));
-  let at = 0;
-  bytes[at++] = 0x5b;
-  for (const [index, member] of members.entries()) {
-    if (index > 0) bytes[at++] = 0x2c;
-    bytes.set(member, at);
-    at += member.length;
-  }
-  bytes[at] = 0x5d;
-  return bytes;
+  return concat(["[", ...members.flatMap((member, at) => (at === 0 ? [member] : [",", member])), "]"]);
 }
 
 /** The length of a batch with members of these lengths, including commas and brackets. */

@@ -50,28 +50,15 @@ export function cloudEventOf(
   attributes: Readonly<Record<string, AttributeValue>>,
   data: CloudEventData,
 ): CloudEvent {
-  const {
-    specversion: _,
-    id,
-    source,
-    type,
-    subject,
-    time,
-    datacontenttype,
-    dataschema,
-    ...extensions
-  } = attributes as Record<string, string>;
-  return {
-    id: id as string,
-    source: source as string,
-    type: type as string,
-    ...(subject !== undefined && { subject }),
-    ...(time !== undefined && { time }),
-    ...(datacontenttype !== undefined && { datacontenttype }),
-    ...(dataschema !== undefined && { dataschema }),
-    extensions,
-    data,
-  };
+  const { specversion: _, ...given } = attributes;
+  const core: Record<string, AttributeValue> = {};
+  const extensions: Record<string, AttributeValue> = {};
+  for (const [name, value] of Object.entries(given)) (isCore(name) ? core : extensions)[name] = value;
+  return { ...core, extensions, data } as unknown as CloudEvent;
+}
+
+function isCore(name: string): boolean {
+  return (CORE_ATTRIBUTES as readonly string[]).includes(name);
 }
 
 export function malformed(place: string, message: string): Extract<Decoded<never>, { ok: false }> {

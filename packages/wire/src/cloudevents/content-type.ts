@@ -26,8 +26,15 @@ export function formatProblem(contentType: string | null): string | null {
 
 /** In lower case, without parameters; empty if there is none. */
 export function mediaTypeOf(contentType: string | null): string {
-  return (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (contentType !== last.contentType) {
+    last.contentType = contentType;
+    last.mediaType = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  }
+  return last.mediaType;
 }
+
+/** A request's content type is looked at seven times, and the next one usually has the same. */
+const last: { contentType: string | null; mediaType: string } = { contentType: null, mediaType: "" };
 
 // JSON format §3.1: */json and */*+json. Data without a content type is JSON too.
 export function isJsonType(contentType: string | null): boolean {

@@ -1,8 +1,8 @@
 // Converts a CloudEvent to an event. Attributes without a field in our model are kept in `attributes`, so that `cloudEventFrom`
 // returns the original.
 import { encode } from "../encoding.ts";
-import type { EventAttributes } from "../event-attributes.ts";
-import { type CloudEvent, type Decoded, malformed } from "./cloud-event.ts";
+import type { DataEncoding, EventAttributes } from "../event-attributes.ts";
+import { type CloudEvent, type CloudEventData, type Decoded, malformed } from "./cloud-event.ts";
 import { isJsonType, textProblem } from "./content-type.ts";
 
 export interface EventParts {
@@ -28,6 +28,7 @@ export function eventPartsOf(event: CloudEvent, place = ""): Decoded<EventParts>
   }
   const unsendable = data.kind === "text" ? textProblem(data.text, datacontenttype) : null;
   if (unsendable !== null) return malformed(`${place}/data`, unsendable);
+  const { encoding, ...stored } = storedData(data);
   const attributes: EventAttributes = {
     id,
     source,
@@ -36,11 +37,11 @@ export function eventPartsOf(event: CloudEvent, place = ""): Decoded<EventParts>
     ...(datacontenttype !== undefined && { datacontenttype }),
     ...(dataschema !== undefined && { dataschema }),
     ...(Object.keys(extensions).length > 0 && { extensions }),
-    ...encodingOf(event),
+    ...(encoding !== undefined && { encoding }),
   };
   return {
     ok: true,
-    value: { type, subject: event.subject, key: `${source} ${id}`, ...payloadOf(event), attributes },
+    value: { type, subject: event.subject, key: `${source} ${id}`, ...stored, attributes },
   };
 }
 
@@ -57,24 +58,15 @@ export function ownTypeOf(type: string): string {
     .join(".");
 }
 
-function encodingOf({ data }: CloudEvent): Pick<EventAttributes, "encoding"> {
-  if (data.kind === "json") return {};
-  return { encoding: data.kind === "binary" ? "base64" : data.kind };
+/** JSON stays as it is; everything else becomes a JSON string or null, which `encoding` explains. */
+function storedData(
+  data: CloudEventData,
+): Pick<EventParts, "payload" | "value"> & Pick<EventAttributes, "encoding"> {
+  if (data.kind === "json") return { payload: data.json, value: data.value };
+  if (data.kind === "binary") return written("base64", encode("base64", data.bytes));
+  return written(data.kind, data.kind === "text" ? data.text : null);
 }
 
-function payloadOf({ data }: CloudEvent): Pick<EventParts, "payload" | "value"> {
-  switch (data.kind) {
-    case "json":
-      return { payload: data.json, value: data.value };
-    case "none":
-      return written(null);
-    case "text":
-      return written(data.text);
-    case "binary":
-      return written(encode("base64", data.bytes));
-  }
-}
-
-function written(value: unknown): Pick<EventParts, "payload" | "value"> {
-  return { payload: new TextEncoder().encode(JSON.stringify(value)), value };
+function written(encoding: DataEncoding, value: string | null) {
+  return { encoding, payload: new TextEncoder().encode(JSON.stringify(value)), value };
 }

@@ -1,6 +1,6 @@
 // Structured mode: the event is one JSON object. Its data is copied as bytes: parsing and serialising it
 // would lose 1.0, large integers and the order of members.
-import { decode, encode } from "../encoding.ts";
+import { concat, decode, encode } from "../encoding.ts";
 import { isObject } from "../json/is-object.ts";
 import { escapePointer } from "../json/pointer.ts";
 import { type RawMembers, rawMembers } from "../json/raw-members.ts";
@@ -37,16 +37,8 @@ export function encodeStructured(event: CloudEvent): Uint8Array<ArrayBuffer> {
     case "binary":
       return encoder.encode(`${head},"data_base64":"${encode("base64", data.bytes)}"}`);
     case "json":
-      return withClosingBrace(encoder.encode(`${head},"data":`), data.json);
+      return concat([`${head},"data":`, data.json, "}"]);
   }
-}
-
-function withClosingBrace(head: Uint8Array, json: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(head.length + json.length + 1);
-  bytes.set(head);
-  bytes.set(json, head.length);
-  bytes[bytes.length - 1] = 0x7d;
-  return bytes;
 }
 
 export function decodeStructured(body: Uint8Array): Decoded<CloudEvent> {

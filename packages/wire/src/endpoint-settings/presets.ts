@@ -47,3 +47,11 @@ export const ENDPOINT_PRESETS = {
 
 export type EndpointPreset = keyof typeof ENDPOINT_PRESETS;
 export const ENDPOINT_PRESET_NAMES = Object.keys(ENDPOINT_PRESETS) as [EndpointPreset, ...EndpointPreset[]];
+
+const UNITS = Object.entries({ d: DAY, h: HOUR, m: MINUTE, s: SECOND });
+
+/** Returns a duration in the largest unit without a remainder, as retry policies are written: `90s`, `5m`. */
+export function durationText(ms: number): string {
+  const [unit, size] = UNITS.find(([, length]) => ms > 0 && ms % length === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
+}

@@ -47,11 +47,13 @@ export type Setting = Shape &
     readonly default?: unknown;
     /** The default in words; otherwise the value itself. */
     readonly defaultText?: string;
-    /** The deployment has an option of its own that replaces the default. */
+    /** The deployment has its own option that replaces the default. */
     readonly hasDeploymentDefault?: true;
+    /** The name of a setting whose value this one has, if that one is set and this one is not. */
+    readonly followsSetting?: string;
     /** Null is rejected. */
     readonly isNeverNull?: true;
-    /** What null means, if it is not the default. */
+    /** The meaning of null, if it is not the default. */
     readonly nullText?: string;
     /** The part of the value that is redacted for keys without `SETTINGS_SCOPE`. */
     readonly redacted?: "query" | "values";
@@ -87,30 +89,28 @@ export type FilterInput = Readonly<Record<string, unknown>>;
 export type EndpointSettingDefinitions = typeof endpointSettings;
 export type SettingName = keyof EndpointSettingDefinitions;
 
+interface ValuesByKind {
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly text: string;
+  readonly list: readonly string[];
+  readonly map: Readonly<Record<string, string>>;
+  readonly "retry-policy": RetryPolicy;
+  readonly filter: FilterInput;
+}
+
 /** The TypeScript type of a value of this shape. */
-export type ValueOf<Given> = Given extends { readonly kind: "integer" }
-  ? number
-  : Given extends { readonly kind: "boolean" }
-    ? boolean
-    : Given extends { readonly kind: "text" }
-      ? string
-      : Given extends { readonly kind: "choice"; readonly values: readonly (infer Value)[] }
-        ? Value
-        : Given extends { readonly kind: "list" }
-          ? readonly string[]
-          : Given extends { readonly kind: "map" }
-            ? Readonly<Record<string, string>>
-            : Given extends { readonly kind: "object"; readonly fields: infer Fields }
-              ? {
-                  readonly [Name in keyof Fields as Fields[Name] extends { readonly isSecret: true }
-                    ? never
-                    : Name]: FieldValue<Fields[Name]>;
-                }
-              : Given extends { readonly kind: "retry-policy" }
-                ? RetryPolicy
-                : Given extends { readonly kind: "filter" }
-                  ? FilterInput
-                  : never;
+export type ValueOf<Given> = Given extends { readonly kind: infer Kind extends keyof ValuesByKind }
+  ? ValuesByKind[Kind]
+  : Given extends { readonly kind: "choice"; readonly values: readonly (infer Value)[] }
+    ? Value
+    : Given extends { readonly kind: "object"; readonly fields: infer Fields }
+      ? {
+          readonly [Name in keyof Fields as Fields[Name] extends { readonly isSecret: true }
+            ? never
+            : Name]: FieldValue<Fields[Name]>;
+        }
+      : never;
 
 type FieldValue<Given> = ValueOf<Given> | (Given extends { readonly isNullable: true } ? null : never);
 

@@ -42,7 +42,7 @@ export const endpointSettings = {
   },
   filter: {
     kind: "filter",
-    description: "Conditions on an event, besides its type, for it to be delivered.",
+    description: "Conditions that an event must meet, in addition to its type, to be delivered.",
     example: { data: { amount: { $gte: 100 } }, subject: { $startsWith: "order-" } },
     default: null,
     nullText: "Null means no conditions.",
@@ -51,7 +51,7 @@ export const endpointSettings = {
   isActive: {
     kind: "boolean",
     description: "False: nothing is sent, and deliveries are kept.",
-    inputNote: "Setting it to true delivers what was kept. A new endpoint is active by default.",
+    inputNote: "Setting it to true delivers the events that were held. A new endpoint is active by default.",
     default: true,
     isNeverNull: true,
     see: "See [disabled endpoints](endpoint-health.md#disabled-endpoints).",
@@ -191,7 +191,7 @@ export const endpointSettings = {
     },
     default: null,
     nullText: "Null means it is not asked.",
-    // In a table of its own, together with the endpoint's consent.
+    // In a separate table, together with the endpoint's consent.
     column: null,
     group: "consent",
     see: "Shown with the read-only fields `state`, `allowed_rate`, `detail`, `asked_at` and `decided_at`. See [handshake](deliveries.md#handshake).",
@@ -209,10 +209,30 @@ export const endpointSettings = {
     kind: "integer",
     min: 1,
     max: 100,
-    description: "Attempts in flight at a time, across all processes.",
+    description:
+      "Attempts in flight at a time, across all processes, unless `max_in_flight_burst` allows more.",
     default: 5,
     hasDeploymentDefault: true,
+    flag: { option: "--max-in-flight <number>", about: "attempts in flight at a time" },
     group: "pace",
+  },
+  maxInFlightBurst: {
+    kind: "integer",
+    min: 1,
+    max: 100,
+    description:
+      "Attempts in flight at a time while responses are fast and successful. A value of at most `max_in_flight` allows no more than that.",
+    default: 50,
+    hasDeploymentDefault: true,
+    followsSetting: "maxInFlight",
+    nullText:
+      "Null uses `max_in_flight` if the endpoint sets that, else the deployment default (50 unless configured).",
+    flag: {
+      option: "--max-in-flight-burst <number>",
+      about: "attempts in flight at a time while responses are fast and successful",
+    },
+    group: "pace",
+    see: "See [attempts in flight](endpoint-health.md#attempts-in-flight).",
   },
   rateLimit: {
     kind: "integer",

@@ -1,4 +1,4 @@
-// Tells JSON objects from arrays, null and scalars.
+// Distinguishes JSON objects from arrays, null and scalars.
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -26,7 +26,7 @@ test.each([
   expect(valuesOf(json)).toEqual(expected);
 });
 
-test("an array gives the members of each item, none for what is no object", () => {
+test("an array returns the members of each item, none for items that are not objects", () => {
   const json = '[ {"a":1} , 5, "x", [{"b":2}], {"c":[3,4],"d":null} ]';
   const document = rawMembers(Buffer.from(json));
   expect(document.kind === "array" && document.items.map(({ members }) => texts(json, members))).toEqual([
@@ -65,7 +65,7 @@ test("spans agree with JSON.parse for any array of objects", () => {
   );
 });
 
-test("text that is not JSON ends too, with spans inside it", () => {
+test("scanning terminates for text that is not JSON", () => {
   fc.assert(
     fc.property(
       fc.oneof(

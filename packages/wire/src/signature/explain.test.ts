@@ -1,4 +1,3 @@
-// Why a request was refused: told from what the log needs, and without much work for somebody unknown.
 import nodeCrypto from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { generateSecret, generateSigningKey } from "../secrets.ts";
@@ -49,7 +48,7 @@ test.each([
   });
 });
 
-test("a change that is not usual and another secret cannot be told apart, and both are named", async () => {
+test("an unusual change and a wrong secret have the same explanation", async () => {
   const changed = await explanation('{"a":1}', '{"a":2}');
   const another = await explanation('{"a":1}', '{"a":1}', { secrets: [generateSecret()] });
   expect(changed).toEqual(another);
@@ -64,7 +63,7 @@ test("white space around a secret is found", async () => {
   expect(hint).toContain("white space");
 });
 
-test("where the URL is signed it is named", async () => {
+test("the URL is named if it is signed", async () => {
   const { hint } = await explanation("{}", "{}", {
     scheme: vendors.square.scheme,
     url: "http://10.0.0.1/in",
@@ -91,7 +90,7 @@ test.each([
   ["t-v1", "now", "is not a number of seconds"],
   [vendors.hubspot.scheme, "1700000000", "is in seconds, not in milliseconds"],
   [vendors.twitch.scheme, "1700000000", "is not a time such as"],
-])("a timestamp in another unit is said to be so (%#)", async (scheme, timestamp, problem) => {
+])("a timestamp in another unit is reported as such (%#)", async (scheme, timestamp, problem) => {
   const message = {
     id: "evt_1",
     timestamp,
@@ -104,7 +103,7 @@ test.each([
   expect(result).toEqual({ ok: false, reason: "malformed", detail: expect.stringContaining(problem) });
 });
 
-test("the header that is missing, or there twice, is named", async () => {
+test("a missing or repeated header is named", async () => {
   const input = { scheme: "standard-webhooks", body: new Uint8Array(), secrets: [SECRET], now: NOW };
   const headers = await sign({ ...MESSAGE, body: input.body, schemes: [input.scheme], secrets: [SECRET] });
   expect(await verify({ ...input, headers: { ...headers, "webhook-id": "" } })).toMatchObject({
@@ -117,7 +116,7 @@ test("the header that is missing, or there twice, is named", async () => {
   });
 });
 
-test("for somebody unknown at most ten signatures are computed, and none for a large body", async () => {
+test("a bounded explanation computes at most ten signatures, and none for a large body", async () => {
   const secrets = [...Array.from({ length: 8 }, generateSecret), (await generateSigningKey()).publicKey];
   const body = '\u{feff}{"a":\r\n1}\r\n';
   const input: VerifyInput = { scheme: "t-v1", secrets, headers: {}, body: new TextEncoder().encode(body) };

@@ -41,9 +41,9 @@ const HINTS: Partial<Record<VerifyFailure, string>> = {
 /** Undoes common changes of the body; if the signature matches then, that was the cause. Otherwise the secret is probably wrong. */
 async function explainMismatch(input: VerifyInput, effort: Effort): Promise<Explanation> {
   if (input.secrets.some((secret) => secret.trim() !== secret)) {
-    return { reason: "no_match", hint: "a secret has leading or trailing white space" };
+    return noMatch("a secret has leading or trailing white space");
   }
-  if (input.body.length > LIMITS[effort].bodyBytes) return { reason: "no_match", hint: NO_MATCH };
+  if (input.body.length > LIMITS[effort].bodyBytes) return noMatch(NO_MATCH);
   const scheme = typeof input.scheme === "string" ? schemeNamed(input.scheme) : input.scheme;
   const usable = input.secrets.filter((secret) => verifyingKeyBytes(scheme.key, secret) !== null);
   const secrets = usable.slice(0, LIMITS[effort].secrets);
@@ -54,13 +54,12 @@ async function explainMismatch(input: VerifyInput, effort: Effort): Promise<Expl
       return { reason: "body_changed", hint };
     }
   }
-  if (scheme.signedUrls !== undefined) {
-    return {
-      reason: "no_match",
-      hint: `${NO_MATCH}. The URL is signed too; the URL used was ${input.url}`,
-    };
-  }
-  return { reason: "no_match", hint: NO_MATCH };
+  if (scheme.signedUrls === undefined) return noMatch(NO_MATCH);
+  return noMatch(`${NO_MATCH}. The URL is signed too; the URL used was ${input.url}`);
+}
+
+function noMatch(hint: string): Explanation {
+  return { reason: "no_match", hint };
 }
 
 const NO_MATCH =

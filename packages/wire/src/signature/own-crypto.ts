@@ -5,11 +5,13 @@
 type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Hash {
-  update(bytes: Uint8Array): Hash;
+  update(part: Uint8Array | string): Hash;
   digest(): Uint8Array;
 }
 
 interface OwnCrypto {
+  /** From Node 20.12. Without an object for the collector it takes a quarter of the time. */
+  hash?(algorithm: "sha256", bytes: Uint8Array, encoding: "buffer"): Uint8Array;
   createHash(algorithm: "sha256"): Hash;
   createHmac(algorithm: "sha256" | "sha1", key: Uint8Array): Hash;
 }
@@ -23,10 +25,15 @@ const own = ((globalThis as Runtime).process?.getBuiltinModule?.("node:crypto") 
 /** Null if the runtime has none. */
 export const ownHmac =
   own &&
-  ((algorithm: "sha256" | "sha1", key: Bytes, content: Bytes): Bytes =>
-    new Uint8Array(own.createHmac(algorithm, key).update(content).digest()));
+  ((algorithm: "sha256" | "sha1", key: Bytes, content: readonly (Uint8Array | string)[]): Bytes => {
+    const hmac = own.createHmac(algorithm, key);
+    for (const part of content) hmac.update(part);
+    return new Uint8Array(hmac.digest());
+  });
 
-export async function sha256Of(bytes: Bytes): Promise<Bytes> {
+/** A promise only if the runtime has none. */
+export function sha256Of(bytes: Bytes): Bytes | Promise<Bytes> {
+  if (own?.hash !== undefined) return new Uint8Array(own.hash("sha256", bytes, "buffer"));
   if (own !== null) return new Uint8Array(own.createHash("sha256").update(bytes).digest());
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return crypto.subtle.digest("SHA-256", bytes).then((digest) => new Uint8Array(digest));
 }

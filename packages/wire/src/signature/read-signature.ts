@@ -120,7 +120,10 @@ export function malformed(detail: string): SignatureProblem {
 
 /** Empty values count as absent. */
 export function valuesOf(source: HeaderSource, name: string): string[] {
-  if (hasGet(source)) return [source.get(name) ?? ""].filter(Boolean);
+  if (hasGet(source)) {
+    const value = source.get(name);
+    return value ? [value] : [];
+  }
   const wanted = name.toLowerCase();
   const values: string[] = [];
   for (const key of Object.keys(source)) {

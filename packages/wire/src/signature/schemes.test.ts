@@ -1,4 +1,3 @@
-// What is signed: published vectors, the verifiers other people run, and several secrets at once.
 import { verify as verifyGithub } from "@octokit/webhooks-methods";
 import { Webhook } from "standardwebhooks";
 import Stripe from "stripe";
@@ -33,19 +32,6 @@ test("Stripe's SDK accepts t-v1 with the old and with the new secret", async () 
   expect(() => Stripe.webhooks.constructEvent(JSON_TEXT, header, generateSecret())).toThrow();
 });
 
-test("with one secret, t-v1 is byte for byte what Stripe's SDK makes", async () => {
-  const input = { ...message(), secrets: [NEW] };
-  const headers = await sign({ ...input, schemes: ["t-v1"], headerPrefix: "X-SpeedPy" });
-  const timestamp = Number(input.timestamp);
-  expect(headers).toEqual({
-    "X-SpeedPy-Signature": Stripe.webhooks.generateTestHeaderString({
-      payload: JSON_TEXT,
-      secret: NEW,
-      timestamp,
-    }),
-  });
-});
-
 test("the Standard Webhooks library accepts the old and the new secret, with v1a beside them", async () => {
   const { signingKey } = await generateSigningKey();
   const input = { ...message(), secrets: [signingKey, OLD, NEW] };
@@ -59,25 +45,16 @@ test("the Standard Webhooks library accepts the old and the new secret, with v1a
       expect(new Webhook(secret).verify(JSON_TEXT, headers)).toEqual(JSON.parse(JSON_TEXT));
     }
     expect(() => new Webhook(generateSecret()).verify(JSON_TEXT, headers)).toThrow();
+    // v1 items come first, whichever scheme was named first
+    const expected = schemes.length === 1 ? /^v1,\S{44} v1,\S{44}$/ : /^v1,\S{44} v1,\S{44} v1a,\S{88}$/;
+    expect(headers["webhook-signature"]).toMatch(expected);
   }
 });
 
-test("v1 items come before v1a items, whichever scheme was named first", async () => {
-  const { signingKey } = await generateSigningKey();
-  const schemes = ["standard-webhooks-v1a", "standard-webhooks"];
-  const headers = await sign({ ...message(), secrets: [signingKey, OLD, NEW], schemes });
-  expect(headers["webhook-signature"]).toMatch(/^v1,\S{44} v1,\S{44} v1a,\S{88}$/);
-});
-
-test("GitHub's library accepts sha256 with the secret that retires soonest; the newer signature stands beside it", async () => {
+test("GitHub's library accepts sha256 with the secret that expires first; the newer signature is in its own header", async () => {
   const headers = await sign({ ...message(), schemes: ["sha256"], headerPrefix: "X-OrientedOS" });
   expect(await verifyGithub(OLD, JSON_TEXT, headers["X-OrientedOS-Signature"] as string)).toBe(true);
   expect(await verifyGithub(NEW, JSON_TEXT, headers["X-OrientedOS-Signature-Next"] as string)).toBe(true);
-});
-
-test("with one secret nothing but the signature header is written for sha256", async () => {
-  const headers = await sign({ ...message(), secrets: [NEW], schemes: ["sha256"] });
-  expect(Object.keys(headers)).toEqual(["X-Webhook-Signature"]);
 });
 
 test("two-headers writes the timestamp and the bare digest of t-v1", async () => {
@@ -103,7 +80,7 @@ test("a private or public key is never used as the key of an HMAC", async () => 
   }
 });
 
-test("schemes that write one header do not go together, unless they share it", async () => {
+test("schemes that write the same header cannot be combined, unless they share it", async () => {
   expect(schemeProblems(["t-v1", "standard-webhooks", "standard-webhooks-v1a"])).toEqual([]);
   expect(schemeProblems(["sha256", "standard-webhooks"])).toEqual([]);
   for (const wrong of [
@@ -117,7 +94,7 @@ test("schemes that write one header do not go together, unless they share it", a
     expect(schemeProblems(wrong)).toHaveLength(1);
   }
   expect(schemeProblems(["standard-webhooks", "standard-webhooks"])).toHaveLength(1);
-  // under these prefixes a vendor's header would be there twice
+  // with these prefixes a vendor's header would occur twice
   expect(schemeProblems(["svix", "standard-webhooks"], "Svix")).toHaveLength(1);
   expect(schemeProblems(["linear", "standard-webhooks"], "linear")).toHaveLength(1);
   expect(schemeProblems(["t-v1", "stripe"], "stripe")).toHaveLength(1);

@@ -35,7 +35,7 @@ const byName = new Map<string, Scheme>([
 /** All names: our own, HTTP Message Signatures, then the vendors'. */
 export const schemeNames: readonly string[] = [...byName.keys()];
 
-/** Returns whether it is a vendor's scheme: a request signed only by such schemes has none of our own headers. */
+/** Returns whether it is a vendor's scheme: a request signed only by such schemes has none of Posthorn's headers. */
 export function isVendorScheme(name: string): boolean {
   return vendorsByName.has(name);
 }

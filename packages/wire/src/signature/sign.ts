@@ -3,7 +3,7 @@ import { encode } from "../encoding.ts";
 import { headerNames } from "../headers.ts";
 import type { Scheme, SignedMessage } from "./scheme.ts";
 import { schemeNamed } from "./schemes.ts";
-import { signBytes, signedContents, signingKey } from "./web-crypto.ts";
+import { keyFor, signBytes, signedPartsOf } from "./web-crypto.ts";
 import { writeSignatureHeaders } from "./write-headers.ts";
 
 export interface SignInput extends SignedMessage {
@@ -34,10 +34,10 @@ export async function signText(scheme: Scheme, secret: string, text: string): Pr
 }
 
 async function signaturesOf(scheme: Scheme, input: SignInput): Promise<string[]> {
-  const [content] = signedContents(scheme, input) as [Uint8Array<ArrayBuffer>];
+  const [content = []] = signedPartsOf(scheme, input);
   const signatures: string[] = [];
   for (const secret of input.secrets) {
-    const key = await signingKey(scheme, secret);
+    const key = await keyFor(scheme, secret, "sign");
     if (key !== null) signatures.push(encode(scheme.encoding, await signBytes(scheme, key, content)));
   }
   if (signatures.length === 0)

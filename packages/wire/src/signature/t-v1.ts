@@ -1,4 +1,4 @@
-// `X-Webhook-Signature: t=1614265330,v1=<hex>`: what Stripe's SDK verifies, under any header name.
+// `X-Webhook-Signature: t=1614265330,v1=<hex>`, which Stripe's SDK verifies under any header name.
 import { fields } from "./formats.ts";
 import type { Scheme } from "./scheme.ts";
 

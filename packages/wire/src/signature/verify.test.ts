@@ -1,9 +1,7 @@
-// Verifying: what was signed is accepted, and nothing else.
 import nodeCrypto from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { generateSecret, generateSigningKey } from "../secrets.ts";
 import { sign } from "./sign.ts";
-import { signatureVectors } from "./vectors.ts";
 import { type VerifyInput, type VerifyResult, verify } from "./verify.ts";
 
 const SIGNED_AT = 1_700_000_000;
@@ -11,9 +9,11 @@ const SCHEMES = ["t-v1", "sha256", "two-headers", "standard-webhooks", "standard
 const SECRETS = [generateSecret(), generateSecret(), (await generateSigningKey()).signingKey];
 const BODY = new TextEncoder().encode('{"a":"é"}');
 
-type Headers = Record<string, string>;
+function usableBy(scheme: string): string[] {
+  return SECRETS.filter((secret) => secret.startsWith("whsk_") === (scheme === "standard-webhooks-v1a"));
+}
 
-function signed(scheme: string, changed: object = {}): Promise<Headers> {
+function signed(scheme: string, changed: object = {}): Promise<Record<string, string>> {
   const message = { id: "evt_1", timestamp: String(SIGNED_AT), body: BODY };
   return sign({ ...message, schemes: [scheme], secrets: SECRETS, ...changed });
 }
@@ -28,31 +28,9 @@ async function reason(result: Promise<VerifyResult>): Promise<string> {
   return settled.ok ? "ok" : settled.reason;
 }
 
-test.each(signatureVectors)("$source: $scheme verifies as published", async (vector) => {
-  const headers =
-    vector.scheme === "sha256"
-      ? { "x-webhook-signature": vector.signature }
-      : {
-          "webhook-id": vector.id,
-          "webhook-timestamp": vector.timestamp,
-          "webhook-signature": vector.signature,
-        };
-  const result = verify({
-    scheme: vector.scheme,
-    headers,
-    body: new TextEncoder().encode(vector.body),
-    secrets: [vector.publicKey ?? vector.secret],
-    now: new Date(Number(vector.timestamp || 0) * 1000),
-  });
-  expect(await result).toEqual({ ok: true });
-});
-
 test.each(SCHEMES)("%s: any one of the secrets is enough, another is not", async (scheme) => {
   const headers = await signed(scheme);
-  const usable = SECRETS.filter(
-    (secret) => secret.startsWith("whsk_") === (scheme === "standard-webhooks-v1a"),
-  );
-  for (const secret of usable)
+  for (const secret of usableBy(scheme))
     expect(await check(scheme, headers, { secrets: [secret] })).toEqual({ ok: true });
   const stranger =
     scheme === "standard-webhooks-v1a" ? (await generateSigningKey()).publicKey : generateSecret();
@@ -70,10 +48,7 @@ test.each(SCHEMES)("%s: a changed byte anywhere in the body fails", async (schem
 });
 
 test.each(SCHEMES)("%s: a changed character anywhere in its headers fails", async (scheme) => {
-  const secrets = SECRETS.filter(
-    (secret) => secret.startsWith("whsk_") === (scheme === "standard-webhooks-v1a"),
-  );
-  const headers = await signed(scheme, { secrets: secrets.slice(0, 1) });
+  const headers = await signed(scheme, { secrets: usableBy(scheme).slice(0, 1) });
   for (const [name, value] of Object.entries(headers)) {
     for (let at = 0; at < value.length; at++) {
       const character = value[at] === "1" ? "2" : "1";
@@ -85,22 +60,19 @@ test.each(SCHEMES)("%s: a changed character anywhere in its headers fails", asyn
   }
 });
 
-test.each(SCHEMES)(
-  "%s: each header it needs is missed, and doubt about its value is not settled",
-  async (scheme) => {
-    const headers = await signed(scheme);
-    for (const [name, value] of Object.entries(headers).filter(([key]) => !key.endsWith("-Next"))) {
-      const { [name]: _, ...others } = headers;
-      expect(await reason(check(scheme, others))).toBe("header_missing");
-      expect(await reason(check(scheme, { ...headers, [name]: "" }))).toBe("header_missing");
-      expect(await reason(check(scheme, { ...headers, [name]: [value, value] }))).toBe("malformed");
-      expect(await reason(check(scheme, { ...headers, [name.toUpperCase()]: value }))).toBe("malformed");
-      const joined = new Headers(headers);
-      joined.append(name, value);
-      expect(await reason(check(scheme, joined))).toBe("malformed");
-    }
-  },
-);
+test.each(SCHEMES)("%s: a missing header and a repeated one are rejected", async (scheme) => {
+  const headers = await signed(scheme);
+  for (const [name, value] of Object.entries(headers).filter(([key]) => !key.endsWith("-Next"))) {
+    const { [name]: _, ...others } = headers;
+    expect(await reason(check(scheme, others))).toBe("header_missing");
+    expect(await reason(check(scheme, { ...headers, [name]: "" }))).toBe("header_missing");
+    expect(await reason(check(scheme, { ...headers, [name]: [value, value] }))).toBe("malformed");
+    expect(await reason(check(scheme, { ...headers, [name.toUpperCase()]: value }))).toBe("malformed");
+    const joined = new Headers(headers);
+    joined.append(name, value);
+    expect(await reason(check(scheme, joined))).toBe("malformed");
+  }
+});
 
 test.each(SCHEMES)("%s: a Headers object, and names in lower case, are read", async (scheme) => {
   const headers = await signed(scheme);
@@ -126,7 +98,7 @@ test.each(SCHEMES.filter((name) => name !== "sha256"))(
   },
 );
 
-test("a forged request is called forged, not late", async () => {
+test("a forged request is reported as forged, not as late", async () => {
   const headers = await signed("t-v1", { secrets: [generateSecret()], timestamp: "1" });
   expect(await reason(check("t-v1", headers))).toBe("no_match");
 });
@@ -141,7 +113,7 @@ test.each(["", "+1700000000", "1700000000.0", "1e9", " 1700000000", "17000000001
   },
 );
 
-test("signatures of versions it does not know are passed over", async () => {
+test("signatures of unknown versions are ignored", async () => {
   const standard = await signed("standard-webhooks");
   const more = { ...standard, "webhook-signature": `v2,abc ${standard["webhook-signature"]} v1a,x` };
   expect(await check("standard-webhooks", more)).toEqual({ ok: true });
@@ -166,7 +138,7 @@ test.each([
   }
 });
 
-test("an id with a dot, by which the signed text could be cut elsewhere, is malformed", async () => {
+test("an id with a dot is malformed", async () => {
   const headers = await signed("standard-webhooks", { id: "evt.1" });
   expect(await reason(check("standard-webhooks", headers))).toBe("malformed");
 });
@@ -177,14 +149,7 @@ test("a Standard Webhooks secret may come without its prefix", async () => {
   expect(await check("standard-webhooks", headers, { secrets: [secret.slice(6)] })).toEqual({ ok: true });
 });
 
-test("a body that is empty or not UTF-8 verifies over its bytes", async () => {
-  for (const body of [new Uint8Array(), Uint8Array.of(0xff, 0x00, 0xfe)]) {
-    const headers = await signed("standard-webhooks", { body });
-    expect(await check("standard-webhooks", headers, { body })).toEqual({ ok: true });
-  }
-});
-
-test("wrong arguments throw: no usable secret, an unknown scheme, a tolerance that is no number", async () => {
+test("invalid arguments throw: no usable secret, an unknown scheme, a tolerance that is not a number", async () => {
   const headers = await signed("t-v1");
   for (const secrets of [[], [""], ["whsec_"], ["whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4="]]) {
     await expect(check("t-v1", headers, { secrets })).rejects.toThrow(TypeError);
@@ -194,7 +159,7 @@ test("wrong arguments throw: no usable secret, an unknown scheme, a tolerance th
   await expect(check("t-v9", headers)).rejects.toThrow("t-v9");
 });
 
-test("sixteen signatures are looked at, seventeen are malformed", async () => {
+test("sixteen signatures are verified, seventeen are malformed", async () => {
   const { "X-Webhook-Signature": header = "" } = await signed("t-v1", { secrets: SECRETS.slice(0, 1) });
   const [time, right] = header.split(",");
   const withOthers = (count: number) => [time, ...Array(count).fill(`v1=${"0".repeat(64)}`), right].join(",");
@@ -212,7 +177,7 @@ test("an ed25519 public key may be given in hex", async () => {
   }
 });
 
-test("every secret is tried, also after one has matched", async () => {
+test("every secret is tried, even after a match", async () => {
   const headers = await signed("t-v1", { secrets: SECRETS.slice(0, 1) });
   const computed = vi.spyOn(nodeCrypto, "createHmac");
   try {
@@ -220,13 +185,5 @@ test("every secret is tried, also after one has matched", async () => {
     expect(computed).toHaveBeenCalledTimes(2);
   } finally {
     computed.mockRestore();
-  }
-});
-
-test("one secret is another key for another scheme", async () => {
-  const secret = SECRETS[0] as string;
-  for (const scheme of ["t-v1", "standard-webhooks"]) {
-    const headers = await signed(scheme, { secrets: [secret] });
-    expect(await check(scheme, headers, { secrets: [secret] })).toEqual({ ok: true });
   }
 });

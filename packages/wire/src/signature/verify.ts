@@ -6,7 +6,7 @@ import { type HeaderSource, malformed, readSignature } from "./read-signature.ts
 import type { Scheme, SignedMessage } from "./scheme.ts";
 import { schemeNamed } from "./schemes.ts";
 import { readTimeMs, timeProblem } from "./time.ts";
-import { equalInConstantTime, type Key, matchesAny, signedContents, verifyingKey } from "./web-crypto.ts";
+import { equalInConstantTime, type Key, keyFor, matchesAny, signedPartsOf } from "./web-crypto.ts";
 
 export interface VerifyInput {
   readonly scheme: Scheme | string;
@@ -50,7 +50,7 @@ export type VerifyResult = { readonly ok: true } | FailedVerification;
 /** Throws only for invalid arguments: no usable secret, a missing URL, an invalid tolerance. */
 export async function verify(input: VerifyInput): Promise<VerifyResult> {
   const scheme = typeof input.scheme === "string" ? schemeNamed(input.scheme) : input.scheme;
-  const keys = await usableKeys(scheme, input.secrets);
+  const keys = knownKeys(scheme, input.secrets) ?? (await usableKeys(scheme, input.secrets));
   const tolerance = checkedTolerance(input.toleranceSeconds);
 
   const received = readSignature(scheme, headerNames(input.headerPrefix), input.headers);
@@ -60,13 +60,16 @@ export async function verify(input: VerifyInput): Promise<VerifyResult> {
   const { id, timestamp, signatures } = received;
   const message: SignedMessage = { id, timestamp, body, method, url };
   let matched = false;
-  for (const content of signedContents(scheme, message)) {
-    for (const key of keys) matched = (await matchesAny(scheme, key, content, signatures)) || matched;
+  for (const parts of signedPartsOf(scheme, message)) {
+    for (const key of keys) {
+      const matches = matchesAny(scheme, key, parts, signatures);
+      matched = (typeof matches === "boolean" ? matches : await matches) || matched;
+    }
   }
   if (!matched) {
     return { ok: false, reason: "no_match", detail: "none of the given secrets signed these bytes" };
   }
-  if (!(await hasSignedDigest(scheme, message))) {
+  if (scheme.bodyDigest !== undefined && !(await hasSignedDigest(scheme, message))) {
     const detail = "the URL is signed, but the body does not match the SHA-256 in it";
     return { ok: false, reason: "body_changed", detail };
   }
@@ -75,10 +78,21 @@ export async function verify(input: VerifyInput): Promise<VerifyResult> {
   return checkAge(signedAtMs, tolerance, input.now ?? new Date()) ?? { ok: true };
 }
 
+/** Null if a secret is used for the first time, or none is usable. */
+function knownKeys(scheme: Scheme, secrets: readonly string[]): Key[] | null {
+  const keys: Key[] = [];
+  for (const secret of secrets) {
+    const key = keyFor(scheme, secret, "verify");
+    if (key instanceof Promise) return null;
+    if (key !== null) keys.push(key);
+  }
+  return keys.length === 0 ? null : keys;
+}
+
 async function usableKeys(scheme: Scheme, secrets: readonly string[]): Promise<Key[]> {
   const keys: Key[] = [];
   for (const secret of secrets) {
-    const key = await verifyingKey(scheme, secret);
+    const key = await keyFor(scheme, secret, "verify");
     if (key !== null) keys.push(key);
   }
   if (keys.length > 0) return keys;

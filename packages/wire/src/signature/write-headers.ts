@@ -2,7 +2,7 @@
 import type { HeaderNames } from "../headers.ts";
 import type { Scheme, SignedMessage } from "./scheme.ts";
 
-/** `signatures` are encoded as the scheme says, that of the secret which retires soonest first. */
+/** `signatures` are encoded, and ordered by the expiry of their secrets, soonest first. */
 export function writeSignatureHeaders(
   headers: Record<string, string>,
   scheme: Scheme,

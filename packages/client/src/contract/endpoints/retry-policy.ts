@@ -1,34 +1,28 @@
 // The retry policy as an endpoint returns it, and its input formats.
 import { z } from "zod";
+import * as s from "../parts.ts";
 
 /** The policy as an endpoint returns it. It is also accepted as input. */
-export const retryPolicy = z
-  .object({
-    kind: z
-      .enum(["gaps", "exponential"])
-      .describe("`gaps` has `gaps_ms`; `exponential` has `base_ms`, `cap_ms` and `max_attempts`."),
-    gaps_ms: z
-      .array(z.int())
-      .optional()
-      .describe("Milliseconds between attempts, ±10 %, for the kind `gaps`."),
-    base_ms: z
-      .int()
-      .optional()
-      .describe("Longest first wait in milliseconds, doubled by every failure, for the kind `exponential`."),
-    cap_ms: z.int().optional().describe("Maximum wait in milliseconds, for the kind `exponential`."),
-    max_attempts: z
-      .int()
-      .optional()
-      .describe("Maximum number of attempts, 1 to 101, for the kind `exponential`."),
-    max_age_ms: z
-      .int()
-      .optional()
-      .describe("Maximum age of the event at an attempt, in milliseconds. Unlimited if absent."),
-  })
-  .meta({ id: "RetryPolicy" });
+export const retryPolicy = s.component("RetryPolicy", {
+  kind: s.choice(
+    ["gaps", "exponential"],
+    "`gaps` has `gaps_ms`; `exponential` has `base_ms`, `cap_ms` and `max_attempts`.",
+  ),
+  gaps_ms: s.optional(z.array(z.int()), "Milliseconds between attempts, ±10 %, for the kind `gaps`."),
+  base_ms: s.optional(
+    z.int(),
+    "Longest first wait in milliseconds, doubled by every failure, for the kind `exponential`.",
+  ),
+  cap_ms: s.optional(z.int(), "Maximum wait in milliseconds, for the kind `exponential`."),
+  max_attempts: s.optional(z.int(), "Maximum number of attempts, 1 to 101, for the kind `exponential`."),
+  max_age_ms: s.optional(
+    z.int(),
+    "Maximum age of the event at an attempt, in milliseconds. Unlimited if absent.",
+  ),
+});
 
 const duration = z.string().meta({ examples: ["30s"] });
-const maxAge = duration.optional().describe("Maximum age of the event at an attempt. Unlimited by default.");
+const maxAge = s.optional(duration, "Maximum age of the event at an attempt. Unlimited by default.");
 
 /** The input formats for the OpenAPI document. Requests are checked against one object with the fields of all. */
 const retryPolicyFormats = [
@@ -40,11 +34,11 @@ const retryPolicyFormats = [
   }),
   z
     .strictObject({
-      gaps: z.array(duration).meta({
-        description: "Time between attempts, ±10 %, each at most 30d. An empty list means one attempt.",
-        maxItems: 100,
-        examples: [["30s", "5m", "1h"]],
-      }),
+      gaps: s.list(
+        duration,
+        "Time between attempts, ±10 %, each at most 30d. An empty list means one attempt.",
+        { maxItems: 100, examples: [["30s", "5m", "1h"]] },
+      ),
       max_age: maxAge,
     })
     .meta({ title: "gaps", description: "A list of gaps." }),

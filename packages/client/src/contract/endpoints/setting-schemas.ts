@@ -13,7 +13,7 @@ import {
   snakeCase,
 } from "@posthorn/wire";
 import { z } from "zod";
-import { time } from "../parts.ts";
+import * as s from "../parts.ts";
 import { retryPolicy, retryPolicyInput } from "./retry-policy.ts";
 
 /** Checked by the library, because zod would drop a field named `__proto__`. */
@@ -26,15 +26,14 @@ export const filter = z.unknown().meta({
 
 /** The state of a handshake, which is returned with its settings and ignored in requests. */
 const handshakeStatus = z.object({
-  state: z
-    .enum(["asking", "waiting", "granted", "denied"])
-    .describe(
-      "`asking`: the request is under way. `waiting`: the endpoint was asked and can still agree by the callback URL. `granted`: it agreed. `denied`: it did not. Nothing is sent unless it is `granted`.",
-    ),
-  allowed_rate: z.int().nullable().describe("Requests per minute that it allows. Null means no limit."),
-  detail: z.string().nullable().describe("Why it is not granted. Null if it is."),
-  asked_at: time.nullable().describe("When it was last asked. Null if it was not asked yet."),
-  decided_at: time.nullable().describe("When it agreed or declined. Null until then."),
+  state: s.choice(
+    ["asking", "waiting", "granted", "denied"],
+    "`asking`: the request is under way. `waiting`: the endpoint was asked and can still agree by the callback URL. `granted`: it agreed. `denied`: it did not. Nothing is sent unless it is `granted`.",
+  ),
+  allowed_rate: s.nullableInt("Requests per minute that it allows. Null means no limit."),
+  detail: s.nullableText("Why it is not granted. Null if it is."),
+  asked_at: s.nullableTime("When it was last asked. Null if it was not asked yet."),
+  decided_at: s.nullableTime("When it agreed or declined. Null until then."),
 });
 
 type ShownValue<Name extends SettingName> = Name extends "filter"

@@ -5,22 +5,22 @@ import { PosthornApiError, unexpected } from "./errors.ts";
 type Received = Pick<Response, "status" | "statusText">;
 
 /** Parses a response, and checks it against the schema if there is one. Keeps fields that a later version added. */
-export function parseAnswer(response: Received, text: string, schema: z.ZodType | null): unknown {
-  const answer = parseJson(response, text);
-  const result = schema?.safeParse(answer);
+export function parseResponse(response: Received, text: string, schema: z.ZodType | null): unknown {
+  const body = parseJson(response, text);
+  const result = schema?.safeParse(body);
   const mismatch = result?.success === false ? mismatchOf(result.error.issues) : null;
-  if (mismatch === null) return answer;
+  if (mismatch === null) return body;
   const what = `it does not match the API of this client (at ${mismatch}). Check that the URL is a Posthorn server of this version`;
   throw new PosthornApiError(unexpected(response, what));
 }
 
 /** Throws if a page links to itself, which would make a caller read it forever. */
-export function refuseSamePage(response: Received, cursor: unknown, answer: unknown): void {
-  const { next_cursor } = (answer ?? {}) as { next_cursor?: unknown };
-  if (typeof cursor === "string" && next_cursor === cursor) throw beginsAgain(response);
+export function rejectRepeatedPage(response: Received, cursor: unknown, body: unknown): void {
+  const { next_cursor } = (body ?? {}) as { next_cursor?: unknown };
+  if (typeof cursor === "string" && next_cursor === cursor) throw repeatedPageError(response);
 }
 
-export function beginsAgain(response: Received): PosthornApiError {
+export function repeatedPageError(response: Received): PosthornApiError {
   return new PosthornApiError(unexpected(response, "a page was repeated. Read the list again"));
 }
 
