@@ -1,11 +1,5 @@
 // Admission of published events: shaped by the declared types, validated, and checked against the catalogue.
-import {
-  type Catalogue,
-  type EventProblem,
-  type Problems,
-  refusal,
-  storedCatalogue,
-} from "./catalogue/catalogue.ts";
+import { type Catalogue, type Problems, refusal, storedCatalogue } from "./catalogue/catalogue.ts";
 import type { DeclaredTypes } from "./catalogue/declared-types.ts";
 import { PosthornError } from "./errors.ts";
 import { refuseNoTransaction, type Transaction } from "./event/publish-in-transaction.ts";
@@ -20,7 +14,7 @@ import {
   validateAll,
 } from "./event/validate.ts";
 import { CheckBudget } from "./json-schema/check-run.ts";
-import { catalogueStatement } from "./storage/queries/event-types/read.ts";
+import { catalogueStatement } from "./storage/queries/event-types.ts";
 import { inSchema } from "./storage/sql.ts";
 
 export interface AdmissionOptions {
@@ -49,7 +43,7 @@ export class Admission {
   /** If any event is invalid, none is admitted. */
   admitAll(inputs: readonly PublishInput[]): ValidEvent[] | Promise<ValidEvent[]> {
     // anything but an array is rejected below
-    return this.#options.declared.isEmpty || !Array.isArray(inputs)
+    return this.#options.declared.types.size === 0 || !Array.isArray(inputs)
       ? this.#allChecked(inputs)
       : this.#resolveAll(inputs).then((resolved) => this.#allChecked(resolved));
   }
@@ -59,15 +53,13 @@ export class Admission {
     validated: (resolved: Input, nowMs: number) => ValidEvent,
     tx: { readonly tx: Transaction } | undefined,
   ): ValidEvent | Promise<ValidEvent> {
-    const checked = (resolved: Input) => {
+    return whenReady(this.#options.declared.resolve(input), (resolved) => {
       const event = validated(resolved, this.#options.nowMs());
-      const problems = this.#problemsOf([event], [resolved], tx);
-      return problems instanceof Promise
-        ? problems.then(([problem]) => orRefused(event, problem))
-        : orRefused(event, problems[0]);
-    };
-    const resolved = this.#options.declared.resolve(input);
-    return resolved instanceof Promise ? resolved.then(checked) : checked(resolved);
+      return whenReady(this.#problemsOf([event], [resolved], tx), ([problem]) => {
+        if (problem) throw refusal(problem);
+        return event;
+      });
+    });
   }
 
   async #resolveAll(inputs: readonly PublishInput[]): Promise<readonly PublishInput[]> {
@@ -89,10 +81,12 @@ export class Admission {
 
   #allChecked(inputs: readonly PublishInput[]): ValidEvent[] | Promise<ValidEvent[]> {
     const events = validateAll(inputs, this.#options.nowMs());
-    const problems = this.#problemsOf(events, inputs);
-    return problems instanceof Promise
-      ? problems.then((known) => allOrRefused(events, known))
-      : allOrRefused(events, problems);
+    return whenReady(this.#problemsOf(events, inputs), (problems) => {
+      const failures = problems.flatMap((problem, index) =>
+        problem === null ? [] : [{ index, error: refusal(problem) }],
+      );
+      return allOrNone(events, failures);
+    });
   }
 
   #problemsOf(
@@ -123,16 +117,12 @@ export class Admission {
   }
 }
 
-function orRefused(event: ValidEvent, problem: EventProblem | null | undefined): ValidEvent {
-  if (problem) throw refusal(problem);
-  return event;
-}
-
-function allOrRefused(events: ValidEvent[], problems: Problems): ValidEvent[] {
-  const failures = problems.flatMap((problem, index) =>
-    problem === null ? [] : [{ index, error: refusal(problem) }],
-  );
-  return allOrNone(events, failures);
+/** Continues at once unless the value is a promise: a promise per event would slow down every publish. */
+function whenReady<Value, Result>(
+  value: Value | Promise<Value>,
+  next: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 function allOrNone<All extends readonly unknown[]>(all: All, failures: readonly Failure[]): All {

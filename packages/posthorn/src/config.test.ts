@@ -4,9 +4,13 @@ import { type PosthornOptions, resolveConfig } from "./config.ts";
 const resolve = (options: Record<string, unknown>) =>
   resolveConfig({ database: "postgresql://127.0.0.1/x", ...options } as PosthornOptions);
 
-test("an unknown option is refused with a suggestion", () => {
+test("an unknown option is rejected with a suggestion", () => {
   expect(() => resolve({ retry_policy: "quick" })).toThrow(
     'There is no option "retry_policy". Did you mean retryPolicy?',
+  );
+  const many = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`name_${n}`, 1]));
+  expect(() => resolve(many)).toThrow(
+    expect.objectContaining({ problems: expect.objectContaining({ length: 20 }) }),
   );
 });
 
@@ -69,7 +73,7 @@ test.each([
   ["verificationsPerHost", 1, 10_000],
   ["verificationsPerMinute", 1, 100_000],
   ["maxTopicBytes", 1_024, 4_194_304],
-] as const)("websub.%s is from %i to %i, and nothing beyond", (name, least, most) => {
+] as const)("websub.%s accepts values from %i to %i only", (name, least, most) => {
   const hubWith = (value: number) =>
     resolve({ publicUrl: "https://hooks.example.com", websub: { [name]: value } }).websub?.[name];
   expect([hubWith(least), hubWith(most)]).toEqual([least, most]);
@@ -90,4 +94,14 @@ test("dead letters stay by default, and days are accepted within their limits", 
     idempotencyDays: 1,
     auditDays: 365,
   });
+});
+
+test.each([
+  ["neither is given", {}, [5, 50]],
+  ["only the limit is given", { endpointConcurrency: 2 }, [2, 2]],
+  ["only the burst is given", { endpointConcurrencyBurst: 20 }, [5, 20]],
+  ["both are given", { endpointConcurrency: 2, endpointConcurrencyBurst: 20 }, [2, 20]],
+])("the endpoints' limit and burst if %s", (_, options, expected) => {
+  const { maxInFlight, maxInFlightBurst } = resolve(options).endpointDefaults;
+  expect([maxInFlight, maxInFlightBurst]).toEqual(expected);
 });

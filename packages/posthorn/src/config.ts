@@ -6,16 +6,22 @@ import { checkUrl } from "./attempt/guard/check-url.ts";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard/guard-address.ts";
 import type { CatalogueMode } from "./catalogue/catalogue.ts";
 import { DeclaredTypes, type EventDeclarations } from "./catalogue/declared-types.ts";
-import { type HubConfig, resolveWebSub, type WebSubOptions } from "./destinations/websub/options.ts";
+import { resolveWebSub, type WebSubOptions } from "./destinations/websub/options.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
 import { tenantSyntax } from "./event/limits.ts";
-import type { Retention } from "./maintenance/prune.ts";
 import type { FormatContext, PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
-import { invalid, oneOf, readRanges, shown, within, yesOrNo } from "./option-checks.ts";
-import type { EndpointDefaults } from "./resources/endpoints/effective-settings.ts";
-import type { HealthRules } from "./settle/endpoint-health.ts";
+import {
+  invalid,
+  type NumericOption,
+  oneOf,
+  readNumbers,
+  readRanges,
+  shown,
+  within,
+  yesOrNo,
+} from "./option-checks.ts";
 import { parseRetryPolicy } from "./settle/retry-schedule.ts";
 
 export interface PosthornOptions {
@@ -47,6 +53,11 @@ export interface PosthornOptions {
   readonly concurrency?: number | undefined;
   /** Attempts in flight per endpoint, across all processes. Default 5. */
   readonly endpointConcurrency?: number | undefined;
+  /**
+   * Attempts in flight per endpoint while its responses are fast and successful. Default: `endpointConcurrency` if that
+   * is given, else 50.
+   */
+  readonly endpointConcurrencyBurst?: number | undefined;
   /**
    * Consecutive failures that open an endpoint's circuit, which pauses its deliveries. 0 turns the circuit breaker
    * off. Default 10.
@@ -119,32 +130,33 @@ export interface PosthornOptions {
   readonly logger?: Logger | undefined;
 }
 
-export interface Config {
-  readonly database: pg.Pool | string;
-  readonly schema: string;
-  readonly encryptionKeys: string | readonly string[] | undefined;
-  readonly addressPolicy: AddressPolicy;
-  readonly endpointDefaults: EndpointDefaults;
-  readonly concurrency: number;
-  readonly healthRules: HealthRules;
-  readonly leaseMs: number;
-  readonly maxEndpointsPerTenant: number;
-  readonly retention: Retention;
-  readonly userAgent: string;
-  readonly declaredTypes: DeclaredTypes;
-  readonly catalogue: CatalogueMode;
-  readonly operatorTenant: string | null;
-  readonly sendMail: SendMail | null;
-  readonly alertWebhookUrl: string | null;
-  readonly publicUrl: string | null;
-  /** Null if this installation is not a hub. */
-  readonly websub: HubConfig | null;
-  readonly enabled: boolean;
-  readonly metricsEndpointLabel: boolean;
-  readonly logger: Logger;
-}
+export type Config = ReturnType<typeof resolveConfig>;
 
-export const optionNames = [
+const { format, signature, retryPolicy, retryOn } = endpointSettings;
+
+/** Ten years. */
+const days = { min: 1, max: 3_650 };
+
+/** Bounds and defaults of the options that are numbers, shared with the server's settings. */
+export const numericOptions = {
+  timeoutMs: endpointSettings.timeoutMs,
+  concurrency: { min: 1, max: 10_000, default: 500 },
+  endpointConcurrency: endpointSettings.maxInFlight,
+  endpointConcurrencyBurst: endpointSettings.maxInFlightBurst,
+  circuitFailures: { min: 0, max: 10_000, default: 10 },
+  circuitFailurePercent: { min: 0, max: 100, default: 50 },
+  circuitPauseMs: { min: 100, max: 3_600_000, default: 30_000 },
+  disableAfterFailures: { min: 0, max: 1_000_000, default: 50 },
+  disableAfterDays: { min: 0, max: 365, default: 5 },
+  leaseMs: { min: 500, max: 600_000, default: 15_000 },
+  maxEndpointsPerTenant: { min: 1, max: 100_000, default: 10 },
+  retentionDays: { ...days, default: 90 },
+  idempotencyDays: { ...days, default: 30 },
+  auditDays: { ...days, default: 365 },
+} satisfies Partial<Record<keyof PosthornOptions, NumericOption>>;
+
+export const optionNames: readonly (keyof PosthornOptions)[] = [
+  ...(Object.keys(numericOptions) as (keyof typeof numericOptions)[]),
   "database",
   "schema",
   "encryptionKeys",
@@ -153,20 +165,7 @@ export const optionNames = [
   "allowNat64",
   "retryPolicy",
   "retryOn",
-  "timeoutMs",
-  "concurrency",
-  "endpointConcurrency",
-  "circuitFailures",
-  "circuitFailurePercent",
-  "circuitPauseMs",
-  "disableAfterFailures",
-  "disableAfterDays",
-  "leaseMs",
-  "maxEndpointsPerTenant",
-  "retentionDays",
   "deadRetentionDays",
-  "idempotencyDays",
-  "auditDays",
   "headerPrefix",
   "signatureSchemes",
   "userAgent",
@@ -182,19 +181,25 @@ export const optionNames = [
   "enabled",
   "metricsEndpointLabel",
   "logger",
-] as const satisfies (keyof PosthornOptions)[];
+];
 
-/** Ten years. */
-const mostDays = 3_650;
+export const CATALOGUE_MODES = ["auto", "strict", "open"] as const satisfies readonly CatalogueMode[];
+export const DEFAULT_USER_AGENT = "Posthorn/1";
 
-const { format, signature, timeoutMs, maxInFlight, retryPolicy, retryOn } = endpointSettings;
-
-export function resolveConfig(options: PosthornOptions): Config {
+export function resolveConfig(options: PosthornOptions) {
   refuseUnknown("There is no option", options, optionNames);
   if (options.database === undefined || options.database === "") {
     throw invalid("database is missing: pass a pg Pool or a connection string.");
   }
   const addressPolicy = readAddressPolicy(options);
+  // as for an endpoint: a limit that is given alone is not exceeded
+  const { endpointConcurrencyBurst: burst = options.endpointConcurrency } = options;
+  const { timeoutMs, endpointConcurrency, endpointConcurrencyBurst, concurrency, ...others } = readNumbers(
+    { ...options, endpointConcurrencyBurst: burst },
+    numericOptions,
+  );
+  const { leaseMs, maxEndpointsPerTenant, ...numbers } = others;
+  const { retentionDays, idempotencyDays, auditDays, ...healthRules } = numbers;
   return {
     database: options.database,
     schema: options.schema ?? "posthorn",
@@ -206,43 +211,33 @@ export function resolveConfig(options: PosthornOptions): Config {
         schemes: readSchemes(options.signatureSchemes ?? signature.default.schemes),
         headerPrefix: readHeaderPrefix(options.headerPrefix ?? signature.default.headerPrefix),
       },
-      timeoutMs: within("timeoutMs", options.timeoutMs ?? timeoutMs.default, timeoutMs.min, timeoutMs.max),
-      maxInFlight: within(
-        "endpointConcurrency",
-        options.endpointConcurrency ?? maxInFlight.default,
-        maxInFlight.min,
-        maxInFlight.max,
-      ),
+      timeoutMs,
+      maxInFlight: endpointConcurrency,
+      maxInFlightBurst: endpointConcurrencyBurst,
       retryPolicy: readRetryPolicy(options.retryPolicy),
       retryOn: oneOf("retryOn", options.retryOn ?? retryOn.default, retryOn.values),
       formatContext: readFormatContext(options),
     },
-    concurrency: within("concurrency", options.concurrency ?? 500, 1, 10_000),
-    healthRules: {
-      circuitFailures: within("circuitFailures", options.circuitFailures ?? 10, 0, 10_000),
-      circuitFailurePercent: within("circuitFailurePercent", options.circuitFailurePercent ?? 50, 0, 100),
-      circuitPauseMs: within("circuitPauseMs", options.circuitPauseMs ?? 30_000, 100, 3_600_000),
-      disableAfterFailures: within("disableAfterFailures", options.disableAfterFailures ?? 50, 0, 1_000_000),
-      disableAfterDays: within("disableAfterDays", options.disableAfterDays ?? 5, 0, 365),
-    },
-    leaseMs: within("leaseMs", options.leaseMs ?? 15_000, 500, 600_000),
-    maxEndpointsPerTenant: within("maxEndpointsPerTenant", options.maxEndpointsPerTenant ?? 10, 1, 100_000),
+    concurrency,
+    healthRules,
+    leaseMs,
+    maxEndpointsPerTenant,
     retention: {
-      retentionDays: within("retentionDays", options.retentionDays ?? 90, 1, mostDays),
-      deadRetentionDays:
-        options.deadRetentionDays === undefined
-          ? null
-          : within("deadRetentionDays", options.deadRetentionDays, 1, mostDays),
-      idempotencyDays: within("idempotencyDays", options.idempotencyDays ?? 30, 1, mostDays),
-      auditDays: within("auditDays", options.auditDays ?? 365, 1, mostDays),
+      retentionDays,
+      deadRetentionDays: optional(options.deadRetentionDays, (value) =>
+        within("deadRetentionDays", value, days),
+      ),
+      idempotencyDays,
+      auditDays,
     },
-    userAgent: readUserAgent(options.userAgent ?? "Posthorn/1"),
+    userAgent: readUserAgent(options.userAgent ?? DEFAULT_USER_AGENT),
     declaredTypes: new DeclaredTypes(options.events ?? {}),
-    catalogue: oneOf("catalogue", options.catalogue ?? "auto", ["auto", "strict", "open"]),
+    catalogue: oneOf("catalogue", options.catalogue ?? "auto", CATALOGUE_MODES),
     operatorTenant: optional(options.operatorTenant, readOperatorTenant),
     sendMail: optional(options.sendMail, readSendMail),
     alertWebhookUrl: optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),
     publicUrl: optional(options.publicUrl, readPublicUrl),
+    /** Null if this installation is not a hub. */
     websub: resolveWebSub(options.websub, options.publicUrl, addressPolicy),
     enabled: yesOrNo("enabled", options.enabled ?? true),
     metricsEndpointLabel: yesOrNo("metricsEndpointLabel", options.metricsEndpointLabel ?? true),

@@ -1,6 +1,6 @@
 // Rejects unknown option names, with a suggestion.
 import { didYouMean, escapePointer, expectedOneOf } from "@posthorn/wire";
-import { type ErrorCode, type InputProblem, MAX_PROBLEMS, PosthornError } from "./errors.ts";
+import { type ErrorCode, type InputProblem, MAX_PROBLEMS, problemAt, throwProblems } from "./errors.ts";
 
 /** Throws if `given` has an unknown name. `what` begins the sentence: `publish has no option`. */
 export function refuseUnknown(
@@ -11,12 +11,11 @@ export function refuseUnknown(
 ): void {
   if (typeof given !== "object" || given === null) {
     const message = `${what} "${String(given).slice(0, 60)}": pass an object. ${expectedOneOf(known)}`;
-    throw new PosthornError(code, message, { problems: [{ pointer: "", message }] });
+    throw problemAt(code, "", message);
   }
   const problems: InputProblem[] = [];
   findUnknown(what, given, known, problems);
-  const [first] = problems;
-  if (first !== undefined) throw new PosthornError(code, first.message, { problems });
+  throwProblems(code, problems);
 }
 
 /** Collects the problems instead of throwing. It runs on every publish, so it allocates nothing for valid input. */

@@ -2,7 +2,7 @@
 
 import { performance } from "node:perf_hooks";
 import { endpointSettings } from "@posthorn/wire";
-import { createDispatcher, type Dispatcher } from "./attempt/dispatcher.ts";
+import { Dispatcher } from "./attempt/dispatcher.ts";
 import type { AddressPolicy } from "./attempt/guard/guard-address.ts";
 import { Batcher } from "./batching/batcher.ts";
 import { type Catalogue, REFRESH_MS } from "./catalogue/catalogue.ts";
@@ -12,14 +12,13 @@ import type { DestinationService } from "./destinations/destination.ts";
 import { Publisher, type PublishResult } from "./event/publisher.ts";
 import type { ValidEvent } from "./event/validate.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
-import { Relay } from "./fan-out/relay.ts";
+import { createRelay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
 import { Maintenance } from "./maintenance/maintenance.ts";
 import type { AttemptOutcome, PreparedRequest, Uuid } from "./model.ts";
 import { createAlertChannel } from "./notify/alert-channel.ts";
-import type { Channel } from "./notify/channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
-import { Notifier } from "./notify/notifier.ts";
+import { type Channel, Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
 import { deliver, type Stages } from "./pipeline.ts";
 import { Replayer } from "./replay/replayer.ts";
@@ -28,7 +27,7 @@ import type { Targets } from "./resources/endpoints/targets.ts";
 import type { Clock } from "./service/clock.ts";
 import { Loop } from "./service/loop.ts";
 import type { Database } from "./storage/database.ts";
-import { findTenant } from "./storage/queries/tenants/read.ts";
+import { findTenant } from "./storage/queries/tenants.ts";
 
 export interface EngineOptions {
   readonly config: Config;
@@ -46,14 +45,8 @@ export interface EngineOptions {
   readonly delivers: boolean;
 }
 
-/** What the engine offers to the background work of destinations. */
-export interface EngineAccess {
-  publish(event: ValidEvent): Promise<PublishResult>;
-  /** Through the guarded dispatcher, like every request. */
-  send(request: PreparedRequest, signal: AbortSignal): Promise<AttemptOutcome>;
-  /** An endpoint's settings changed; `owner` is the worker that owns its lane. */
-  notifySettingsChanged(owner: number | null): void;
-}
+/** The part of the engine that the background work of destinations uses. */
+export type EngineAccess = Pick<Engine, "publish" | "send" | "notifySettingsChanged">;
 
 /** Returns a function for the share of time since its last call in which the event loop was busy. */
 function eventLoopUtilisation(): () => number {
@@ -66,18 +59,21 @@ function eventLoopUtilisation(): () => number {
   };
 }
 
-export class Engine implements EngineAccess {
+export class Engine {
   readonly #dispatcher: Dispatcher;
   readonly #untrustedDispatcher: Dispatcher;
-  readonly #worker: Worker;
+  readonly worker: Worker;
   readonly #publisher: Publisher;
   /** Events with keys or subjects may have to wait for locks; others never wait with them. */
   readonly #lockingPublisher: Publisher;
-  readonly #relay: Relay;
+  /** Woken when events were added to the outbox. */
+  readonly relay: Loop;
   readonly #batcher: Batcher;
-  readonly #maintenance: Maintenance;
-  readonly #replayer: Replayer;
-  readonly #notifier: Notifier;
+  readonly maintenance: Maintenance;
+  /** Woken when a replay was started; if another process leads, it notices within a second. */
+  readonly replayer: Replayer;
+  /** Woken when an endpoint was disabled, and people have to be notified. */
+  readonly notifier: Notifier;
   readonly #services: readonly DestinationService[];
   readonly #catalogueLoop: Loop;
   readonly #options: EngineOptions;
@@ -89,8 +85,8 @@ export class Engine implements EngineAccess {
     this.#options = options;
     // Endpoints may share a host: none waits for a connection because another is slow.
     const connectionsPerOrigin = config.concurrency;
-    this.#dispatcher = createDispatcher({ policy: config.addressPolicy, connectionsPerOrigin });
-    this.#untrustedDispatcher = createDispatcher({ policy: options.untrustedPolicy, connectionsPerOrigin });
+    this.#dispatcher = new Dispatcher({ policy: config.addressPolicy, connectionsPerOrigin });
+    this.#untrustedDispatcher = new Dispatcher({ policy: options.untrustedPolicy, connectionsPerOrigin });
     const stages: Stages = {
       redact: (event) => options.catalogue.redact(event),
       now: () => clock.now(),
@@ -98,7 +94,7 @@ export class Engine implements EngineAccess {
       trace: (delivery) => observer.attempting(delivery),
       send: (request) => this.send(request, this.#abort.signal),
     };
-    this.#worker = new Worker({
+    this.worker = new Worker({
       db,
       clock,
       logger,
@@ -111,21 +107,22 @@ export class Engine implements EngineAccess {
       healthRules: config.healthRules,
       utilisation: eventLoopUtilisation(),
       attempt: (delivery, target) => deliver(delivery, target, stages),
-      onOutboxNotified: () => this.#relay.wake(),
+      onOutboxNotified: () => this.relay.wake(),
     });
-    const { format } = config.endpointDefaults;
+    const onQueued = (endpointId: Uuid, owner: number | null) =>
+      this.worker.notifyDueDelivery(endpointId, owner);
     this.#batcher = new Batcher({
       db,
       logger,
       loadTargets: (ids) => targets.byIds(ids),
-      defaults: { format, ...endpointSettings.batch.default },
+      defaults: { format: config.endpointDefaults.format, ...endpointSettings.batch.default },
       nowMs: () => clock.nowMs(),
-      onQueued: (endpointId, owner) => this.notifyDueDelivery(endpointId, owner),
+      onQueued,
     });
     const fanOut = createFanOut({
       db,
       observer,
-      lanes: this.#worker,
+      lanes: this.worker,
       onCollected: (collected) => {
         // a process that does not deliver looks for batches from its first batched event on
         void this.#batcher.start();
@@ -133,28 +130,28 @@ export class Engine implements EngineAccess {
       },
       routes: new Routes(targets.ofTenants),
     });
-    const onLostReply = (): void => this.#worker.reconcileSoon();
-    this.#publisher = new Publisher({ db, logger, fanOut, onLostReply });
-    this.#lockingPublisher = new Publisher({ db, logger, fanOut, onLostReply });
-    this.#relay = new Relay({ db, logger, fanOut, onLostReply });
+    const ingest = { db, logger, fanOut, onLostReply: () => this.worker.reconcileSoon() };
+    this.#publisher = new Publisher(ingest);
+    this.#lockingPublisher = new Publisher(ingest);
+    this.relay = createRelay(ingest);
     const services = options.createServices(this);
     this.#services = delivers ? services : [];
-    this.#maintenance = new Maintenance({
+    this.maintenance = new Maintenance({
       db,
       logger,
-      workerId: () => this.#worker.workerId,
+      workerId: () => this.worker.workerId,
       nowMs: () => clock.nowMs(),
       retention: config.retention,
       others: Object.assign({}, ...services.map(({ maintenanceTasks }) => maintenanceTasks)),
     });
-    this.#replayer = new Replayer({
+    this.replayer = new Replayer({
       db,
       logger,
       loadRoutes: targets.ofTenants,
-      leads: () => this.#maintenance.leads,
-      onQueued: (endpointId, owner) => this.notifyDueDelivery(endpointId, owner),
+      leads: () => this.maintenance.leads,
+      onQueued,
     });
-    this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
+    this.notifier = new Notifier({ db, logger, channels: this.#channels() });
     this.#catalogueLoop = new Loop({
       name: "reading the catalogue",
       intervalMs: REFRESH_MS,
@@ -183,28 +180,20 @@ export class Engine implements EngineAccess {
     return channels;
   }
 
-  get isHealthy(): boolean {
-    return this.#worker.isHealthy;
-  }
-
-  get inFlight(): number {
-    return this.#worker.inFlight;
-  }
-
   async start(): Promise<void> {
     const { delivers, targets, catalogue } = this.#options;
     if (delivers) await targets.checkKeys();
     await catalogue.refresh();
     catalogue.keepFresh(true);
     await this.#catalogueLoop.start();
-    await this.#worker.start();
-    await this.#maintenance.start();
-    await this.#replayer.start();
-    await this.#notifier.start();
+    await this.worker.start();
+    await this.maintenance.start();
+    await this.replayer.start();
+    await this.notifier.start();
     await this.#lookForOperators();
     if (!delivers) return;
     await this.#batcher.start();
-    await this.#relay.start();
+    await this.relay.start();
     for (const service of this.#services) await service.start();
   }
 
@@ -222,16 +211,16 @@ export class Engine implements EngineAccess {
   async stop(graceMs: number): Promise<void> {
     await this.#stopServices(true, graceMs);
     await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
-    await this.#relay.stop();
+    await this.relay.stop();
     await this.#batcher.stop();
-    await this.#replayer.stop();
+    await this.replayer.stop();
     this.#options.catalogue.keepFresh(false);
     await this.#catalogueLoop.stop();
-    await this.#maintenance.stop();
+    await this.maintenance.stop();
     const abort = setTimeout(() => this.#abort.abort(), graceMs);
     await Promise.all([
-      this.#worker.stop(graceMs),
-      this.#notifier.stop(graceMs),
+      this.worker.stop(graceMs),
+      this.notifier.stop(graceMs),
       this.#stopServices(false, graceMs),
     ]);
     clearTimeout(abort);
@@ -244,6 +233,7 @@ export class Engine implements EngineAccess {
     await Promise.all(stopping.map((service) => service.stop(graceMs)));
   }
 
+  /** Sends a request through the guarded dispatcher, like every request. */
   send(request: PreparedRequest, signal: AbortSignal): Promise<AttemptOutcome> {
     const dispatcher = request.isUntrusted ? this.#untrustedDispatcher : this.#dispatcher;
     return dispatcher.send(request, signal);
@@ -256,18 +246,8 @@ export class Engine implements EngineAccess {
 
   /** An endpoint's settings changed; `owner` is the worker that owns its lane. */
   notifySettingsChanged(owner: number | null): void {
-    this.#worker.notifySettingsChanged(owner);
+    this.worker.notifySettingsChanged(owner);
     this.wakeServices();
-  }
-
-  /** A delivery of this endpoint became due. */
-  notifyDueDelivery(endpointId: Uuid, owner: number | null): void {
-    this.#worker.notifyDueDelivery(endpointId, owner);
-  }
-
-  /** Events were added to the outbox. */
-  wakeRelay(): void {
-    this.#relay.wake();
   }
 
   /** An existing event waits for its batch. */
@@ -276,44 +256,19 @@ export class Engine implements EngineAccess {
     this.#batcher.wake();
   }
 
-  /** An endpoint was disabled, and people have to be notified. */
-  wakeNotifier(): void {
-    this.#notifier.wake();
-  }
-
-  /** A replay was started; if another process leads, it notices within a second. */
-  wakeReplayer(): void {
-    this.#replayer.wake();
-  }
-
   /** The destinations' services may have work; other processes poll for it. */
   wakeServices(): void {
     for (const service of this.#services) service.wake();
   }
 
-  /** Reads the database's time now instead of at the next renewal. */
-  async followClock(): Promise<void> {
-    await this.#worker.renew();
-  }
-
-  /** One process of an installation leads maintenance. */
-  get isMaintenanceLeader(): boolean {
-    return this.#maintenance.leads;
-  }
-
-  /** Runs all maintenance now, if this process leads it. */
-  async runMaintenance(): Promise<void> {
-    await this.#maintenance.runNow();
-  }
-
   /** Does now what the loops do periodically; resolves when no claimed delivery is left in memory. */
   async runAllDue(): Promise<void> {
     for (const service of this.#services) await service.runNow();
-    await this.#relay.runNow();
-    await this.#replayer.runNow();
+    await this.relay.runNow();
+    await this.replayer.runNow();
     await this.#batcher.runNow();
-    await this.#worker.runNow();
-    await this.#worker.whenIdle();
-    await this.#notifier.runNow();
+    await this.worker.runNow();
+    await this.worker.whenIdle();
+    await this.notifier.runNow();
   }
 }

@@ -1,5 +1,5 @@
 // The types of the pipeline, one per stage: an event becomes deliveries, a claimed delivery a prepared request, its
-// outcome a settlement. What was not sent cannot be settled.
+// outcome a settlement. Only a sent delivery can be settled.
 
 import {
   type EffectiveSettings,
@@ -47,7 +47,7 @@ export type FifoOnDead = SettingValue<"fifoOnDead">;
  */
 export const BATCH_TYPE = "webhook.batch";
 
-/** What a body may contain besides its event. */
+/** Values that a body may contain besides its event. */
 export interface FormatContext {
   /** The `source` of events without their own: a URI reference. */
   readonly source: string;
@@ -134,7 +134,7 @@ export interface EndpointHealth extends RecordedHealth {
 export interface TargetSecret {
   /** `whsec_…` (shared), `whsk_…` (ed25519 seed and public key), or any text for a vendor's scheme. */
   readonly value: string;
-  /** The only scheme that signs with it; undefined for every scheme without a secret of its own. */
+  /** The only scheme that signs with it; undefined for every scheme without its own secret. */
   readonly scheme?: string | undefined;
   readonly expiresAt: Date | null;
 }
@@ -155,7 +155,7 @@ export interface ClaimedDelivery {
   readonly isOrdered: boolean;
 }
 
-/** Exactly what is sent. The body's bytes are those that were signed. */
+/** The exact request. The body's bytes are those that were signed. */
 export interface PreparedRequest {
   /** The tenant, because tenants never share a connection; null for the operator's own requests. */
   readonly tenant: string | null;
@@ -186,7 +186,7 @@ export type AttemptError =
   | "blocked_address"
   | "invalid_request"
   | "not_signed"
-  | "lease_ended"
+  | "lease_expired"
   | "unknown";
 
 /**
@@ -194,7 +194,7 @@ export type AttemptError =
  * `durationMs` is the response body.
  */
 export interface AttemptPhases {
-  /** Until the connection was open: waiting for a slot, DNS and TCP. Null on a reused connection. */
+  /** Until a connection was available: waiting for one, DNS and TCP. Null if an idle connection was reused at once. */
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
   /** From the request to the response headers. */
@@ -217,7 +217,7 @@ export type AttemptOutcome =
   | {
       readonly kind: "answered";
       readonly statusCode: number;
-      /** The first 1 KB. */
+      /** The first 1 KB, or more with `captureResponse`. */
       readonly responseBody: Uint8Array;
       readonly retryAfter: string | null;
       /** Only with `captureResponse`. */
@@ -233,8 +233,13 @@ export type AttemptOutcome =
       readonly phases: AttemptPhases;
     };
 
+/** The outcome of an attempt that ended before a request was sent. */
+export function notSent(reason: { readonly error: AttemptError; readonly detail: string }): AttemptOutcome {
+  return { kind: "failed", ...reason, durationMs: 0, phases: NO_PHASES };
+}
+
 /**
- * What an outcome means for its delivery. `gone` is a 410: dead at once, and the endpoint is disabled. `later` is a 409 with
+ * The meaning of an outcome for its delivery. `gone` is a 410: dead at once, and the endpoint is disabled. `later` is a 409 with
  * Retry-After: the receiver is processing this event already (Idempotency-Key draft), and nothing failed.
  */
 export type OutcomeClass = "delivered" | "transient" | "permanent" | "gone" | "later";
@@ -247,9 +252,9 @@ export type DeadReason =
   | "gone"
   | "blocked_address"
   | "invalid_request"
-  | "lease_ended";
+  | "lease_expired";
 
-/** What follows from an outcome. */
+/** The consequence of an outcome for its delivery. */
 export type Decision =
   | { readonly kind: "delivered" }
   /** `isFailure` is false if the receiver postponed the delivery: that does not count against the retry policy. */

@@ -1,16 +1,37 @@
-// Values of options, checked: what is wrong with one is said with its name and with what it is.
-import { parseRanges } from "./attempt/guard/guard-address.ts";
+// Checks the values of options. An error names the option and the value it has.
+import { parseRange } from "./attempt/guard/guard-address.ts";
 import type { IpRange } from "./attempt/guard/ip-address.ts";
 import { PosthornError } from "./errors.ts";
 
-export function within(name: string, value: number, least: number, most: number): number {
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw invalid(`${name} must be a whole number from ${least} to ${most}; it is ${shown(value)}.`);
+/** Bounds and default of an option that is a whole number. */
+export interface NumericOption {
+  readonly min: number;
+  readonly max: number;
+  readonly default: number;
+}
+
+export function within(name: string, value: number, { min, max }: Omit<NumericOption, "default">): number {
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw invalid(`${name} must be a whole number from ${min} to ${max}; it is ${shown(value)}.`);
   }
   return value;
 }
 
-/** "false" is true in JavaScript: what comes from the environment must be read, not passed on. */
+/** Returns the options that are numbers, with the defaults of those that are not given. */
+export function readNumbers<Name extends string>(
+  options: { readonly [Key in NoInfer<Name>]?: number | undefined },
+  bounds: Readonly<Record<Name, NumericOption>>,
+  prefix = "",
+): Record<Name, number> {
+  const names = Object.keys(bounds) as Name[];
+  const read = names.map((name) => [
+    name,
+    within(prefix + name, options[name] ?? bounds[name].default, bounds[name]),
+  ]);
+  return Object.fromEntries(read);
+}
+
+/** Rejects strings, because "false" from the environment would count as true. */
 export function yesOrNo(name: string, value: boolean): boolean {
   if (typeof value !== "boolean") throw invalid(`${name} must be true or false; it is ${shown(value)}.`);
   return value;
@@ -25,13 +46,13 @@ export function oneOf<Value extends string>(name: string, value: Value, allowed:
 
 export function readRanges(name: string, texts: readonly string[] | undefined): readonly IpRange[] {
   try {
-    return parseRanges([...(texts ?? [])]);
+    return [...(texts ?? [])].map(parseRange);
   } catch (error) {
     throw invalid(`${name}: ${(error as Error).message}`);
   }
 }
 
-/** `"10"` and 10 look the same without their type. */
+/** Names the type of a string, which would otherwise look like a number. */
 export function shown(value: unknown): string {
   return typeof value === "string" ? `the string "${value.slice(0, 60)}"` : String(value);
 }

@@ -1,4 +1,4 @@
-// What is refused before a database is asked, and what is said when there is none to ask.
+// Input that is rejected without a database, and errors when the database is unavailable.
 import { expect, onTestFinished, test } from "vitest";
 import { createPosthorn } from "./posthorn.ts";
 import type { Posthorn } from "./public-types.ts";
@@ -7,7 +7,7 @@ import { isUnavailable } from "./storage/database.ts";
 const event = { tenant: "acme", type: "order.paid", data: 1 };
 const client = { query: async () => ({ rows: [] }) };
 
-/** Nobody listens on port 1. */
+/** No server listens on port 1. */
 function withoutDatabase(): Posthorn {
   const hooks = createPosthorn({ database: "postgresql://127.0.0.1:1/none", encryptionKeys: key });
   onTestFinished(() => hooks.stop());
@@ -18,63 +18,32 @@ const key = `k1:${Buffer.alloc(32).toString("base64")}`;
 
 type Call = (hooks: Posthorn) => Promise<unknown>;
 
-test.each<[what: string, call: Call, says: string]>([
+test.each<[method: "publish" | "publishMany" | "start" | "stop" | "migrate", input: unknown[], says: string]>(
   [
-    "publish: a transaction under another name",
-    (hooks) => hooks.publish(event, { transaction: client } as never),
-    'publish has no option "transaction". Expected one of: tx.',
+    [
+      "publish",
+      [event, { transaction: client }],
+      'publish has no option "transaction". Expected one of: tx.',
+    ],
+    ["publish", [event, client], "write publish(event, { tx: client })"],
+    ["publish", [event, null], 'publish has no option "null"'],
+    ["publishMany", [[event], { tx: client }], "call publish(event, { tx }) for each event"],
+    ["start", [{ rol: "api" }], 'start has no option "rol". Did you mean role?'],
+    ["start", [{ role: "wrker" }], 'role must be one of all, api, worker; it is the string "wrker".'],
+    ["start", ["api"], 'start has no option "api": pass an object'],
+    ["stop", [{ grace: 1 }], 'stop has no option "grace". Expected one of: graceMs.'],
+    [
+      "stop",
+      [{ graceMs: Number.POSITIVE_INFINITY }],
+      "graceMs must be a number from 0 to 2147483647; it is Infinity.",
+    ],
+    ["migrate", [{ dryrun: true }], 'migrate has no option "dryrun". Did you mean dryRun?'],
+    ["migrate", [{ dryRun: "true" }], 'dryRun must be true or false; it is the string "true".'],
   ],
-  [
-    "publish: a client in place of the options",
-    (hooks) => hooks.publish(event, client as never),
-    "write publish(event, { tx: client })",
-  ],
-  ["publish: nothing", (hooks) => hooks.publish(event, null as never), 'publish has no option "null"'],
-  [
-    "publishMany: a transaction",
-    (hooks) => (hooks.publishMany as (...input: unknown[]) => Promise<unknown>)([event], { tx: client }),
-    "call publish(event, { tx }) for each event",
-  ],
-  [
-    "start: a misspelt option",
-    (hooks) => hooks.start({ rol: "api" } as never),
-    'start has no option "rol". Did you mean role?',
-  ],
-  [
-    "start: a misspelt role",
-    (hooks) => hooks.start({ role: "wrker" as never }),
-    'role must be one of all, api, worker; it is the string "wrker".',
-  ],
-  [
-    "start: a role alone",
-    (hooks) => hooks.start("api" as never),
-    'start has no option "api": pass an object',
-  ],
-  [
-    "stop: a misspelt option",
-    (hooks) => hooks.stop({ grace: 1 } as never),
-    'stop has no option "grace". Expected one of: graceMs.',
-  ],
-  [
-    "stop: for ever",
-    (hooks) => hooks.stop({ graceMs: Number.POSITIVE_INFINITY }),
-    "graceMs must be a number from 0 to 2147483647; it is Infinity.",
-  ],
-  [
-    "migrate: a misspelt option",
-    (hooks) => hooks.migrate({ dryrun: true } as never),
-    'migrate has no option "dryrun". Did you mean dryRun?',
-  ],
-  [
-    "migrate: a string for a switch",
-    (hooks) => hooks.migrate({ dryRun: "true" as never }),
-    'dryRun must be true or false; it is the string "true".',
-  ],
-])("%s is refused", async (_what, call, says) => {
-  await expect(call(withoutDatabase())).rejects.toMatchObject({
-    code: "invalid_config",
-    message: expect.stringContaining(says),
-  });
+)("%s(...%j) is rejected", async (method, input, says) => {
+  const call = withoutDatabase()[method] as (...input: unknown[]) => Promise<unknown>;
+  const error = { code: "invalid_config", message: expect.stringContaining(says) };
+  await expect(call(...input)).rejects.toMatchObject(error);
 });
 
 test("an undefined tx is rejected, and the event is not published", async () => {
@@ -96,17 +65,23 @@ const calls: readonly [what: string, call: Call][] = [
   ["meta.get", (hooks) => hooks.meta.get("name")],
 ];
 
-test.each(calls)("%s reports that the database is unavailable, and why", async (_what, call) => {
-  const error = (await call(withoutDatabase()).catch((reason) => reason)) as Error;
-  expect(error).toMatchObject({
-    name: "PosthornError",
-    code: "database_unavailable",
-    status: 503,
-    cause: { code: "ECONNREFUSED" },
-  });
-  expect(error.message).not.toContain("127.0.0.1");
-  expect(isUnavailable(error)).toBe(true);
-});
+test.each(calls)(
+  "%s reports that the database is unavailable, and why, until stop()",
+  async (_what, call) => {
+    const hooks = withoutDatabase();
+    const error = (await call(hooks).catch((reason) => reason)) as Error;
+    expect(error).toMatchObject({
+      name: "PosthornError",
+      code: "database_unavailable",
+      status: 503,
+      cause: { code: "ECONNREFUSED" },
+    });
+    expect(error.message).not.toContain("127.0.0.1");
+    expect(isUnavailable(error)).toBe(true);
+    await hooks.stop();
+    await expect(call(hooks)).rejects.toMatchObject({ code: "stopped", status: 503 });
+  },
+);
 
 test("publishMany returns an error for each event when the database is unavailable", async () => {
   const outcomes = await withoutDatabase().publishMany([event, event]);
@@ -114,10 +89,4 @@ test("publishMany returns an error for each event when the database is unavailab
     { ok: false, error: { code: "database_unavailable" } },
     { ok: false, error: { code: "database_unavailable" } },
   ]);
-});
-
-test.each(calls)("%s after stop() fails with stopped", async (_what, call) => {
-  const hooks = withoutDatabase();
-  await hooks.stop();
-  await expect(call(hooks)).rejects.toMatchObject({ code: "stopped", status: 503 });
 });

@@ -54,7 +54,7 @@ export class Publishing {
       );
     }
     const event = admitted instanceof Promise ? await admitted.catch(this.#options.rethrow) : admitted;
-    return await this.#publishAlone(event);
+    return await this.publishAdmitted(event);
   }
 
   async #publishForUser(
@@ -80,7 +80,7 @@ export class Publishing {
       },
       user,
     );
-    this.#options.engine()?.wakeRelay();
+    this.#options.engine()?.relay.wake();
     return published;
   }
 
@@ -95,11 +95,6 @@ export class Publishing {
       return observer.loading.then(() => this.#traced(valid, publish, user));
     const span = observer.publishing(valid.event, user);
     return span === null ? publish(valid) : within(span, valid, publish);
-  }
-
-  /** Publishes an event that the catalogue does not apply to. */
-  publishAdmitted(event: ValidEvent): Promise<PublishResult> {
-    return this.#publishAlone(event);
   }
 
   async publishMany(inputs: readonly PublishInput[], more: readonly unknown[]): Promise<PublishOutcome[]> {
@@ -120,14 +115,15 @@ export class Publishing {
 
   async #tryToPublish(event: ValidEvent): Promise<PublishOutcome> {
     try {
-      return { ok: true, result: await this.#publishAlone(event) };
+      return { ok: true, result: await this.publishAdmitted(event) };
     } catch (error) {
       if (error instanceof PosthornError) return { ok: false, error };
       throw error;
     }
   }
 
-  #publishAlone(event: ValidEvent): Promise<PublishResult> {
+  /** Publishes an event that was admitted, or that the catalogue does not apply to. */
+  publishAdmitted(event: ValidEvent): Promise<PublishResult> {
     return this.#options.isStopping() ? Promise.reject(stoppedError()) : this.#traced(event, this.#store);
   }
 

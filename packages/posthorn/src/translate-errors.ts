@@ -1,5 +1,5 @@
-// Where errors leave the library, the driver's become ours: a database that is away is one code, whatever the operating
-// system calls it, and the cause says the rest. Inside, the engine goes by what the driver says.
+// Translates the driver's errors where they leave the library: an unreachable database is one code, and the driver's error
+// is its cause. Inside, the engine uses the driver's errors.
 import { PosthornError } from "./errors.ts";
 import { isSchemaMissing, isUnavailable } from "./storage/database.ts";
 
@@ -13,15 +13,15 @@ export function translate(error: unknown): unknown {
     );
   }
   if (!isUnavailable(error)) return error;
-  // no addresses in it: it is shown to callers of the server too
+  // without an address, because callers of the server see it
   return new PosthornError(
     "database_unavailable",
-    "The database cannot be reached or takes no writes right now. Try again in a moment; the error's cause says what is wrong.",
+    "The database cannot be reached or does not accept writes right now. Try again in a moment; the error's cause says what is wrong.",
     { cause: error },
   );
 }
 
-/** The same methods, each with its errors translated. */
+/** Returns the resource with the errors of its methods translated. */
 export function translated<Resource extends object>(
   resource: Resource,
   translateError: (error: unknown) => unknown,

@@ -2,7 +2,7 @@
 import { parseId, uuidTimeMs } from "@posthorn/wire";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createMigratedDatabase } from "../../../tests/support/postgres.ts";
+import { createMigratedDatabase } from "../../../tests/support/database/postgres.ts";
 import { createTestInstance, type TestInstance } from "./testing/index.ts";
 
 const minute = 60_000;
@@ -62,6 +62,6 @@ test("an endpoint's id has the database's time, so that the newest is first in t
     url: "https://example.com/hooks",
     events: ["*"],
   });
-  const madeAt = uuidTimeMs(parseId("ep", endpoint.id) as string);
-  expect(Math.abs((await databaseMs(world)) - madeAt)).toBeLessThan(minute);
+  const createdAtMs = uuidTimeMs(parseId("ep", endpoint.id) as string);
+  expect(Math.abs((await databaseMs(world)) - createdAtMs)).toBeLessThan(minute);
 });

@@ -30,9 +30,6 @@ export function classifyError(thrown: unknown): ErrorClass {
   const { code, message } = describe(thrown);
   const known = BY_CODE[code];
   if (known !== undefined) return known;
-  if (code === "UND_ERR_SOCKET") return socketError(message);
-  // undici leaves its code undefined.
-  if (isParserError(thrown)) return { error: "bad_response", detail: "not an HTTP/1.1 response" };
   if (isTlsCode(code)) return { error: "tls_error", detail: `${short(message)} (${code})` };
   return { error: "connection_error", detail: code === "" ? short(message) : `connection failed (${code})` };
 }
@@ -42,32 +39,7 @@ const BY_CODE: Readonly<Record<string, ErrorClass | undefined>> = {
   ECONNRESET: { error: "connection_reset", detail: "connection reset before a response" },
   EPIPE: { error: "connection_reset", detail: "connection closed while the request was being sent" },
   ETIMEDOUT: { error: "timeout", detail: "no connection within the time limit" },
-  UND_ERR_CONNECT_TIMEOUT: { error: "timeout", detail: "no connection within the time limit" },
-  UND_ERR_HEADERS_TIMEOUT: { error: "timeout", detail: "no response within the time limit" },
-  UND_ERR_HEADERS_OVERFLOW: { error: "headers_too_large", detail: "more than 8 KB of response headers" },
-  // undici asserts on a status such as 000.
-  ERR_ASSERTION: { error: "bad_response", detail: "not an HTTP/1.1 response" },
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { error: "bad_response", detail: "content-length does not match" },
-  UND_ERR_INVALID_ARG: { error: "invalid_request", detail: "the request has an invalid header or path" },
-  UND_ERR_NOT_SUPPORTED: { error: "invalid_request", detail: "the request has an unsupported header" },
-  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: {
-    error: "invalid_request",
-    detail: "content-length does not match the body",
-  },
-  UND_ERR_DESTROYED: { error: "unknown", detail: "cut off because this process is stopping" },
-  UND_ERR_CLOSED: { error: "unknown", detail: "cut off because this process is stopping" },
 };
-
-function socketError(message: string): ErrorClass {
-  // "bad response" is an unexpected 100 Continue, "bad upgrade" a 101.
-  if (message.startsWith("bad "))
-    return { error: "bad_response", detail: `not a response to a POST (${message})` };
-  return { error: "connection_reset", detail: "connection closed before a response" };
-}
-
-function isParserError(thrown: unknown): boolean {
-  return thrown instanceof Error && thrown.name === "HTTPParserError";
-}
 
 // OpenSSL's verification results have names without a common prefix.
 function isTlsCode(code: string): boolean {

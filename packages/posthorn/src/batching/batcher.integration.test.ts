@@ -1,4 +1,4 @@
-// Batches: when one is made, of what, and that it is one delivery from then on.
+// Batches: when one is created, its members, and that it is one delivery from then on.
 
 import type { EventAttributes } from "@posthorn/wire";
 import { batchBytes, decodeBatch } from "@posthorn/wire";
@@ -9,7 +9,8 @@ import {
   type TestInstance,
 } from "posthorn/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { databasePerTest } from "../../../../tests/support/database-per-test.ts";
+import { databasePerTest } from "../../../../tests/support/database/database-per-test.ts";
+import { inTransaction } from "../../../../tests/support/database/postgres.ts";
 import type { BatchSettings } from "../model.ts";
 
 let receiver: ScriptedReceiver;
@@ -193,7 +194,7 @@ test("a manual retry sends the whole batch, and a resent member goes in a new on
   expect(sent.deliveries).toHaveLength(2);
 });
 
-test("a replay resends a batch unchanged; a replay of missed events batches each once", async () => {
+test("a replay resends a batch unchanged; a replay of missed events batches each once, and none that was in a batch", async () => {
   const instance = await openBatch({ maxEvents: 2 });
   const { hooks } = instance;
   const ids = await publish(instance, 2);
@@ -212,28 +213,17 @@ test("a replay resends a batch unchanged; a replay of missed events batches each
   }
   expect(receiver.requestsTo("/new").map(membersOf)).toEqual([ids]);
   expect(receiver.requestsTo("/in")).toHaveLength(2);
-});
 
-test("events delivered in a batch are not missed when the endpoint no longer takes batches", async () => {
-  const instance = await openBatch({ maxEvents: 2 });
-  const { hooks } = instance;
-  await publish(instance, 2);
-  await instance.settle();
-  const { data } = await hooks.endpoints.list("acme");
-  await hooks.endpoints.update("acme", data[0]?.id as string, { format: "envelope" });
+  await hooks.endpoints.update("acme", instance.endpointId, { format: "envelope" });
   await hooks.replays.start({ tenant: "acme", resubscribe: true });
   await instance.settle();
-  expect(receiver.requests).toHaveLength(1);
+  expect(receiver.requestsTo("/in")).toHaveLength(2);
 });
 
 test("events of transactions, of subjects and with attributes are collected too, each subject in its order", async () => {
   const instance = await openBatch({ maxEvents: 6 });
   const { hooks } = instance;
-  const client = await world.pool.connect();
-  await client.query("begin");
-  await hooks.publish({ ...order, data: 1, subject: "s" }, { tx: client });
-  await client.query("commit");
-  client.release();
+  await inTransaction(world.pool, (tx) => hooks.publish({ ...order, data: 1, subject: "s" }, { tx }));
   await instance.settle();
   await publish(instance, 4, { subject: "s" });
   await publish(instance, 1, { attributes: { id: "own", source: "/shop", extensions: { x: 1 } } });
@@ -250,9 +240,12 @@ test("events of transactions, of subjects and with attributes are collected too,
   expect(body[5]).toMatchObject({ id: "own", source: "/shop", x: 1 });
 });
 
-test("waiting events are sent singly when the endpoint no longer takes batches", async () => {
+test("fifo cannot be combined with batches; without them, waiting events are sent singly and in order", async () => {
   const instance = await openBatch({});
   const ids = await publish(instance, 4, { subject: "s" });
+  await expect(
+    instance.hooks.endpoints.update("acme", instance.endpointId, { ordering: "fifo" }),
+  ).rejects.toMatchObject({ code: "invalid_endpoint", problems: [{ pointer: "/ordering" }] });
   await instance.hooks.endpoints.update("acme", instance.endpointId, {
     format: "envelope",
     ordering: "fifo",
@@ -333,13 +326,6 @@ test("two concurrent workers build full batches and leave the rest waiting", asy
   await Promise.all([instance.settle(), other.settle()]);
   expect(batches().map(({ length }) => length)).toEqual([5, 5, 5, 5]);
   expect(batches().flat().toSorted()).toEqual(ids.slice(0, 20).toSorted());
-});
-
-test("fifo cannot be combined with batches", async () => {
-  const instance = await openBatch({});
-  await expect(
-    instance.hooks.endpoints.update("acme", instance.endpointId, { ordering: "fifo" }),
-  ).rejects.toMatchObject({ code: "invalid_endpoint", problems: [{ pointer: "/ordering" }] });
 });
 
 test("redacted paths of an event are redacted in its batch", async () => {

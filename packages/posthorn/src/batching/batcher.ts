@@ -15,10 +15,10 @@ import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import { Semaphore } from "../service/semaphore.ts";
 import type { Database, Queryable } from "../storage/database.ts";
-import { type BatchDefaults, type PendingBatch, pendingBatches } from "../storage/queries/batches/due.ts";
+import { type BatchDefaults, pendingBatches } from "../storage/queries/batches/read.ts";
 import { type Member, pendingEvents, writeBatch } from "../storage/queries/batches/write.ts";
+import { lockLane } from "../storage/queries/lanes/lock.ts";
 import { cancelQueued } from "../storage/queries/queue/cancel.ts";
-import { lockLanes } from "../storage/queries/queue/requeue-many.ts";
 import { enqueuePendingEvents } from "./enqueue-pending-events.ts";
 
 export interface BatcherOptions {
@@ -36,9 +36,9 @@ const lookEveryMs = 1_000;
 /** Each holds a connection, and up to twice the bytes of a batch. */
 const batchesAtOnce = 2;
 
-export class Batcher {
+/** May be started more than once. */
+export class Batcher extends Loop {
   readonly #options: BatcherOptions;
-  readonly #loop: Loop;
   readonly #semaphore = new Semaphore(batchesAtOnce);
   /** The events waiting per endpoint, as far as this process knows. */
   readonly #known = new Map<Uuid, { events: number; bytes: number }>();
@@ -46,33 +46,15 @@ export class Batcher {
   #timerAt = Number.POSITIVE_INFINITY;
 
   constructor(options: BatcherOptions) {
+    const { logger } = options;
+    super({ name: "building batches", intervalMs: lookEveryMs, logger, step: () => this.#build() });
     this.#options = options;
-    this.#loop = new Loop({
-      name: "building batches",
-      intervalMs: lookEveryMs,
-      logger: options.logger,
-      step: () => this.#step(),
-    });
   }
 
-  /** May be called more than once. */
-  start(): Promise<void> {
-    return this.#loop.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#loop.stop();
+  override async stop(): Promise<void> {
+    await super.stop();
     // the last step may have set it
     clearTimeout(this.#timer);
-  }
-
-  /** Another process may have added events. */
-  wake(): void {
-    this.#loop.wake();
-  }
-
-  runNow(): Promise<void> {
-    return this.#loop.runNow();
   }
 
   /** Counts events until a batch is full: a query per event would cost more than a batch saves. */
@@ -83,12 +65,12 @@ export class Batcher {
       known.bytes += bytes + 1;
       this.#known.set(endpointId, known);
       const { maxEvents, maxBytes, maxDelayMs } = target.batch;
-      if (known.events >= maxEvents || known.bytes >= maxBytes) this.#loop.wake();
+      if (known.events >= maxEvents || known.bytes >= maxBytes) this.wake();
       else this.#wakeIn(maxDelayMs);
     }
   }
 
-  async #step(): Promise<boolean> {
+  async #build(): Promise<boolean> {
     const { db, defaults } = this.#options;
     const waiting = await pendingBatches(db, defaults, null);
     this.#known.clear();
@@ -109,12 +91,14 @@ export class Batcher {
 
   /** Returns true if anything was enqueued: there may be more for that endpoint. */
   async #make(endpointId: Uuid): Promise<boolean> {
-    const { db, loadTargets, onQueued } = this.#options;
+    const { db, defaults, loadTargets, onQueued } = this.#options;
     const target = (await loadTargets([endpointId])).get(endpointId) ?? null;
     const encoding = target === null ? null : batchEncodingOf(target.format);
     const owner = await db.transaction(async (tx) => {
-      const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
-      if (!(await this.#isDue(tx, endpointId))) return undefined;
+      const lane = await lockLane(tx, endpointId);
+      // under the lane's lock: another worker may have built the batch meanwhile
+      const [pending] = await pendingBatches(tx, defaults, endpointId);
+      if (pending === undefined || pending.dueInMs > 0) return undefined;
       const written =
         target !== null && encoding !== null
           ? await this.#writeBatch(tx, target, encoding)
@@ -125,16 +109,6 @@ export class Batcher {
     if (target === null) await cancelQueued(db, [endpointId]);
     else onQueued(endpointId, owner);
     return true;
-  }
-
-  /** Runs under the lane's lock: another worker may have built the batch meanwhile. */
-  async #isDue(tx: Queryable, endpointId: Uuid): Promise<boolean> {
-    const [pending]: (PendingBatch | undefined)[] = await pendingBatches(
-      tx,
-      this.#options.defaults,
-      endpointId,
-    );
-    return pending !== undefined && pending.dueInMs <= 0;
   }
 
   async #writeBatch(tx: Queryable, target: Target, encoding: BatchEncoding): Promise<boolean> {
@@ -167,7 +141,7 @@ export class Batcher {
     this.#timer = setTimeout(
       () => {
         this.#timerAt = Number.POSITIVE_INFINITY;
-        this.#loop.wake();
+        this.wake();
       },
       Math.max(1, ms),
     );
@@ -200,8 +174,8 @@ function inOrder(members: readonly EncodedMember[]): EncodedMember[] {
     if (subject === null || sequence === null) continue;
     bySubject.set(subject, [...(bySubject.get(subject) ?? []), member]);
   }
-  for (const line of bySubject.values())
-    line.sort((a, b) => (a.event.sequence as number) - (b.event.sequence as number));
+  for (const sameSubject of bySubject.values())
+    sameSubject.sort((a, b) => (a.event.sequence as number) - (b.event.sequence as number));
   const isNumbered = ({ event }: Member) => event.subject !== null && event.sequence !== null;
   return members.map((member) =>
     isNumbered(member) ? (bySubject.get(member.event.subject as string)?.shift() as EncodedMember) : member,

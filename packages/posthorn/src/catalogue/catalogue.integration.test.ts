@@ -1,11 +1,12 @@
-// The catalogue at work: what publishing refuses, by every way in, and how soon a change is seen elsewhere.
-import type { PoolClient } from "pg";
+// The catalogue and publishing: rejected events by every way of publishing, and how soon other processes see a change.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { databasePerTest } from "../../../../tests/support/database-per-test.ts";
-import { createPool } from "../../../../tests/support/postgres.ts";
+import { databasePerTest } from "../../../../tests/support/database/database-per-test.ts";
+import { createPool, inTransaction } from "../../../../tests/support/database/postgres.ts";
+import { eventuallyPasses } from "../../../../tests/support/eventually.ts";
 import type { PublishInput } from "../event/validate.ts";
 import type { TestInstance } from "../testing/index.ts";
+import { REFRESH_MS } from "./catalogue.ts";
 import { event } from "./declared-types.ts";
 
 const world = databasePerTest();
@@ -18,29 +19,19 @@ const schema = {
 const paid = { tenant: "acme", type: "order.paid", data: { amount: 1 } };
 const wrong = { ...paid, data: { amount: "1" } };
 
-async function inTransaction<Result>(work: (tx: PoolClient) => Promise<Result>): Promise<Result> {
-  const client = await world.pool.connect();
-  try {
-    await client.query("begin");
-    const result = await work(client);
-    await client.query("commit");
-    return result;
-  } finally {
-    await client.query("rollback");
-    client.release();
-  }
-}
-
 const ways: [way: string, publish: (instance: TestInstance, input: PublishInput) => Promise<unknown>][] = [
   ["publish", ({ hooks }, input) => hooks.publish(input)],
-  ["publish in a transaction", ({ hooks }, input) => inTransaction((tx) => hooks.publish(input, { tx }))],
+  [
+    "publish in a transaction",
+    ({ hooks }, input) => inTransaction(world.pool, (tx) => hooks.publish(input, { tx })),
+  ],
   ["publishMany", ({ hooks }, input) => hooks.publishMany([input])],
 ];
 
 describe.each(ways)("%s", (way, publish) => {
   const at = way === "publishMany" ? "/0" : "";
 
-  test("refuses data that does not fit its schema, and points at the place", async () => {
+  test("rejects data that violates its schema, with a pointer", async () => {
     const instance = await world.open();
     await instance.hooks.eventTypes.put("order.paid", { schema });
     await publish(instance, paid);
@@ -54,7 +45,7 @@ describe.each(ways)("%s", (way, publish) => {
     expect(Object.keys((await instance.hooks.events.list()).data)).toHaveLength(1);
   });
 
-  test("refuses a type that nobody registered, with the one that was meant", async () => {
+  test("rejects an unregistered type with a suggestion", async () => {
     const instance = await world.open();
     await publish(instance, { ...paid, type: "order.piad" });
     await instance.hooks.eventTypes.put("order.paid", { schema });
@@ -67,30 +58,28 @@ describe.each(ways)("%s", (way, publish) => {
     });
   });
 
-  test("goes on as before without a type, and takes everything when the catalogue is open", async () => {
+  test("accepts nothing in an empty strict catalogue, and everything in an open one", async () => {
+    const strict = await world.open({ catalogue: "strict" });
+    await expect(publish(strict, paid)).rejects.toMatchObject({
+      problems: [{ pointer: `${at}/type`, message: expect.stringContaining("register") }],
+    });
+    // the last one decides for SQL
     const open = await world.open({ catalogue: "open" });
     await publish(open, { ...paid, type: "made.up" });
     await open.hooks.eventTypes.put("order.paid", { schema });
     await publish(open, wrong);
     await publish(open, { ...paid, type: "made.up" });
   });
-
-  test("refuses everything while a strict catalogue is empty", async () => {
-    const strict = await world.open({ catalogue: "strict" });
-    await expect(publish(strict, paid)).rejects.toMatchObject({
-      problems: [{ pointer: `${at}/type`, message: expect.stringContaining("register") }],
-    });
-  });
 });
 
-describe("an endpoint that asks for a type by its name", () => {
+describe("an endpoint that subscribes to a type by name", () => {
   const hook = { url: "https://example.com/hooks", events: ["order.piad"] };
   const refused = {
     code: "invalid_endpoint",
     problems: [{ pointer: "/events/0", message: expect.stringContaining("Did you mean order.paid?") }],
   };
 
-  test("is refused while a strict catalogue has none of that name, made, changed or imported", async () => {
+  test("is rejected if a strict catalogue lacks the type, when it is created, changed or imported", async () => {
     const { hooks } = await world.open();
     const { endpoints } = hooks;
     const { endpoint } = await endpoints.create("acme", hook);
@@ -107,7 +96,7 @@ describe("an endpoint that asks for a type by its name", () => {
     );
   });
 
-  test("may ask for what is registered, for Posthorn's own events, and by patterns for what is not there yet", async () => {
+  test("may subscribe to registered types, system events, and patterns that match nothing yet", async () => {
     const { hooks } = await world.open({ catalogue: "strict" });
     await expect(hooks.endpoints.create("acme", hook)).rejects.toMatchObject({
       problems: [{ message: expect.stringContaining("register this one first") }],
@@ -120,15 +109,9 @@ describe("an endpoint that asks for a type by its name", () => {
       code: "invalid_endpoint",
     });
   });
-
-  test("may ask for anything while everything is published", async () => {
-    const { hooks } = await world.open({ catalogue: "open" });
-    await hooks.eventTypes.put("order.paid", {});
-    await hooks.endpoints.create("acme", hook);
-  });
 });
 
-test("two versions of a type are checked each by its own schema", async () => {
+test("each version of a type is checked with its own schema", async () => {
   const { hooks } = await world.open();
   await hooks.eventTypes.put("order.paid", { schema });
   await hooks.eventTypes.put("order.paid", { apiVersion: "2", schema: { required: ["total"] } });
@@ -139,32 +122,20 @@ test("two versions of a type are checked each by its own schema", async () => {
   });
 });
 
-test("nobody is refused for what another process has allowed by now", async () => {
-  const [a, b] = [await world.open(), await world.open()];
-  await a.hooks.eventTypes.put("order.paid", {});
-  await b.hooks.eventTypes.put("invoice.sent", {});
-  await a.hooks.publish({ ...paid, type: "invoice.sent" });
-  await a.hooks.eventTypes.delete("invoice.sent");
-  await b.hooks.eventTypes.delete("order.paid");
-  await a.hooks.publish({ ...paid, type: "anything.goes" });
-});
-
-test("another process holds a new type against events within a second", async () => {
+test("another process checks events against a new type within a second", async () => {
   const [a, b, idle] = [await world.open(), await world.open(), await world.open({ started: false })];
   await b.hooks.publish(wrong);
   await idle.hooks.publish(wrong);
   await a.hooks.eventTypes.put("order.paid", { schema });
-  const refused = { timeout: 1_000, interval: 50 };
-  const codeOf = (instance: TestInstance) => () =>
-    instance.hooks.publish(wrong).then(
-      () => "published",
-      ({ code }) => code,
+  for (const { hooks } of [b, idle])
+    await eventuallyPasses(() =>
+      expect(hooks.publish(wrong)).rejects.toMatchObject({ code: "invalid_event" }),
     );
-  await expect.poll(codeOf(b), refused).toBe("invalid_event");
-  await expect.poll(codeOf(idle), refused).toBe("invalid_event");
+  // a bound on the time itself would fail on a busy machine
+  expect(REFRESH_MS).toBeLessThan(1_000);
 });
 
-test("the catalogue is read through the caller's transaction, which may hold the last connection there is", async () => {
+test("the catalogue is read through the caller's transaction, which may use the last connection", async () => {
   const started = await world.open();
   await started.hooks.eventTypes.put("order.paid", { schema });
   const single = createPool(world.connectionString, { max: 1 });
@@ -179,7 +150,7 @@ test("the catalogue is read through the caller's transaction, which may hold the
   expect((await hooks.events.list()).data).toHaveLength(1);
 });
 
-test("the SQL function refuses types that are not registered, and does not read schemas", async () => {
+test("the SQL function rejects unregistered types and does not check schemas", async () => {
   const { hooks } = await world.open();
   const publish = (type: string, data: string) =>
     world.pool.query("select posthorn.publish(tenant => 'acme', type => $1, data => $2)", [type, data]);
@@ -191,7 +162,7 @@ test("the SQL function refuses types that are not registered, and does not read 
   await publish("anything.goes", "{}");
 });
 
-test("the endpoint's test event and other system events pass whatever the catalogue says", async () => {
+test("test events and other system events bypass the catalogue", async () => {
   const { hooks } = await world.open({ catalogue: "strict" });
   const { endpoint } = await hooks.endpoints.create("acme", {
     url: "http://127.0.0.1:9999/x",
@@ -203,14 +174,14 @@ test("the endpoint's test event and other system events pass whatever the catalo
 describe("types in code", () => {
   const order = z.object({ total: z.coerce.number(), note: z.string().default("none") });
 
-  test("what is stored is what the schema gave back, under the version of the declaration", async () => {
+  test("the schema's output is stored, with the version of the declaration", async () => {
     const { hooks } = await world.open({ events: { "order.paid": event({ schema: order, version: "3" }) } });
     const { id } = await hooks.publish({ ...paid, data: { total: "12" } });
     const stored = await hooks.events.get(id);
     expect([stored.apiVersion, String(stored.payload)]).toEqual(["3", '{"total":12,"note":"none"}']);
   });
 
-  test("a schema that answers later, and bytes instead of data, are checked as well", async () => {
+  test("asynchronous schemas and raw bytes are checked too", async () => {
     const slow = z.object({ total: z.number() }).refine(async ({ total }) => total > 0);
     const { hooks } = await world.open({ events: { "order.paid": event({ schema: slow }) } });
     await hooks.publish({ tenant: "acme", type: "order.paid", rawData: Buffer.from('{"total": 1}') });
@@ -220,13 +191,7 @@ describe("types in code", () => {
     });
   });
 
-  test("a JSON schema is as good", async () => {
-    const { hooks } = await world.open({ events: { "order.paid": event({ schema }) } });
-    await hooks.publish(paid);
-    await expect(hooks.publish(wrong)).rejects.toMatchObject({ problems: [{ pointer: "/data/amount" }] });
-  });
-
-  test("start writes them down for everybody else, once", async () => {
+  test("start registers them once for other processes", async () => {
     const events = {
       "order.paid": event({
         schema: order,
@@ -251,7 +216,7 @@ describe("types in code", () => {
     });
   });
 
-  test("they are checked before start too, and a bad declaration is told at once", async () => {
+  test("they are checked before start too, and an invalid declaration throws at once", async () => {
     const { hooks } = await world.open({ started: false, events: { "order.paid": event({ schema }) } });
     await expect(hooks.publish(wrong)).rejects.toMatchObject({ code: "invalid_event" });
     const bad = { "order.paid": event({ schema: { type: "nonsense" } }) };

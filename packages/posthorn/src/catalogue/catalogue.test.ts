@@ -1,4 +1,4 @@
-// Decisions of the catalogue, from what it read; the reading itself is tried with a real database.
+// Decisions of the catalogue; reading it is tested with a real database.
 import { expect, test } from "vitest";
 import { cpuMsOf } from "../../../../tests/support/cpu-time.ts";
 import type { Event } from "../model.ts";
@@ -41,7 +41,7 @@ const eventOf = (type: string, apiVersion = "1", data: unknown = {}): Event => (
   createdAt: new Date(0),
 });
 
-test("an array of unknown types among as many as there may be is refused soon, with a short sentence for each", async () => {
+test("many unknown types in a full catalogue are rejected quickly, each with a short message", async () => {
   const long = "x".repeat(120);
   const { catalogue } = catalogueOf(Array.from({ length: 2_000 }, (_, n) => ({ name: `${long}.n${n}` })));
   const events = Array.from({ length: 500 }, (_, n) => eventOf(`${long}.m${n}`));
@@ -55,7 +55,7 @@ test("an array of unknown types among as many as there may be is refused soon, w
   expect(problems[0]?.message).toContain("Did you mean");
 });
 
-test("what fits is not read again, what does not is", async () => {
+test("the catalogue is read again only if an event is invalid", async () => {
   const { catalogue, reads } = catalogueOf([{ name: "order.paid" }]);
   await catalogue.refresh();
   catalogue.keepFresh(true);
@@ -65,16 +65,7 @@ test("what fits is not read again, what does not is", async () => {
   expect(reads()).toBe(2);
 });
 
-test("without a type, and with deleted ones only, there is nothing to do", async () => {
-  for (const types of [[], [{ name: "order.paid", isDeleted: true }]]) {
-    const { catalogue } = catalogueOf(types);
-    expect(catalogue.isIdle).toBe(false);
-    await catalogue.refresh();
-    expect(catalogue.isIdle).toBe(true);
-  }
-});
-
-test("what is hidden is that of the version, of any version where it is not registered, and of deleted ones", async () => {
+test("redacted paths are those of the version, of all versions if it is not registered, and of deleted types", async () => {
   const { catalogue } = catalogueOf([
     { name: "order.paid", apiVersion: "1", redact: ["/a"] },
     { name: "order.paid", apiVersion: "2", redact: ["/b"] },
@@ -92,7 +83,7 @@ const manyNames = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`^(a
 const costly = { name: "order.paid", schema: JSON.stringify({ patternProperties: manyNames }) };
 const costlyData = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${"ab".repeat(3)}${n}`, 1]));
 
-test("a list of costly events lets others have their turn, and ends when the budget of the call is used up", async () => {
+test("validating costly events yields to other work, and ends when the budget of the call is exhausted", async () => {
   const { catalogue } = catalogueOf([costly]);
   await catalogue.refresh();
   catalogue.keepFresh(true);
@@ -113,22 +104,3 @@ test("a list of costly events lets others have their turn, and ends when the bud
   expect(problems[last]).toMatchObject({ pointer: "/data", code: "event_too_complex" });
   expect(problems.slice(0, -1).every((problem) => problem === null)).toBe(true);
 }, 30_000);
-
-test("what is refused is parsed and checked once, as what is taken", async () => {
-  const readsOf = async (schema: string) => {
-    const { catalogue } = catalogueOf([{ name: "order.paid", schema }]);
-    let reads = 0;
-    const event = {
-      ...eventOf("order.paid"),
-      get payload() {
-        reads += 1;
-        return Buffer.from("1");
-      },
-    };
-    const [problem] = await catalogue.problemsOf([event]);
-    return { isTaken: problem === null, reads };
-  };
-  const taken = await readsOf('{"type":"integer"}');
-  expect(await readsOf('{"type":"string"}')).toEqual({ isTaken: false, reads: taken.reads });
-  expect(taken.isTaken).toBe(true);
-});

@@ -1,19 +1,21 @@
 // This process's copy of the catalogue, and the checks of events against it. A change is seen within a second: a loop,
 // or the publishes of a process that was not started, read the version twice a second. Before an event is rejected, the
 // catalogue is read again.
-
 import { setImmediate } from "node:timers/promises";
 import { closest, didYouMean } from "@posthorn/wire";
-import { type ErrorCode, type InputProblem, PosthornError } from "../errors.ts";
+import { type ErrorCode, type InputProblem, type PosthornError, problemAt } from "../errors.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import { CheckBudget, MAX_STEPS } from "../json-schema/check-run.ts";
 import { type CheckValue, compileSchema } from "../json-schema/compile-schema.ts";
 import { BATCH_TYPE, type Event } from "../model.ts";
 import { isUnavailable, type Queryable } from "../storage/database.ts";
-import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
-import { catalogueStatement, type StoredCatalogue } from "../storage/queries/event-types/read.ts";
+import {
+  catalogueStatement,
+  type EventTypeRow,
+  type StoredCatalogue,
+} from "../storage/queries/event-types.ts";
 import type { DeclaredTypes } from "./declared-types.ts";
-import { redactedEvent } from "./redacted-paths.ts";
+import { redactedEvent } from "./redact.ts";
 
 /** `auto`: strict once a type is registered. `open`: publishes every event. */
 export type CatalogueMode = "auto" | "strict" | "open";
@@ -247,7 +249,8 @@ export class Catalogue {
   }
 
   #problemOf(event: Event, value: unknown, budget: CheckBudget): EventProblem | null {
-    if (!this.#isStrict || this.#declared.has(event.type, event.apiVersion)) return null;
+    const declared = this.#declared.types.get(event.type);
+    if (!this.#isStrict || declared?.version === event.apiVersion) return null;
     const versions = this.#types.get(event.type);
     const known = versions?.get(event.apiVersion);
     if (known === undefined || known.isDeleted) return this.#unknown(event, false);
@@ -259,7 +262,7 @@ export class Catalogue {
     return {
       pointer,
       code: problem.isTooComplex ? "event_too_complex" : "invalid_event",
-      message: `"${pointer}" ${problem.message}, says ${schema}.`,
+      message: `"${pointer}" ${problem.message}, according to ${schema}.`,
     };
   }
 
@@ -302,7 +305,7 @@ export class Catalogue {
     const stored = [...this.#types]
       .filter(([, versions]) => [...versions.values()].some(({ isDeleted }) => !isDeleted))
       .map(([name]) => name);
-    return [...new Set([...stored, ...this.#declared.names])];
+    return [...new Set([...stored, ...this.#declared.types.keys()])];
   }
 }
 
@@ -322,7 +325,7 @@ export function storedCatalogue(row: unknown): StoredCatalogue {
 }
 
 export function refusal({ code, pointer, message }: EventProblem): PosthornError {
-  return new PosthornError(code, message, { problems: [{ pointer, message }] });
+  return problemAt(code, pointer, message);
 }
 
 function parsed(payload: Uint8Array): unknown {

@@ -1,4 +1,4 @@
-// What TypeScript checks when event types are in code. tsc compiles this file with the suite: a line that should not
+// Type checks of event types in code. tsc compiles this file with the suite: a line that should not
 // compile and does is an error there.
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
@@ -23,7 +23,7 @@ const compiled = (work: () => unknown): void => {
 };
 
 describe("with types in code", () => {
-  test("data is what the schema takes in, before it is transformed", () => {
+  test("data has the input type of the schema", () => {
     compiled(() => hooks.publish({ tenant: "acme", type: "order.paid", data: { total: "12" } }));
     // @ts-expect-error the schema needs a total
     compiled(() => hooks.publish({ tenant: "acme", type: "order.paid", data: {} }));
@@ -41,7 +41,7 @@ describe("with types in code", () => {
     compiled(() => hooks.publish({ tenant: "acme", type: "order.sent", data: { any: "thing" } }));
   });
 
-  test("the answer follows from whom it is for", () => {
+  test("the result type depends on tenant or user", () => {
     compiled(() => {
       const one = hooks.publish({ tenant: "acme", type: "order.paid", data: { total: 1 } });
       const many = hooks.publish({ user: "anna", type: "order.paid", data: { total: 1 } });
@@ -52,7 +52,7 @@ describe("with types in code", () => {
     compiled(() => hooks.publish({ type: "order.paid", data: { total: 1 } }));
   });
 
-  test("it is a Posthorn to whoever takes one", () => {
+  test("it can be passed as a Posthorn", () => {
     const taken: Posthorn = hooks;
     expectTypeOf(taken).toEqualTypeOf<Posthorn>();
   });

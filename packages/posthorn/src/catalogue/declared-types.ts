@@ -1,7 +1,7 @@
 // Event types declared in code. TypeScript checks every publish, and the stored data is the output of the schema.
 import { escapePointer } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
-import { type ErrorCode, PosthornError } from "../errors.ts";
+import { type ErrorCode, PosthornError, problemAt } from "../errors.ts";
 import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../event/limits.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import { CheckBudget } from "../json-schema/check-run.ts";
@@ -66,35 +66,19 @@ interface Declared extends EventDeclaration {
 }
 
 export class DeclaredTypes {
-  readonly #types: ReadonlyMap<string, Declared>;
+  readonly types: ReadonlyMap<string, Declared>;
 
   constructor(declarations: EventDeclarations) {
-    this.#types = new Map(Object.entries(declarations).map(([name, given]) => [name, checked(name, given)]));
-  }
-
-  get isEmpty(): boolean {
-    return this.#types.size === 0;
-  }
-
-  get names(): string[] {
-    return [...this.#types.keys()];
-  }
-
-  get entries(): [name: string, declaration: Declared][] {
-    return [...this.#types];
-  }
-
-  has(type: string, apiVersion: string): boolean {
-    return this.#types.get(type)?.version === apiVersion;
+    this.types = new Map(Object.entries(declarations).map(([name, given]) => [name, checked(name, given)]));
   }
 
   redactedPaths(type: string): readonly string[] {
-    return this.#types.get(type)?.redact ?? [];
+    return this.types.get(type)?.redact ?? [];
   }
 
   /** Returns the event with the output of its schema as data; an undeclared one unchanged and synchronously. */
   resolve<Input extends DeclarableInput>(input: Input, budget = new CheckBudget()): Input | Promise<Input> {
-    const declared = this.#types.get(input?.type);
+    const declared = this.types.get(input?.type);
     const apiVersion = input?.apiVersion ?? declared?.version;
     if (declared === undefined || apiVersion !== declared.version) return input;
     const data = dataOf(input);
@@ -109,7 +93,7 @@ export class DeclaredTypes {
     if (problem !== null) {
       const code = problem.isTooComplex ? "event_too_complex" : "invalid_event";
       const schema = `the schema of ${input.type}, version ${apiVersion}`;
-      throw refused(`/data${problem.pointer}`, `${problem.message}, says ${schema}`, code);
+      throw refused(`/data${problem.pointer}`, `${problem.message}, according to ${schema}`, code);
     }
     return { ...input, apiVersion };
   }
@@ -150,9 +134,7 @@ function dataOf({ data, rawData }: DeclarableInput): unknown {
 }
 
 function refused(pointer: string, message: string, code: ErrorCode = "invalid_event"): PosthornError {
-  return new PosthornError(code, `"${pointer}" ${message}.`, {
-    problems: [{ pointer, message: `"${pointer}" ${message}.` }],
-  });
+  return problemAt(code, pointer, `"${pointer}" ${message}.`);
 }
 
 const DECLARATION_FIELDS = ["schema", "version", "description", "example", "redact", "deprecated"];
@@ -180,7 +162,7 @@ function checked(name: string, given: EventDeclaration): Declared {
   return fail(`has a schema that cannot be used, at "${problem?.pointer}": ${problem?.message}`);
 }
 
-export function isStandard(schema: unknown): schema is StandardSchema {
+function isStandard(schema: unknown): schema is StandardSchema {
   return (
     (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema
   );

@@ -1,10 +1,27 @@
 // Exports the catalogue as webhooks of an OpenAPI 3.1 document and as AsyncAPI 3.0. Both describe the body of the
 // format `envelope`.
-
+import type { JsonSchema } from "../json-schema/compile-schema.ts";
 import { mapReferences } from "../json-schema/map-references.ts";
-import { type CatalogueEntry, keyOf } from "./entry.ts";
 
 type Json = Record<string, unknown>;
+
+/** An event type in the catalogue and in exported documents. */
+export interface CatalogueEntry {
+  readonly name: string;
+  readonly apiVersion: string;
+  readonly description: string | null;
+  /** JSON Schema 2020-12 of the data; null: any data. */
+  readonly schema: JsonSchema | null;
+  readonly example: unknown;
+  /** Redacted paths for people without `payloads:read`: JSON Pointers, `*` matches every item or member. */
+  readonly redact: readonly string[];
+  readonly deprecated: boolean;
+}
+
+/** The unique key of an entry in documents. */
+export function keyOf({ name, apiVersion }: Pick<CatalogueEntry, "name" | "apiVersion">): string {
+  return `${name}-${apiVersion}`;
+}
 
 export const EXPORT_FORMATS = ["openapi", "asyncapi"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -16,7 +33,7 @@ export function exportCatalogue(format: ExportFormat, entries: readonly Catalogu
 const INFO = {
   title: "Events",
   version: "1",
-  description: "What is published, as it arrives at an endpoint.",
+  description: "Published events, as an endpoint receives them.",
 };
 
 function openApi(entries: readonly CatalogueEntry[]): Json {

@@ -5,7 +5,7 @@ import type { InputProblem } from "../errors.ts";
 import type { JsonSchema } from "../json-schema/compile-schema.ts";
 import { mapReferences } from "../json-schema/map-references.ts";
 import { schemaAt } from "../json-schema/schema-limits.ts";
-import type { CatalogueEntry } from "./entry.ts";
+import type { CatalogueEntry } from "./export-documents.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -48,7 +48,7 @@ function readWebhook(document: Json, key: string, item: unknown, pointer: string
   } = isObject(post["x-posthorn"]) ? post["x-posthorn"] : {};
   const body = referred(document, post.requestBody);
   if (post.requestBody !== undefined && !isObject(body)) {
-    return `Its "requestBody" is no object, or refers to what is not in the document: ${shownReference(post.requestBody)}.`;
+    return `Its "requestBody" is not an object, or refers to a component that is not in the document: ${shownReference(post.requestBody)}.`;
   }
   const media = mediaOf(document, body);
   const schema = media.schema === undefined ? null : closed(document, media.schema);
@@ -125,7 +125,7 @@ const COMPONENT = /^#\/components\/schemas\/([^/]+)(\/.*)?$/;
 /** Returns the schema with all referenced schemas under its own `$defs`, or why that is impossible. */
 function closed(document: Json, schema: unknown): JsonSchema | string {
   const { value: root, at: home } = resolved(document, schema);
-  if (!isObject(root)) return `The schema ${home ?? ""} is not there, or is no object.`;
+  if (!isObject(root)) return `The schema ${home ?? ""} does not exist or is not an object.`;
   const components = new Map<string, unknown>();
   const missing: string[] = [];
   const rewrite = (reference: string): string => {

@@ -1,7 +1,7 @@
 // Masks redacted paths for people without the scope and for public topics. Endpoints always receive the unredacted
 // bytes.
-import { unescapePointer } from "@posthorn/wire";
-import type { Event } from "../model.ts";
+import { ownTypeOf, unescapePointer } from "@posthorn/wire";
+import { BATCH_TYPE, type Event } from "../model.ts";
 
 export const REDACTED = "[redacted]";
 export const MAX_REDACT_PATHS = 50;
@@ -14,7 +14,34 @@ export function redactPathProblem(path: unknown): string | null {
     return `A path is a JSON Pointer into data of at most ${MAX_REDACT_PATH_LENGTH} characters, such as /card/number or /lines/*/price.`;
   const [item] = /[^/]\[(?:\d+|\*?)\](?=\/|$)/.exec(path) ?? [];
   if (item === undefined) return null;
-  return "Brackets are no part of a JSON Pointer: write /lines/0/price for one item, /lines/*/price for every item.";
+  return "Brackets are not part of a JSON Pointer: write /lines/0/price for one item, /lines/*/price for every item.";
+}
+
+/** Redacted paths of a type; for a null version those of all versions. */
+export type RedactedPaths = (type: string, apiVersion: string | null) => readonly string[];
+
+/** Returns the redacted paths of an event: for a batch those of every member, and all of data that is not JSON. */
+export function redactedPathsOf(event: Event, redactedPaths: RedactedPaths): readonly string[] {
+  if (event.type === BATCH_TYPE) return redactedPathsOfBatch(event, redactedPaths);
+  const paths = redactedPaths(event.type, event.apiVersion);
+  return paths.length > 0 && event.attributes?.encoding !== undefined ? [WHOLE] : paths;
+}
+
+const WHOLE = "";
+
+export function redactedEvent(event: Event, redactedPaths: RedactedPaths): Event {
+  const paths = redactedPathsOf(event, redactedPaths);
+  return paths.length === 0 ? event : redactEvent(event, paths);
+}
+
+function redactedPathsOfBatch({ payload }: Event, redactedPaths: RedactedPaths): string[] {
+  const members = JSON.parse(Buffer.from(payload).toString("utf8")) as readonly Record<string, unknown>[];
+  return members.flatMap(({ type, apiversion }, index) => {
+    const version = typeof apiversion === "string" ? apiversion : "1";
+    const paths = redactedPaths(ownTypeOf(String(type)), version);
+    if (paths.length === 0) return [];
+    return [`/${index}/data_base64`, ...paths.map((path) => `/${index}/data${path}`)];
+  });
 }
 
 /**
@@ -36,94 +63,32 @@ export function redactEvent({ attributes, ...event }: Event, paths: readonly str
 
 /** Replaces everything at the paths by the mask, in place. */
 export function redactData(data: unknown, paths: readonly string[], mask: unknown): unknown {
-  return paths.length === 0 ? data : masked(data, [placeOf(paths.map(partsOf))], mask);
-}
-
-/** The state of all paths at a value, so that one walk through the data serves all of them. */
-interface Place {
-  /** A path ends here. */
-  readonly isEnd: boolean;
-  /** Continues for every item or member. */
-  readonly every: Place | null;
-  readonly names: ReadonlyMap<string, Place>;
-  /** Names that may be array indexes. */
-  readonly indexes: ReadonlyMap<string, Place>;
-  /** Continues in the items of an array where an object was expected. */
-  readonly ofItems: Place | null;
+  return paths.reduce((shown, path) => masked(shown, partsOf(path), 0, mask), data);
 }
 
 const INDEX = /^(0|[1-9]\d*)$/;
 
-function placeOf(paths: readonly (readonly string[])[]): Place {
-  const byPart = new Map<string, (readonly string[])[]>();
-  for (const [part, ...rest] of paths) {
-    if (part !== undefined) byPart.set(part, [...(byPart.get(part) ?? []), rest]);
-  }
-  const places = [...byPart].map(([part, rest]) => [part, placeOf(rest)] as const);
-  const names = new Map(places.filter(([part]) => part !== "*" && !INDEX.test(part)));
-  return {
-    isEnd: paths.some(({ length }) => length === 0),
-    every: places.find(([part]) => part === "*")?.[1] ?? null,
-    names,
-    indexes: new Map(places.filter(([part]) => INDEX.test(part))),
-    ofItems: names.size === 0 ? null : ofItemsWith(names),
-  };
-}
-
-/** Nested arrays are traversed by names, not by indexes. */
-function ofItemsWith(names: Place["names"]): Place {
-  const place = { isEnd: false, every: null, names, indexes: new Map(), ofItems: null as Place | null };
-  place.ofItems = place;
-  return place;
-}
-
-/** A value that a path cannot be followed through may be the secret in another shape, so it is masked. */
-function masked(value: unknown, places: readonly Place[], mask: unknown): unknown {
-  if (places.some(({ isEnd }) => isEnd)) return mask;
-  if (value === null || places.length === 0) return value;
+/** Follows a path from its part `at`. A value that it cannot be followed through may be the secret in another shape. */
+function masked(value: unknown, parts: readonly string[], at: number, mask: unknown): unknown {
+  const part = parts[at];
+  if (part === undefined) return mask;
+  if (value === null) return value;
   if (typeof value !== "object") return mask;
-  if (Array.isArray(value)) return maskedList(value, places, mask);
-  const names = Object.keys(value);
-  if (places.some((place) => isNoList(names, place))) return mask;
+  const isIndex = INDEX.test(part);
+  if (Array.isArray(value) && !isIndex) {
+    // a name where there is an array: the path continues in its items
+    const next = part === "*" ? at + 1 : at;
+    for (const [index, item] of value.entries()) value[index] = masked(item, parts, next, mask);
+    return value;
+  }
   const members = value as Record<string, unknown>;
-  // own members, so __proto__ is an ordinary name
-  for (const name of names) members[name] = masked(members[name], placesOfMember(name, places), mask);
-  return value;
-}
-
-function placesOfMember(name: string, places: readonly Place[]): Place[] {
-  const found: Place[] = [];
-  for (const { every, names, indexes } of places) {
-    if (every !== null) found.push(every);
-    const named = names.get(name) ?? indexes.get(name);
-    if (named !== undefined) found.push(named);
-  }
-  return found;
-}
-
-/** Whether an object appears where a path has an index, with other keys than indexes. */
-function isNoList(names: readonly string[], { indexes }: Place): boolean {
-  return (
-    indexes.size > 0 && !names.some((name) => indexes.has(name)) && !names.every((name) => INDEX.test(name))
-  );
-}
-
-function maskedList(list: unknown[], places: readonly Place[], mask: unknown): unknown[] {
-  const ofEach: Place[] = [];
-  for (const { every, ofItems } of places) {
-    if (every !== null) ofEach.push(every);
-    if (ofItems !== null) ofEach.push(ofItems);
-  }
-  const hasIndexes = places.some(({ indexes }) => indexes.size > 0);
-  for (let index = 0; index < list.length; index += 1) {
-    const ofThis = hasIndexes ? [...ofEach, ...placesAt(index, places)] : ofEach;
-    list[index] = masked(list[index], ofThis, mask);
-  }
-  return list;
-}
-
-function placesAt(index: number, places: readonly Place[]): Place[] {
-  return places.flatMap(({ indexes }) => indexes.get(String(index)) ?? []);
+  // own members only, so __proto__ is an ordinary name
+  const one = Object.hasOwn(members, part) ? [part] : [];
+  const names = part === "*" ? Object.keys(members) : one;
+  for (const name of names) members[name] = masked(members[name], parts, at + 1, mask);
+  if (!isIndex || names.length > 0 || Array.isArray(value)) return value;
+  // an index where there is an object
+  return Object.keys(members).every((name) => INDEX.test(name)) ? value : mask;
 }
 
 function partsOf(path: string): string[] {

@@ -6,7 +6,7 @@ import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import { withTimeout } from "../service/with-timeout.ts";
 import type { Queryable } from "../storage/database.ts";
-import { type ActivityBucket, addActivity, INSTALLATION, WIDTHS } from "../storage/queries/activity/add.ts";
+import { type ActivityBucket, addActivity, INSTALLATION, WIDTHS } from "../storage/queries/activity.ts";
 
 export interface ActivityRecorderOptions {
   readonly db: Queryable;
@@ -33,46 +33,32 @@ interface Tally {
   readonly latency: Int32Array;
 }
 
-export class ActivityRecorder {
+export class ActivityRecorder extends Loop {
   readonly #options: ActivityRecorderOptions;
   readonly #limits: typeof LIMITS;
-  readonly #loop: Loop;
   /** Tallies of the current five minutes, in the order of their creation. */
   #endpoints = new Map<Uuid, Tally>();
   /** Tallies of past five minutes, and those whose write failed. */
-  #over: Tally[] = [];
+  #past: Tally[] = [];
   /** Tallies being written. */
   #writing = 0;
   /** Tallies of the installation, by minute. */
   #installation = new Map<number, Tally>();
 
   constructor(options: ActivityRecorderOptions) {
+    const { logger } = options;
+    super({ name: "recording activity", intervalMs: WRITE_EVERY_MS, logger, step: () => this.#write() });
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
-    this.#loop = new Loop({
-      name: "recording activity",
-      intervalMs: WRITE_EVERY_MS,
-      logger: options.logger,
-      step: () => this.#write(),
-    });
-  }
-
-  start(): Promise<void> {
-    return this.#loop.start();
   }
 
   /** Writes a last time, within a time limit. */
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     await withTimeout(LAST_WRITE_MS, this.runNow());
-    await this.#loop.stop();
+    await super.stop();
   }
 
-  /** Writes now what is not written yet. */
-  runNow(): Promise<void> {
-    return this.#loop.runNow();
-  }
-
-  /** Takes 0.1 µs. A delivery that the receiver postponed counts neither as a success nor as a failure. */
+  /** Counts an attempt, in 0.1 µs. A delivery that the receiver postponed is neither a success nor a failure. */
   note({ delivery, decision, outcome }: Settlement): void {
     if (decision.kind === "retry" && !decision.isFailure) return;
     const nowMs = this.#options.nowMs();
@@ -83,7 +69,7 @@ export class ActivityRecorder {
   }
 
   #ofMinute(nowMs: number): Tally {
-    const atMs = beginOf(nowMs, WIDTHS.minute);
+    const atMs = startOf(nowMs, WIDTHS.minute);
     let tally = this.#installation.get(atMs);
     if (tally === undefined) {
       tally = newTally(INSTALLATION, atMs);
@@ -97,14 +83,14 @@ export class ActivityRecorder {
 
   /** Returns null if there are too many tallies: the attempt counts for the installation only. */
   #ofEndpoint(endpointId: Uuid, nowMs: number): Tally | null {
-    const atMs = beginOf(nowMs, WIDTHS.five);
+    const atMs = startOf(nowMs, WIDTHS.five);
     const known = this.#endpoints.get(endpointId);
     if (known?.atMs === atMs) return known;
     if (known !== undefined) {
       this.#endpoints.delete(endpointId);
-      this.#over.push(known);
+      this.#past.push(known);
     }
-    if (this.#endpoints.size + this.#over.length + this.#writing >= this.#limits.tallies) return null;
+    if (this.#endpoints.size + this.#past.length + this.#writing >= this.#limits.tallies) return null;
     const tally = newTally(endpointId, atMs);
     this.#endpoints.set(endpointId, tally);
     return tally;
@@ -129,7 +115,7 @@ export class ActivityRecorder {
 
   #oldest(): Tally[] {
     const { rowsAtOnce } = this.#limits;
-    const taken = this.#over.splice(0, rowsAtOnce);
+    const taken = this.#past.splice(0, rowsAtOnce);
     for (const [endpointId, tally] of this.#endpoints) {
       if (taken.length >= rowsAtOnce) break;
       taken.push(tally);
@@ -145,7 +131,7 @@ export class ActivityRecorder {
       if (since !== undefined) addTo(tally, since);
       this.#installation.set(tally.atMs, tally);
     }
-    this.#over.unshift(...tallies);
+    this.#past.unshift(...tallies);
   }
 }
 
@@ -174,7 +160,7 @@ function addTo(tally: Tally, more: Tally): void {
 function activityBucketsOf(minutes: readonly Tally[], tallies: readonly Tally[]): ActivityBucket[] {
   const fives = new Map<number, Tally>();
   for (const minute of minutes) {
-    const atMs = beginOf(minute.atMs, WIDTHS.five);
+    const atMs = startOf(minute.atMs, WIDTHS.five);
     const five = fives.get(atMs) ?? newTally(INSTALLATION, atMs);
     addTo(five, minute);
     fives.set(atMs, five);
@@ -192,7 +178,7 @@ function activityBucketsOf(minutes: readonly Tally[], tallies: readonly Tally[])
   ];
 }
 
-function beginOf(ms: number, widthSeconds: number): number {
+function startOf(ms: number, widthSeconds: number): number {
   const widthMs = widthSeconds * 1_000;
   return Math.floor(ms / widthMs) * widthMs;
 }

@@ -6,57 +6,40 @@ import { HEALTHY } from "../settle/endpoint-health.ts";
 import type { Queryable } from "../storage/database.ts";
 import { recordHealth } from "../storage/queries/health/record.ts";
 import type { Lane } from "./lane.ts";
+import type { Lease } from "./lease.ts";
 
 export interface HealthRecorderOptions {
   readonly db: Queryable;
   readonly logger: Logger;
-  readonly workerId: () => number;
+  readonly lease: Lease;
 }
 
-export class HealthRecorder {
+export class HealthRecorder extends Loop {
   readonly #options: HealthRecorderOptions;
   readonly #changed = new Set<Lane>();
-  readonly #loop: Loop;
 
   constructor(options: HealthRecorderOptions) {
+    const { logger } = options;
+    super({ name: "recording health", intervalMs: 60_000, logger, step: () => this.#record() });
     this.#options = options;
-    this.#loop = new Loop({
-      name: "recording health",
-      intervalMs: 60_000,
-      logger: options.logger,
-      step: () => this.#record(),
-    });
-  }
-
-  start(): Promise<void> {
-    return this.#loop.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop();
   }
 
   note(lane: Lane): void {
     this.#changed.add(lane);
-    this.#loop.wake();
-  }
-
-  /** Writes now what is not written yet. */
-  runNow(): Promise<void> {
-    return this.#loop.runNow();
+    this.wake();
   }
 
   async #record(): Promise<boolean> {
-    const { db, workerId } = this.#options;
+    const { db, lease } = this.#options;
     const entries = [...this.#changed]
-      .filter((lane) => !lane.isLost)
+      .filter((lane) => lane.state !== "lost")
       .map((lane) => ({ lane, endpointId: lane.endpointId, health: lane.health }));
     this.#changed.clear();
     if (entries.length === 0) return false;
     try {
-      await recordHealth(db, workerId(), {
-        ill: entries.filter(({ health }) => health !== HEALTHY),
-        well: entries.filter(({ health }) => health === HEALTHY).map(({ endpointId }) => endpointId),
+      await recordHealth(db, lease.workerId, {
+        failing: entries.filter(({ health }) => health !== HEALTHY),
+        healthy: entries.filter(({ health }) => health === HEALTHY).map(({ endpointId }) => endpointId),
       });
     } catch (error) {
       for (const { lane } of entries) this.#changed.add(lane);

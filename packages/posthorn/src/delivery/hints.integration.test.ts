@@ -1,7 +1,7 @@
-// What workers tell each other, with a real LISTEN.
+// Notifications between workers, with a real LISTEN.
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { databasePerTest } from "../../../../tests/support/database-per-test.ts";
+import { databasePerTest } from "../../../../tests/support/database/database-per-test.ts";
 import { silentLogger } from "../observe/log.ts";
 import { commonChannel } from "../storage/queries/workers/hints.ts";
 import { Hints } from "./hints.ts";
@@ -14,11 +14,11 @@ test("a stopping worker notifies the others of the lanes it released", async () 
   const listener = await world.pool.connect();
   try {
     await listener.query(`listen "${channel}"`);
-    const heard = once(listener, "notification");
+    const notified = once(listener, "notification");
     const hints = new Hints(hooks.db, silentLogger);
     hints.notifyAll();
     await hints.stop();
-    expect(await heard).toEqual([expect.objectContaining({ channel })]);
+    expect(await notified).toEqual([expect.objectContaining({ channel })]);
   } finally {
     listener.release(true);
   }

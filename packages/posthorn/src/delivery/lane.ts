@@ -1,12 +1,50 @@
 // The lane of one endpoint while this worker owns it. The limits on attempts in flight, rate and circuit are exact
 // because only the owner sends to the endpoint and counts here.
-import { performance } from "node:perf_hooks";
+//
+//   claimed ─► open ─────────────┬──────────────► draining ◄──┐ another reason
+//               ▲  ▲             │ idle              │    └───┘
+//               │  │             ▼                   │
+//               │  └─ refused ─ releasing ◄──────────┤ nothing held
+//               │               │                    │
+//               │               ▼ released           │
+//               │             closed                 │
+//               └────────────────────────────────────┘ the endpoint is active again, or was not disabled
+//
+//   lost: this worker was reaped, from every state; the lane's deliveries belong to another worker
+//
+// A draining lane starts nothing, and its waiting deliveries are released. A lane can be releasing only while it holds
+// nothing; the database refuses the release if rows were inserted meanwhile. The lane is then open again, or paused if
+// the endpoint is not active.
 import { laneCapacity } from "../fan-out/lane-capacity.ts";
 import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
-import { blockedUntilMs, HEALTHY } from "../settle/endpoint-health.ts";
+import { blockedUntilMs, HEALTHY, type HealthSignal } from "../settle/endpoint-health.ts";
 import { FailureWindow } from "../settle/failure-window.ts";
+import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { RateBucket, rateOf } from "./rate-bucket.ts";
 import { SubjectOrder } from "./subject-order.ts";
+
+/**
+ * Why a lane drains. `paused`: the endpoint is not active. `disabling`: the endpoint is being disabled, and the lane is
+ * not released until that is written. `yielding`: another worker is less busy.
+ */
+export type DrainReason = "paused" | "disabling" | "yielding";
+export type LaneState = "open" | DrainReason | "releasing" | "closed" | "lost";
+
+const transitions: Readonly<Record<LaneState, readonly LaneState[]>> = {
+  open: ["paused", "disabling", "yielding", "releasing", "lost"],
+  paused: ["open", "disabling", "releasing", "lost"],
+  disabling: ["open", "paused", "lost"],
+  yielding: ["paused", "disabling", "releasing", "lost"],
+  releasing: ["open", "paused", "closed", "lost"],
+  closed: [],
+  lost: [],
+};
+
+/** Times are monotonic except where a name says that they are the database's. */
+export interface LaneClock {
+  readonly now: () => number;
+  readonly databaseMs: () => number;
+}
 
 export class Lane {
   readonly endpointId: Uuid;
@@ -22,58 +60,125 @@ export class Lane {
   unsettled = 0;
   /** A fetch for this lane is in progress. */
   isFetching = false;
-  /** The database may have due rows that are not in memory. */
-  hasDue = false;
-  /** New deliveries queue behind the due rows in the database, which would otherwise never be fetched. */
-  isBacklogged = false;
+  /**
+   * The rows in the database that are not in memory: `due` if some may be due, `backlog` if new deliveries have to queue
+   * behind them, because they would otherwise never be fetched.
+   */
+  rows: "none" | "due" | "backlog" = "none";
   /**
    * Incremented whenever rows may have become due; a fetch that began before the last increment may have missed some.
    */
   dueSignals = 0;
-  /** Monotonic time at which the next row becomes due. */
+  /** When the next row becomes due. */
   dueAt = Number.POSITIVE_INFINITY;
-  /** Monotonic time of the last activity. */
+  /** Time of the last activity. */
   usedAt: number;
-  /** The endpoint is not active: nothing is started, and waiting deliveries are released. */
-  isPaused = false;
-  /** The endpoint is being disabled: nothing is started, and the lane is not released until that is written. */
-  isDisabling = false;
-  /** The lane is being released and accepts nothing new. */
-  isReleasing = false;
-  /** The lane is released when its last attempt has ended, because another worker has more time for it. */
-  isYielding = false;
-  /** The worker was reaped: the lane's deliveries belong to another worker. */
-  isLost = false;
   /** The health has changed since it was last written. */
   isHealthUnrecorded = false;
-  /** Resumes the lane when a throttle, an open circuit or an empty rate bucket ends. */
-  resumeTimer: NodeJS.Timeout | undefined;
-  readonly #nowMs: () => number;
+  readonly #clock: LaneClock;
+  #state: LaneState = "open";
+  /** False if the endpoint is paused, disabled or deleted, whatever the lane is doing. */
+  #isActive = true;
   #target: Target;
   #health: EndpointHealth = HEALTHY;
   #blockedUntilMs = 0;
   #bucket: RateBucket | null = null;
+  readonly #limit: AdaptiveLimit;
 
-  /** `nowMs` returns the database's time. */
-  constructor(target: Target, health: EndpointHealth, nowMs: () => number) {
+  constructor(target: Target, health: EndpointHealth, clock: LaneClock) {
     this.endpointId = target.endpointId;
     this.tenant = target.tenant;
-    this.#nowMs = nowMs;
-    this.usedAt = performance.now();
+    this.#clock = clock;
+    this.usedAt = clock.now();
     this.#target = target;
-    this.target = target;
+    this.#limit = new AdaptiveLimit(clock.now);
+    this.#setLimits(target);
     this.health = health;
+  }
+
+  get state(): LaneState {
+    return this.#state;
+  }
+
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+
+  /** True if the lane sends nothing more unless it is opened again. */
+  get isDraining(): boolean {
+    return this.#state === "paused" || this.#state === "disabling" || this.#state === "yielding";
+  }
+
+  /** True once this worker does not own the lane any more. */
+  get isGone(): boolean {
+    return this.#state === "closed" || this.#state === "lost";
+  }
+
+  /** Applies the endpoint's settings; null if it was deleted. */
+  retarget(target: Target | null): void {
+    if (target !== null) {
+      // the limit grew by responses of the previous URL
+      if (target.url !== this.#target.url) this.#limit.reset();
+      this.#target = target;
+      this.#setLimits(target);
+    }
+    this.#isActive = target?.isActive === true;
+    if (this.#state === "open" || this.#state === "yielding") {
+      if (!this.#isActive) this.#move("paused");
+    } else if (this.#state === "paused" && this.#isActive) this.#move("open");
+  }
+
+  beginDisabling(): void {
+    this.#move("disabling");
+  }
+
+  /** `isDisabled` is false if the endpoint had changed meanwhile, or the database could not be reached. */
+  endDisabling(isDisabled: boolean): void {
+    if (isDisabled) this.#isActive = false;
+    if (this.#state === "disabling") this.#move(this.#isActive ? "open" : "paused");
+  }
+
+  yield(): void {
+    this.#move("yielding");
+  }
+
+  beginRelease(): void {
+    if (this.isHolding) throw new Error("a lane that holds deliveries cannot be released");
+    // a release whose statement failed is repeated
+    if (this.#state !== "releasing") this.#move("releasing");
+  }
+
+  /** The lane has rows in the database and remains with this worker. */
+  refuseRelease(): void {
+    if (this.#state === "releasing") this.#move(this.#isActive ? "open" : "paused");
+  }
+
+  close(): void {
+    this.#move("closed");
+  }
+
+  lose(): void {
+    this.#move("lost");
+    this.waiting.length = 0;
+  }
+
+  #move(to: LaneState): void {
+    if (!transitions[this.#state].includes(to))
+      throw new Error(`a lane cannot change from ${this.#state} to ${to}`);
+    this.#state = to;
   }
 
   get target(): Target {
     return this.#target;
   }
 
-  set target(target: Target) {
-    this.#target = target;
+  #setLimits(target: Target): void {
+    const { maxInFlight, maxInFlightBurst, allowedPerMinute } = target;
+    // a receiver that allows a rate has said what it can handle
+    this.#limit.setBounds(maxInFlight, allowedPerMinute === null ? maxInFlightBurst : maxInFlight);
     const rate = rateOf(target);
     if (this.#bucket?.perSecond === rate?.perSecond && this.#bucket?.burst === rate?.burst) return;
-    this.#bucket = rate === null ? null : new RateBucket(rate.perSecond, performance.now(), rate.burst);
+    this.#bucket = rate === null ? null : new RateBucket(rate.perSecond, this.#clock.now(), rate.burst);
   }
 
   get health(): EndpointHealth {
@@ -85,68 +190,75 @@ export class Lane {
     this.#blockedUntilMs = blockedUntilMs(health);
   }
 
-  get isClosing(): boolean {
-    return this.isPaused || this.isDisabling || this.isReleasing || this.isYielding;
-  }
-
   /** True while the lane has deliveries, or state that is not yet written. */
   get isHolding(): boolean {
     const held = this.waiting.length + this.inFlight + this.reserved + this.unsettled;
-    const hasNews = this.isHealthUnrecorded || this.isDisabling;
-    return this.isFetching || held > 0 || this.order.hasPendingTurns || hasNews;
+    const isUnwritten = this.isHealthUnrecorded || this.#state === "disabling";
+    return this.isFetching || held > 0 || this.order.hasPendingTurns || isUnwritten;
   }
 
   /** True during a throttle or while the circuit is open: nothing is started, and waiting deliveries are released. */
   get isBlocked(): boolean {
-    return this.#blockedUntilMs !== 0 && this.#nowMs() < this.#blockedUntilMs;
+    return this.#blockedUntilMs !== 0 && this.#clock.databaseMs() < this.#blockedUntilMs;
   }
 
-  /** The number of attempts that may be in flight. */
+  /** The highest number of attempts in flight. After it has shrunk, more may be in flight until they end. */
   get cap(): number {
-    return Math.min(this.#target.maxInFlight, this.#health.allowance);
+    return Math.min(this.#limit.current, this.#health.allowance);
+  }
+
+  /** Adjusts the cap to the outcome of an attempt, which still counts as in flight. */
+  adjustCap(signal: HealthSignal, durationMs: number): void {
+    if (signal.kind === "success") {
+      const isReached = this.inFlight >= this.#limit.current && this.order.firstFree(this.waiting) !== -1;
+      this.#limit.succeeded(durationMs, isReached);
+    } else if (signal.kind === "throttled" || (signal.kind === "failure" && signal.isBusy))
+      this.#limit.reset();
+    else if (signal.kind === "failure") this.#limit.halve();
   }
 
   /** The number of rows that may still be fetched into memory. A half-open lane holds no more than it may send. */
   get freeCapacity(): number {
     const held = this.waiting.length + this.reserved;
     if (this.#health.probeAtMs !== null) return this.cap - this.inFlight - held;
-    return laneCapacity(this.#target) - held;
+    return laneCapacity(this.#target, this.cap) - held;
   }
 
   /** True if the lane could send more than it has in memory. */
   get needsFetch(): boolean {
-    return !this.isClosing && this.waiting.length < this.cap && this.freeCapacity > 0;
+    return this.isOpen && this.waiting.length < this.cap && this.freeCapacity > 0;
   }
 
   /** True if a new delivery may be inserted claimed, to be sent from memory soon. */
   get acceptsNewDeliveries(): boolean {
-    return !this.isBacklogged && !this.isBlocked && this.#health.probeAtMs === null && this.freeCapacity > 0;
+    if (this.rows === "backlog" || this.isBlocked || this.#health.probeAtMs !== null) return false;
+    return this.freeCapacity > 0;
   }
 
   /** True if one more attempt may start, apart from the rate limit (`takeToken`). */
   get canStart(): boolean {
-    const hasSlot = !this.isClosing && this.inFlight < this.cap && !this.isBlocked;
+    const hasSlot = this.isOpen && this.inFlight < this.cap && !this.isBlocked;
     return hasSlot && this.order.firstFree(this.waiting) !== -1;
   }
 
-  /** Returns the delivery to start. Call it only if `canStart` is true. */
+  /** Removes and returns the delivery to start. Call it only if `canStart` is true. */
   takeNext(): ClaimedDelivery {
-    const place = this.order.firstFree(this.waiting);
-    return (place === 0 ? this.waiting.shift() : this.waiting.splice(place, 1)[0]) as ClaimedDelivery;
+    const index = this.order.firstFree(this.waiting);
+    return (index === 0 ? this.waiting.shift() : this.waiting.splice(index, 1)[0]) as ClaimedDelivery;
   }
 
   takeToken(): boolean {
-    return this.#bucket === null || this.#bucket.take(performance.now());
+    return this.#bucket === null || this.#bucket.take(this.#clock.now());
   }
 
   /** True if the endpoint's own limits, rather than this worker's load, prevent one more attempt. */
   get isAtLimit(): boolean {
-    return this.inFlight >= this.cap || (this.#bucket?.waitMs(performance.now()) ?? 0) > 0;
+    return this.inFlight >= this.cap || (this.#bucket?.waitMs(this.#clock.now()) ?? 0) > 0;
   }
 
   /** Milliseconds until the lane may be able to start again; 0 if only other lanes are in the way. */
   get pauseMs(): number {
-    if (this.isBlocked) return this.#blockedUntilMs - this.#nowMs();
-    return this.#bucket?.waitMs(performance.now()) ?? 0;
+    if (this.isBlocked) return this.#blockedUntilMs - this.#clock.databaseMs();
+    return this.#bucket?.waitMs(this.#clock.now()) ?? 0;
   }
 }

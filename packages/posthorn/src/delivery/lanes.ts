@@ -1,31 +1,39 @@
 // The lanes this worker owns, and which of them may start an attempt next. Tenants take turns, and so do the lanes of
 // a tenant: a flooded endpoint delays only itself.
-import { performance } from "node:perf_hooks";
-import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
+//
+// Without I/O, timers or promises: each method is an event that changes the lanes and adds effects, and the worker
+// runs the effects (`takeEffects`). Only `startNext` starts attempts.
+import type { ClaimedDelivery, EndpointHealth, RecordedHealth, Target, Uuid } from "../model.ts";
 import { FairQueue } from "../service/fair-queue.ts";
 import { TenantShares } from "../service/tenant-shares.ts";
 import { restoreHealth } from "../settle/endpoint-health.ts";
-import { claim } from "../storage/queries/events/ingest.ts";
-import { Lane } from "./lane.ts";
+import { Lane, type LaneClock } from "./lane.ts";
 import { isBefore } from "./subject-order.ts";
 import { SubjectPromoter } from "./subject-promoter.ts";
+
+/** An action that the worker has to take because of an event. */
+export type Effect =
+  /** A lane has capacity and due rows, or subjects to promote. */
+  | { readonly kind: "fetch" }
+  /** Deliveries that cannot be started for a while wait in a lane and have to be released. */
+  | { readonly kind: "survey" }
+  /** Starting was interrupted, so that publishes and responses get a turn of the event loop. */
+  | { readonly kind: "continue" }
+  | { readonly kind: "record health"; readonly lane: Lane }
+  /** The worker calls `becomeDue` at this time, or earlier. */
+  | { readonly kind: "become due"; readonly at: number }
+  /** The worker calls `resume` after this time: a throttle, an open circuit or an empty rate bucket ends. */
+  | { readonly kind: "resume"; readonly lane: Lane; readonly afterMs: number };
+
+export interface Start {
+  readonly delivery: ClaimedDelivery;
+  readonly lane: Lane;
+}
 
 export interface LanesOptions {
   /** Attempts in flight in this process, for all endpoints together. */
   readonly concurrency: number;
-  /** Returns the database's time. */
-  readonly nowMs: () => number;
-  /** Makes one attempt. Resolves when the endpoint may be sent the next one. */
-  readonly attempt: (delivery: ClaimedDelivery, lane: Lane) => Promise<void>;
-  /** False while the lease is too old to start an attempt. */
-  readonly mayStart: () => boolean;
-  /** False while other workers have more time than this one. */
-  readonly mayAcquireLanes: () => boolean;
-  /** A lane has capacity and due rows. */
-  readonly onFetchNeeded: () => void;
-  /** The deliveries waiting in a lane cannot be started for a while and have to be released. */
-  readonly onBlocked: () => void;
-  readonly onHealthChanged: (lane: Lane) => void;
+  readonly clock: LaneClock;
 }
 
 /**
@@ -35,9 +43,15 @@ export interface LanesOptions {
 const maxHeldBytes = 64 * 1024 * 1024;
 /** Payload bytes that are sent before the event loop gets a turn: about ten milliseconds of work. */
 const bytesPerTurn = 4 * 1024 * 1024;
+/** Longest delay of a `resume` effect. A longer pause is checked again when it has passed. */
+const longestPauseMs = 60_000;
+
+const fetchEffect: Effect = { kind: "fetch" };
+const surveyEffect: Effect = { kind: "survey" };
+const continueEffect: Effect = { kind: "continue" };
 
 export class Lanes {
-  readonly #options: LanesOptions;
+  readonly #clock: LaneClock;
   readonly #lanes = new Map<Uuid, Lane>();
   readonly #heldIds = new Set<Uuid>();
   /** Deliveries being released: in the database this worker may still own them. */
@@ -56,13 +70,25 @@ export class Lanes {
    */
   readonly #sharers = new Map<Uint8Array, number>();
   readonly promoter = new SubjectPromoter();
+  #effects: Effect[] = [];
   #isAccepting = true;
-  #isYielding = false;
-  #onIdle: (() => void)[] = [];
+  #isInterrupted = false;
+  /** A lane waits to be fetched because of the memory budget. */
+  #lacksMemory = false;
+  #slotFreedAt: number;
 
-  constructor(options: LanesOptions) {
-    this.#options = options;
-    this.#slots = new TenantShares(options.concurrency);
+  constructor({ concurrency, clock }: LanesOptions) {
+    this.#clock = clock;
+    this.#slotFreedAt = clock.now();
+    this.#slots = new TenantShares(concurrency);
+  }
+
+  /** Returns the effects since the last call. */
+  takeEffects(): readonly Effect[] {
+    if (this.#effects.length === 0) return this.#effects;
+    const effects = this.#effects;
+    this.#effects = [];
+    return effects;
   }
 
   get(endpointId: Uuid): Lane | undefined {
@@ -81,11 +107,12 @@ export class Lanes {
     return this.#slots.total;
   }
 
-  get heldIds(): ReadonlySet<Uuid> {
-    return this.#heldIds;
+  /** True if no delivery is waiting, in flight or unsettled. */
+  get isIdle(): boolean {
+    return this.#heldIds.size === 0;
   }
 
-  /** Deliveries that the database rightly attributes to this worker, or will for a moment only. */
+  /** Deliveries that this worker has claimed in the database, including those being released there. */
   get claimedIds(): Uuid[] {
     return [...this.#heldIds, ...this.#releasingIds];
   }
@@ -94,47 +121,42 @@ export class Lanes {
     return this.#isAccepting;
   }
 
-  /** True if this worker has capacity for more lanes. */
+  /** True if there are slots and memory for more lanes. */
   get hasCapacity(): boolean {
-    return (
-      this.#isAccepting && !this.#slots.isFull && !this.#heldBytes.isFull && this.#options.mayAcquireLanes()
-    );
+    return this.#isAccepting && !this.#slots.isFull && !this.#heldBytes.isFull;
   }
 
-  /** Decides whether a new delivery of this target is inserted claimed. A reservation is returned by `unreserve`. */
-  reserve(target: Target): { claim: 0 | 1 | 2; isForeign: boolean } {
+  /** True if every slot is in use and none became free for this long: one more lane would only wait here. */
+  isStuckFor(ms: number): boolean {
+    return this.#slots.isFull && this.#clock.now() - this.#slotFreedAt > ms;
+  }
+
+  /**
+   * Reserves capacity for a new delivery until `unreserve`. `own`: insert it claimed. `queued`: the lane is owned but
+   * cannot accept it now. `draining`: the lane is owned but sends nothing more. `foreign`: this worker does
+   * not own the lane.
+   */
+  reserve(target: Target): "own" | "queued" | "draining" | "foreign" {
     const lane = this.#lanes.get(target.endpointId);
-    if (lane === undefined || lane.isReleasing) {
-      return { claim: target.isActive && this.hasCapacity ? claim.ifGained : claim.none, isForeign: true };
-    }
+    if (lane === undefined || lane.state === "releasing") return "foreign";
     if (target.version > lane.target.version) this.retarget(lane, target);
-    lane.usedAt = performance.now();
-    if (lane.isPaused || lane.isDisabling || lane.isYielding) return { claim: claim.none, isForeign: true };
+    lane.usedAt = this.#clock.now();
+    if (!lane.isOpen) return "draining";
     if (!this.#isAccepting || !lane.acceptsNewDeliveries || !this.#heldBytes.mayTake(target.tenant)) {
-      lane.isBacklogged = true;
-      this.#signalDue(lane);
-      return { claim: claim.none, isForeign: false };
+      this.#signalDue(lane, "backlog");
+      return "queued";
     }
     lane.reserved += 1;
-    return { claim: claim.mine, isForeign: false };
+    return "own";
   }
 
-  /** Applies changed settings; null if the endpoint was deleted. The keeper releases what waits in a paused lane. */
-  retarget(lane: Lane, target: Target | null): void {
-    const wasPaused = lane.isPaused;
-    const isAnew = target !== null && (wasPaused || target.url !== lane.target.url);
-    if (lane.target.ordering === "fifo" || target?.ordering === "fifo") {
-      // held subjects may have been released
-      this.promoter.recheckAll(lane);
-      this.#options.onFetchNeeded();
-    }
-    if (target !== null) lane.target = target;
-    lane.isPaused = target?.isActive !== true;
-    // after enabling or a new URL, the health is what the change left in the database
-    if (isAnew && !lane.isPaused) {
-      this.changeHealth(lane, restoreHealth(target.health));
-      this.markDue(lane);
-    }
+  /** Returns whether a delivery that another process stored for this lane can be admitted. */
+  accepts(endpointId: Uuid, tenant: string, targetVersion: number): boolean {
+    const lane = this.#lanes.get(endpointId);
+    if (lane === undefined || !lane.isOpen || !this.#isAccepting) return false;
+    return (
+      targetVersion <= lane.target.version && lane.acceptsNewDeliveries && this.#heldBytes.mayTake(tenant)
+    );
   }
 
   unreserve(endpointId: Uuid): void {
@@ -142,27 +164,78 @@ export class Lanes {
     if (lane !== undefined) lane.reserved -= 1;
   }
 
-  open(target: Target, health: EndpointHealth): Lane {
-    const lane = new Lane(target, health, this.#options.nowMs);
+  open(target: Target, recorded: RecordedHealth | null): Lane {
+    const lane = new Lane(target, restoreHealth(recorded), this.#clock);
     this.#lanes.set(lane.endpointId, lane);
     return lane;
   }
 
+  /** Opens a lane that this worker has claimed. The database has rows for it. */
+  openClaimed(target: Target, hasParked: boolean): void {
+    const lane = this.open(target, target.health);
+    if (hasParked) this.promoter.recheckAll(lane);
+    this.#signalDue(lane, "backlog");
+    this.#add(fetchEffect);
+  }
+
+  /** Applies changed settings; null if the endpoint was deleted. */
+  retarget(lane: Lane, target: Target | null): void {
+    const isRestarted = target !== null && (lane.state === "paused" || target.url !== lane.target.url);
+    if (lane.target.ordering === "fifo" || target?.ordering === "fifo") {
+      // held subjects may have been released
+      this.promoter.recheckAll(lane);
+      this.#add(fetchEffect);
+    }
+    lane.retarget(target);
+    // deliveries may have waited since before a short pause
+    this.#enqueue(lane);
+    if (!isRestarted || lane.state === "paused") return;
+    // after enabling or a new URL, the health is what the change left in the database
+    this.changeHealth(lane, restoreHealth(target.health));
+    this.markDue(lane);
+  }
+
+  /** The lane continues, or its waiting deliveries are released. */
+  endDisabling(lane: Lane, isDisabled: boolean): void {
+    lane.endDisabling(isDisabled);
+    this.#enqueue(lane);
+    this.markDue(lane);
+    this.#add(surveyEffect);
+  }
+
   /** The database has due rows for the lane; they are fetched when there is capacity. */
   markDue(lane: Lane): void {
-    this.#signalDue(lane);
-    this.#options.onFetchNeeded();
+    this.#signalDue(lane, "due");
+    this.#add(fetchEffect);
   }
 
   /** The fetch that began at this signal count brought everything that was due. */
   markFetched(lane: Lane, signalsBefore: number): void {
     if (lane.dueSignals !== signalsBefore) return;
-    lane.hasDue = false;
-    lane.isBacklogged = false;
+    lane.rows = "none";
     this.#fetchQueue.delete(lane);
   }
 
-  /** Does not change the order of the queue. */
+  /** A row of this lane becomes due after the delay. */
+  dueIn(lane: Lane, delayMs: number): void {
+    lane.dueAt = Math.min(lane.dueAt, this.#clock.now() + delayMs);
+    this.#add({ kind: "become due", at: lane.dueAt });
+  }
+
+  /** Time has passed: rows became due. */
+  becomeDue(): void {
+    const now = this.#clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const lane of this.#lanes.values()) {
+      if (lane.dueAt <= now) {
+        lane.dueAt = Number.POSITIVE_INFINITY;
+        this.markDue(lane);
+      } else if (lane.dueAt < next) next = lane.dueAt;
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#add({ kind: "become due", at: next });
+  }
+
+  /** True if a lane is queued for fetching. Does not change the order of the queue. */
   get hasLanesToFetch(): boolean {
     return this.#fetchQueue.size > 0;
   }
@@ -172,7 +245,10 @@ export class Lanes {
     const turn: Lane[] = [];
     while (turn.length < limit) {
       const lane = this.#fetchQueue.shift((tenant) => this.#heldBytes.mayTake(tenant));
-      if (lane === undefined) break;
+      if (lane === undefined) {
+        this.#lacksMemory = this.#fetchQueue.size > 0;
+        break;
+      }
       // a full lane is queued again when one of its attempts ends
       if (lane.isBlocked) this.#resumeLater(lane);
       else if (lane.needsFetch) turn.push(lane);
@@ -187,19 +263,20 @@ export class Lanes {
     this.#heldIds.add(delivery.id);
     this.#hold(delivery, lane);
     lane.order.lineUp(delivery, lane.waiting);
-    lane.usedAt = performance.now();
-    if (lane.isBlocked) this.#options.onBlocked();
+    lane.usedAt = this.#clock.now();
+    if (lane.isBlocked) this.#add(surveyEffect);
     else this.#enqueue(lane);
   }
 
-  /** Starts every attempt that may start. Called whenever that could have changed. */
-  pump(): void {
-    if (this.#isYielding || !this.#options.mayStart()) return;
+  /** Starts every attempt that may start, up to a few megabytes at a time. The worker sends them. */
+  startNext(): Start[] {
+    const starts: Start[] = [];
+    if (this.#isInterrupted) return starts;
     let bytes = 0;
     while (!this.#slots.isFull && bytes <= bytesPerTurn) {
       const lane = this.#startQueue.shift((tenant) => this.#slots.mayTake(tenant));
-      if (lane === undefined) return;
-      if (!lane.canStart) continue;
+      if (lane === undefined) return starts;
+      if (!lane.canStart || this.#exceedsShare(lane)) continue;
       if (!lane.takeToken()) {
         this.#resumeLater(lane);
         continue;
@@ -207,10 +284,55 @@ export class Lanes {
       const delivery = lane.takeNext();
       bytes += delivery.event.payload.byteLength;
       lane.order.begin(delivery);
+      lane.inFlight += 1;
+      lane.unsettled += 1;
+      this.#slots.take(lane.tenant, 1);
       this.#enqueue(lane);
-      this.#start(delivery, lane);
+      starts.push({ delivery, lane });
     }
-    if (bytes > bytesPerTurn) this.#yield();
+    if (bytes > bytesPerTurn) {
+      this.#isInterrupted = true;
+      this.#add(continueEffect);
+    }
+    return starts;
+  }
+
+  /**
+   * Beyond its endpoint's `max_in_flight`, a lane uses at most an eighth of the free slots: one alone gets 55 of 500, ten
+   * get 27 each, and if all of them hang, lanes within their limit still find slots. The lane is queued again when one of
+   * its attempts ends.
+   */
+  #exceedsShare({ inFlight, target }: Lane): boolean {
+    return inFlight >= target.maxInFlight && inFlight >= this.#slots.free / 8;
+  }
+
+  /** The event loop had its turn. */
+  continueStarting(): void {
+    this.#isInterrupted = false;
+  }
+
+  /** The attempt has an outcome, and its slot is free. The delivery is held until it is settled. */
+  attemptEnded(lane: Lane): void {
+    lane.inFlight -= 1;
+    this.#slots.release(lane.tenant, 1);
+    this.#slotFreedAt = this.#clock.now();
+    lane.usedAt = this.#slotFreedAt;
+    this.#enqueue(lane);
+    if (lane.rows === "none" || !lane.needsFetch) return;
+    this.#fetchQueue.add(lane);
+    this.#add(fetchEffect);
+  }
+
+  /** The delivery was settled, or the settlement was refused because another worker owns it. */
+  settled(delivery: ClaimedDelivery, lane: Lane, isOver: boolean): void {
+    lane.unsettled -= 1;
+    lane.order.end(delivery);
+    this.#release(delivery, lane);
+    this.#enqueue(lane);
+    if (!delivery.isOrdered || !isOver || lane.isGone) return;
+    // the next delivery of the subject gets its turn at the next fetch
+    this.promoter.promoteNext(lane, delivery.event.subject as string);
+    this.#add(fetchEffect);
   }
 
   /** Applies what an attempt revealed about the endpoint. A blocked lane starts nothing, and nothing waits in it. */
@@ -218,9 +340,9 @@ export class Lanes {
     if (health === lane.health) return;
     lane.health = health;
     lane.isHealthUnrecorded = true;
-    this.#options.onHealthChanged(lane);
+    this.#add({ kind: "record health", lane });
     if (!lane.isBlocked) return;
-    if (lane.waiting.length > 0) this.#options.onBlocked();
+    if (lane.waiting.length > 0) this.#add(surveyEffect);
     this.#resumeLater(lane);
   }
 
@@ -235,23 +357,20 @@ export class Lanes {
     if (probeAtMs < (lane.health.probeAtMs ?? 0)) this.changeHealth(lane, { ...lane.health, probeAtMs });
   }
 
-  /** The delivery was settled, or the settlement was refused because another worker owns it. */
-  settled(delivery: ClaimedDelivery, lane: Lane): void {
-    lane.unsettled -= 1;
-    lane.order.end(delivery);
-    this.#release(delivery, lane);
+  /** The pause of the lane may have ended. */
+  resume(lane: Lane): void {
+    if (lane.isGone) return;
+    if (lane.isBlocked) {
+      this.#resumeLater(lane);
+      return;
+    }
     this.#enqueue(lane);
-  }
-
-  /** The next delivery of the subject gets its turn at the next fetch. */
-  passTurn(lane: Lane, subject: string): void {
-    this.promoter.promoteNext(lane, subject);
-    this.#options.onFetchNeeded();
+    if (lane.rows !== "none") this.markDue(lane);
   }
 
   /**
    * Removes what has not been started from a lane: everything, or what follows a delivery in its subject. The caller
-   * releases it and reports the end by `releaseEnded`.
+   * releases it in the database and reports the end by `releaseEnded`.
    */
   withdrawWaiting(lane: Lane, after: ClaimedDelivery | null = null): Uuid[] {
     const isWithdrawn = (other: ClaimedDelivery) => after === null || isBefore(after, other);
@@ -262,9 +381,13 @@ export class Lanes {
       this.#releasingIds.add(delivery.id);
       this.#release(delivery, lane);
     }
-    lane.isBacklogged = true;
-    this.#signalDue(lane);
+    this.#signalDue(lane, "backlog");
     return withdrawn.map((delivery) => delivery.id);
+  }
+
+  /** These deliveries were claimed by this worker but not admitted. The caller releases them like withdrawn ones. */
+  refuse(ids: readonly Uuid[]): void {
+    for (const id of ids) this.#releasingIds.add(id);
   }
 
   releaseEnded(ids: readonly Uuid[], isReleased: boolean): void {
@@ -283,88 +406,70 @@ export class Lanes {
     this.#unconfirmedIds.clear();
   }
 
+  /** Drains this many lanes, so that they are released when their last attempt has ended. */
+  yieldSome(count: number): void {
+    let left = count;
+    for (const lane of this.#lanes.values()) {
+      if (left === 0) return;
+      if (!lane.isOpen) continue;
+      lane.yield();
+      left -= 1;
+    }
+  }
+
+  /** The lane was released in the database, or is not this worker's there. */
   close(lane: Lane): void {
-    lane.isReleasing = true;
-    clearTimeout(lane.resumeTimer);
-    this.#fetchQueue.delete(lane);
-    this.#startQueue.delete(lane);
-    if (this.#lanes.get(lane.endpointId) === lane) this.#lanes.delete(lane.endpointId);
+    lane.close();
+    this.#forget(lane);
+  }
+
+  /** Rows were inserted meanwhile: the lane has work now. */
+  refuseRelease(lane: Lane): void {
+    lane.refuseRelease();
+    if (!lane.isGone) this.markDue(lane);
   }
 
   /** This worker was reaped and owns nothing any more. Requests in flight end, and their outcomes are ignored. */
   loseAll(): void {
     for (const lane of this.#lanes.values()) {
-      lane.isLost = true;
-      lane.waiting.length = 0;
-      this.close(lane);
+      lane.lose();
+      this.#forget(lane);
     }
     this.#heldIds.clear();
     this.#heldBytes.clear();
     this.#sharers.clear();
-    this.#notifyIdle();
   }
 
   /** Accepts no more deliveries or lanes. */
   stopAccepting(): void {
     this.#isAccepting = false;
-    for (const lane of this.#lanes.values()) clearTimeout(lane.resumeTimer);
   }
 
-  /** Resolves when no delivery is waiting, in flight or unsettled. */
-  async whenIdle(): Promise<void> {
-    if (this.#heldIds.size === 0) return;
-    await new Promise<void>((resolve) => this.#onIdle.push(resolve));
-  }
-
-  #start(delivery: ClaimedDelivery, lane: Lane): void {
-    const { tenant } = lane;
-    lane.inFlight += 1;
-    lane.unsettled += 1;
-    this.#slots.take(tenant, 1);
-    void this.#options.attempt(delivery, lane).finally(() => {
-      lane.inFlight -= 1;
-      this.#slots.release(tenant, 1);
-      lane.usedAt = performance.now();
-      this.#enqueue(lane);
-      this.pump();
-      if (!lane.hasDue || !lane.needsFetch) return;
-      this.#fetchQueue.add(lane);
-      this.#options.onFetchNeeded();
-    });
-  }
-
-  /** Lets publishes and responses go first. */
-  #yield(): void {
-    this.#isYielding = true;
-    setImmediate(() => {
-      this.#isYielding = false;
-      this.pump();
-    });
+  #forget(lane: Lane): void {
+    this.#fetchQueue.delete(lane);
+    this.#startQueue.delete(lane);
+    if (this.#lanes.get(lane.endpointId) === lane) this.#lanes.delete(lane.endpointId);
   }
 
   #enqueue(lane: Lane): void {
     if (lane.canStart) this.#startQueue.add(lane);
   }
 
-  #signalDue(lane: Lane): void {
-    lane.hasDue = true;
+  #signalDue(lane: Lane, rows: "due" | "backlog"): void {
+    if (lane.isGone) return;
+    if (lane.rows !== "backlog") lane.rows = rows;
     lane.dueSignals += 1;
     this.#fetchQueue.add(lane);
   }
 
-  /** Uses timers rather than the survey, because a rate of ten per second needs ten looks per second. */
   #resumeLater(lane: Lane): void {
-    clearTimeout(lane.resumeTimer);
-    if (!this.#isAccepting || lane.isReleasing) return;
-    lane.resumeTimer = setTimeout(
-      () => {
-        if (lane.isBlocked) return this.#resumeLater(lane);
-        this.#enqueue(lane);
-        if (lane.hasDue) this.markDue(lane);
-        this.pump();
-      },
-      Math.min(60_000, Math.max(1, lane.pauseMs)),
-    );
+    if (!this.#isAccepting || lane.isGone || lane.state === "releasing") return;
+    const afterMs = Math.min(longestPauseMs, Math.max(1, lane.pauseMs));
+    this.#add({ kind: "resume", lane, afterMs });
+  }
+
+  #add(effect: Effect): void {
+    this.#effects.push(effect);
   }
 
   #hold({ event: { payload } }: ClaimedDelivery, lane: Lane): void {
@@ -374,17 +479,15 @@ export class Lanes {
   }
 
   #release({ id, event: { payload } }: ClaimedDelivery, lane: Lane): void {
-    if (lane.isLost || !this.#heldIds.delete(id)) return;
+    if (lane.state === "lost" || !this.#heldIds.delete(id)) return;
     const others = (this.#sharers.get(payload) ?? 1) - 1;
     if (others > 0) this.#sharers.set(payload, others);
     else {
       this.#sharers.delete(payload);
       this.#heldBytes.release(lane.tenant, payload.byteLength);
+      if (!this.#lacksMemory) return;
+      this.#lacksMemory = false;
+      this.#add(fetchEffect);
     }
-    this.#notifyIdle();
-  }
-
-  #notifyIdle(): void {
-    if (this.#heldIds.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 }

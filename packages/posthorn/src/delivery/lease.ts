@@ -1,4 +1,4 @@
-// The lease of a worker: registered, renewed every second on a connection of its own, and reaped by the other workers when
+// The lease of a worker: registered, renewed every second on its own connection, and reaped by the other workers when
 // its session has ended or its lease has expired. It watches the others in turn.
 //
 //   start ─► alive(id) ──renewed──► alive(id)
@@ -10,8 +10,8 @@ import type { Logger } from "../observe/log.ts";
 import type { Clock } from "../service/clock.ts";
 import { Loop } from "../service/loop.ts";
 import { type Database, type DirectConnection, isUnavailable } from "../storage/database.ts";
-import { commonChannel, listen, workerChannel } from "../storage/queries/workers/hints.ts";
-import { type Reaped, reap, suspectWorkers } from "../storage/queries/workers/reap.ts";
+import { commonChannel, LOST, listen, workerChannel } from "../storage/queries/workers/hints.ts";
+import { reap, type SuspectWorker, suspectWorkers } from "../storage/queries/workers/reap.ts";
 import {
   acquireLivenessLock,
   registerWorker,
@@ -28,20 +28,37 @@ export interface LeaseOptions {
   readonly delivers: boolean;
   /** Returns the share of time, from 0 to 1, in which the event loop was busy since the last call. */
   readonly utilisation: () => number;
+  readonly holder: LeaseHolder;
+}
+
+/** The worker whose lease it is. */
+export interface LeaseHolder {
   /** This worker was reaped while it was running and owns nothing any more. `reregister` gets it a new id. */
-  readonly onReaped: (reregister: () => Promise<void>) => Promise<void>;
-  /** Replies may have been lost: what the database says this worker owns has to be compared with memory. */
-  readonly onReconcileDue: () => Promise<void>;
-  readonly onWorkerReaped: (reaped: Reaped) => void;
-  /** `endpoints` is empty if the hint concerns all lanes. */
-  readonly onHint: (hint: { readonly forAll: boolean; readonly endpoints: readonly string[] }) => void;
+  reaped(reregister: () => Promise<void>): Promise<void>;
+  /** Replies may have been lost: the claims in the database have to be compared with memory. */
+  reconcile(): Promise<void>;
+  anotherWasReaped(): void;
+  /** Called with every heartbeat. */
+  othersSeen(others: readonly SuspectWorker[]): void;
+  readonly laneCount: number;
+  /** The Unix socket on which it receives deliveries. */
+  readonly socket: string | null;
+  hinted(hint: Hint): void;
+}
+
+/** `endpoints` is empty if the hint concerns all lanes. */
+export interface Hint {
+  readonly forAll: boolean;
+  /** Deliveries claimed by this worker did not reach it. */
+  readonly isLost: boolean;
+  readonly endpoints: readonly string[];
 }
 
 /** Interval of reconciliation without any failure: one scan of the queue takes 70 ms at a million rows. */
 const reconcileEveryMs = 60_000;
 /** Utilisation above which a worker is overloaded, and below which it has time for more lanes. */
-const busy = 0.8;
-const idle = 0.5;
+const busyAbove = 0.8;
+const idleBelow = 0.5;
 
 export class Lease {
   readonly #options: LeaseOptions;
@@ -58,6 +75,7 @@ export class Lease {
   #others = 0;
   #utilisation = 0;
   #isAnotherIdle = false;
+  #excessLanes = 0;
   #stopped = false;
 
   constructor(options: LeaseOptions) {
@@ -68,7 +86,7 @@ export class Lease {
       logger: options.logger,
       step: () => this.#heartbeat(),
     });
-    // In a loop of its own: it waits for claims in progress, and a heartbeat must not wait.
+    // In a separate loop: it waits for claims in progress, and a heartbeat must not wait.
     this.#reconciling = new Loop({
       name: "reconciling claims",
       intervalMs: reconcileEveryMs,
@@ -88,10 +106,20 @@ export class Lease {
 
   /** True if this worker is overloaded while another delivering worker has time. */
   get isOverloaded(): boolean {
-    return this.#utilisation > busy && this.#isAnotherIdle;
+    return this.#utilisation > busyAbove && this.#isAnotherIdle;
   }
 
-  /** False if the lease could expire before other workers may act on it: nothing is started then. */
+  /** The number of lanes beyond this worker's share; a tenth more than the average is not an excess. */
+  get excessLanes(): number {
+    return this.#excessLanes;
+  }
+
+  /** False if other workers should get the lanes that become ready. */
+  get mayGainLanes(): boolean {
+    return !this.isOverloaded && this.#excessLanes === 0;
+  }
+
+  /** False from shortly before the lease expires, because another worker may then reap this one: nothing is started. */
   get isFresh(): boolean {
     const { leaseMs } = this.#options;
     return performance.now() < this.#renewedAt + leaseMs - Math.min(2_000, leaseMs / 5);
@@ -160,7 +188,7 @@ export class Lease {
   }
 
   async #reconcile(): Promise<boolean> {
-    await this.#options.onReconcileDue();
+    await this.#options.holder.reconcile();
     clearTimeout(this.#reconcileTimer);
     if (this.#reconcilePauseMs < reconcileEveryMs && !this.#stopped) {
       this.#reconcileTimer = setTimeout(() => this.#reconciling.wake(), this.#reconcilePauseMs);
@@ -191,8 +219,9 @@ export class Lease {
       );
     }
     connection.onNotification((channel, payload) => {
-      this.#options.onHint({
+      this.#options.holder.hinted({
         forAll: channel === commonChannel(db.schema),
+        isLost: payload === LOST,
         endpoints: payload === "" ? [] : payload.split(","),
       });
     });
@@ -202,16 +231,17 @@ export class Lease {
   async #begin(): Promise<void> {
     const { db, clock, leaseMs } = this.#options;
     const connection = this.#connection as DirectConnection;
-    const asked = performance.now();
+    const requestedAt = performance.now();
     const { id, nowMs } = await registerWorker(db, {
       name: `${hostname()}:${process.pid}`,
       leaseMs,
       holdsLivenessLock: connection.isDirect,
       delivers: this.#options.delivers,
+      socket: this.#options.holder.socket,
     });
-    clock.follow(nowMs, asked, performance.now());
+    clock.follow(nowMs, requestedAt, performance.now());
     this.#id = id;
-    this.#renewedAt = asked;
+    this.#renewedAt = requestedAt;
     await this.#claimSession();
   }
 
@@ -231,49 +261,57 @@ export class Lease {
   }
 
   async #renew(): Promise<void> {
-    const { clock, leaseMs, logger, onReaped } = this.#options;
+    const { clock, leaseMs, logger, holder } = this.#options;
     const connection = this.#connection as DirectConnection;
-    const asked = performance.now();
+    const requestedAt = performance.now();
     this.#utilisation = this.#options.utilisation();
-    const databaseMs = await renewWorker(connection, this.#id, leaseMs, this.#utilisation);
+    const databaseMs = await renewWorker(connection, this.#id, leaseMs, this.#utilisation, holder.laneCount);
     if (databaseMs !== null) {
-      this.#renewedAt = asked;
-      clock.follow(databaseMs, asked, performance.now());
+      this.#renewedAt = requestedAt;
+      clock.follow(databaseMs, requestedAt, performance.now());
       return;
     }
     logger.warn("this worker was declared dead and reaped; it continues under a new id", {
       workerId: this.#id,
     });
     this.#renewedAt = Number.NEGATIVE_INFINITY;
-    await onReaped(async () => {
+    await holder.reaped(async () => {
       if (connection.isDirect) await releaseLivenessLocks(connection);
       await this.#begin();
     });
   }
 
   async #reapDead(): Promise<void> {
-    const { db, leaseMs, logger, onWorkerReaped } = this.#options;
+    const { db, leaseMs, logger, holder } = this.#options;
     const lateMs = leaseMs - Math.min(2_000, leaseMs / 2);
-    const seen = await suspectWorkers(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
-    this.#others = seen.length;
-    this.#isAnotherIdle = seen.some(
-      (other) => other.delivers && !other.leaseEnded && other.utilisation < idle,
+    const others = await suspectWorkers(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
+    this.#others = others.length;
+    this.#excessLanes = excessOf(holder.laneCount, others);
+    holder.othersSeen(others);
+    this.#isAnotherIdle = others.some(
+      (other) => other.delivers && !other.leaseEnded && other.utilisation < idleBelow,
     );
     const now = performance.now();
     for (const id of this.#observed.keys())
-      if (!seen.some((other) => other.id === id)) this.#observed.delete(id);
-    for (const other of seen) {
+      if (!others.some((other) => other.id === id)) this.#observed.delete(id);
+    for (const other of others) {
       const before = this.#observed.get(other.id);
       const since = before?.leaseExpiresMs === other.leaseExpiresMs ? before.since : now;
       this.#observed.set(other.id, { leaseExpiresMs: other.leaseExpiresMs, since });
       // A jump of the database's clock expires every lease at once. Only a lease that is unchanged for long enough by
       // this process's monotonic clock is expired.
-      const stoodStill = now - since >= leaseMs;
-      if (!other.sessionGone && !(other.leaseEnded && stoodStill)) continue;
+      const isUnchanged = now - since >= leaseMs;
+      if (!other.sessionGone && !(other.leaseEnded && isUnchanged)) continue;
       const reaped = await reap(db, other);
       if (reaped === null) continue;
       logger.warn("reaped a dead worker; its deliveries are due again", { ...reaped });
-      onWorkerReaped(reaped);
+      holder.anotherWasReaped();
     }
   }
+}
+
+function excessOf(lanes: number, others: readonly SuspectWorker[]): number {
+  const sharing = others.filter((other) => other.delivers && !other.leaseEnded);
+  const average = sharing.reduce((sum, other) => sum + other.lanes, lanes) / (sharing.length + 1);
+  return Math.max(0, lanes - Math.ceil(average * 1.1));
 }

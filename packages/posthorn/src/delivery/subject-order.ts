@@ -29,9 +29,9 @@ export class SubjectOrder {
 
   /** Inserts a delivery before later deliveries of its subject. */
   lineUp(delivery: ClaimedDelivery, waiting: ClaimedDelivery[]): void {
-    const place = delivery.isOrdered ? waiting.findIndex((other) => isBefore(delivery, other)) : -1;
-    if (place === -1) waiting.push(delivery);
-    else waiting.splice(place, 0, delivery);
+    const index = delivery.isOrdered ? waiting.findIndex((other) => isBefore(delivery, other)) : -1;
+    if (index === -1) waiting.push(delivery);
+    else waiting.splice(index, 0, delivery);
   }
 
   /** Returns the index of the first delivery whose subject is free, or -1. */

@@ -34,7 +34,7 @@ export class SubjectPromoter {
     return this.#lanes.size > 0;
   }
 
-  /** Returns the lanes with a due delivery. If a statement fails, its promotions are kept for the next run. */
+  /** Returns the lanes with a promoted delivery. If a statement fails, its promotions are kept for the next run. */
   async run(db: Queryable, workerId: number): Promise<Lane[]> {
     const batch = this.#take();
     const byId = new Map(batch.lanes.map((lane) => [lane.endpointId, lane]));
@@ -62,7 +62,7 @@ export class SubjectPromoter {
     for (const lane of this.#lanes) {
       if (freed.length >= subjectsAtOnce || scans.length >= scansAtOnce) break;
       this.#lanes.delete(lane);
-      if (lane.isLost) continue;
+      if (lane.isGone) continue;
       const { endpointId, order } = lane;
       for (const subject of order.freed) freed.push({ endpointId, subject });
       if (order.scanAfter !== null) scans.push({ endpointId, after: order.scanAfter });

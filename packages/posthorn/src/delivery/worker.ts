@@ -1,32 +1,33 @@
-// One process as a worker: its lease, its lanes and the attempts it makes. A process that only ingests is a worker
-// without lanes, because it writes under a worker id.
+// One process as a worker: its lease, its lanes and the attempts it makes. It runs the effects of the lanes. A process
+// that only ingests is a worker without lanes, because it writes under a worker id.
 import { performance } from "node:perf_hooks";
-import { formatId } from "@posthorn/wire";
+import { BoundedMap, formatId } from "@posthorn/wire";
 import type { LaneOwner } from "../fan-out/fan-out.ts";
-import type { ClaimedDelivery, DisableCause, RecordedHealth, Settlement, Target, Uuid } from "../model.ts";
+import type { Planned } from "../fan-out/plan.ts";
+import type { ClaimedDelivery, DisableCause, Settlement, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Observer } from "../observe/observer.ts";
+import type { Span } from "../observe/tracing.ts";
 import type { Endpoints } from "../resources/endpoints/endpoints.ts";
 import type { Targets } from "../resources/endpoints/targets.ts";
 import type { Clock } from "../service/clock.ts";
+import { Loop } from "../service/loop.ts";
 import { SharedLock } from "../service/shared-lock.ts";
 import { withTimeout } from "../service/with-timeout.ts";
-import {
-  afterAttempt,
-  disableCause,
-  type HealthRules,
-  healthSignal,
-  restoreHealth,
-} from "../settle/endpoint-health.ts";
-import { Settler } from "../settle/settler.ts";
+import { afterAttempt, disableCause, type HealthRules, healthSignal } from "../settle/endpoint-health.ts";
+import { WriteLoop } from "../settle/write-loop.ts";
 import type { Database } from "../storage/database.ts";
+import type { IngestBatch, IngestResult } from "../storage/queries/events/ingest.ts";
 import { ActivityRecorder } from "./activity-recorder.ts";
+import { applyIngested, releaseReserved, reserve } from "./born-claimed.ts";
+import type { DeliveriesFrame } from "./frames.ts";
 import { HealthRecorder } from "./health-recorder.ts";
 import { Hints } from "./hints.ts";
 import type { Lane } from "./lane.ts";
 import { LaneKeeper } from "./lane-keeper.ts";
-import { Lanes } from "./lanes.ts";
-import { Lease } from "./lease.ts";
+import { type Effect, Lanes } from "./lanes.ts";
+import { type Hint, Lease, type LeaseHolder } from "./lease.ts";
+import { type OtherWorker, Peers } from "./peers.ts";
 
 export interface WorkerOptions {
   readonly db: Database;
@@ -42,10 +43,20 @@ export interface WorkerOptions {
   readonly healthRules: HealthRules;
   /** Returns the share of time, from 0 to 1, in which the event loop was busy since the last call. */
   readonly utilisation: () => number;
-  /** Makes one attempt, from request to decision. Resolves to null if it was cut off because this process stops. */
+  /** Makes one attempt, from request to decision. Resolves to null if it was aborted because this process stops. */
   readonly attempt: (delivery: ClaimedDelivery, target: Target) => Promise<Settlement | null>;
   /** Events may be waiting in the outbox. */
   readonly onOutboxNotified: () => void;
+}
+
+/** An attempt with an outcome that is not yet settled. */
+interface Finished {
+  readonly settlement: Settlement;
+  readonly workerId: number;
+  readonly lane: Lane;
+  /** As it was when the attempt began. */
+  readonly target: Target;
+  readonly span: Span | null;
 }
 
 /**
@@ -53,72 +64,74 @@ export interface WorkerOptions {
  * outage does not exhaust memory.
  */
 const maxUnsettled = 5_000;
+/** Recovered deliveries that are remembered: more than are passed in the seconds that a frame may take. */
+const maxRecovered = 20_000;
 /** How often a draining worker looks for empty lanes. */
 const drainStepMs = 200;
 
-export class Worker implements LaneOwner {
+export class Worker implements LaneOwner, LeaseHolder {
   readonly delivers: boolean;
+  readonly #options: WorkerOptions;
   readonly #claims = new SharedLock();
   readonly #hints: Hints;
-  readonly #options: WorkerOptions;
   readonly #lanes: Lanes;
   readonly #lease: Lease;
   readonly #keeper: LaneKeeper;
-  readonly #settler: Settler;
-  readonly #recorder: HealthRecorder;
+  readonly #peers: Peers;
+  /** Recovered deliveries. One that another process passes later is not admitted again. */
+  readonly #recoveredIds = new BoundedMap<Uuid, true>(maxRecovered);
+  readonly #writes: WriteLoop<Finished>;
+  readonly #health: HealthRecorder;
   readonly #activity: ActivityRecorder;
+  /** Woken when lanes may be ready. */
+  readonly #claiming: Loop;
+  /** Woken when a lane has capacity and due rows. */
+  readonly #fetching: Loop;
+  readonly #surveying: Loop;
   readonly #disabling = new Set<Promise<void>>();
+  readonly #resumeTimers = new Map<Lane, NodeJS.Timeout>();
+  #dueTimer: NodeJS.Timeout | undefined;
+  #dueTimerAt = Number.POSITIVE_INFINITY;
+  #onIdle: (() => void)[] = [];
 
   constructor(options: WorkerOptions) {
-    const { db, logger, observer, clock, leaseMs, utilisation } = options;
+    const { db, logger, observer, clock, targets, delivers } = options;
     this.#options = options;
-    this.delivers = options.delivers;
+    this.delivers = delivers;
     this.#hints = new Hints(db, logger);
-    this.#settler = new Settler({ db, logger, observer });
-    this.#recorder = new HealthRecorder({ db, logger, workerId: () => this.workerId });
-    this.#activity = new ActivityRecorder({ db, logger, nowMs: () => clock.nowMs() });
-    this.#lease = new Lease({
-      db,
-      clock,
+    this.#lease = new Lease({ ...options, holder: this });
+    this.#peers = new Peers({
       logger,
-      leaseMs,
-      delivers: options.delivers,
-      utilisation,
-      // exclusively, so that no claim made under the old id is mistaken for one of the new id
-      onReaped: (reregister) =>
-        this.#claims.exclusive(async () => {
-          this.#lanes.loseAll();
-          await reregister();
-        }),
-      onReconcileDue: async () => {
-        if (this.delivers) await this.#keeper.reconcile();
-      },
-      onWorkerReaped: () => this.#keeper.lanesReady(),
-      onHint: (hint) => this.#onHint(hint),
+      accept: (frame) => this.#acceptPassed(frame),
+      onLost: () => this.reconcileSoon(),
+      onNotPassed: (owner) => this.#hints.notifyLost(owner),
     });
     this.#lanes = new Lanes({
-      concurrency: options.delivers ? options.concurrency : 0,
-      attempt: (delivery, lane) => this.#attempt(delivery, lane),
-      nowMs: () => clock.nowMs(),
-      mayStart: () => this.#lease.isFresh && this.#settler.backlog < maxUnsettled,
-      mayAcquireLanes: () => !this.#lease.isOverloaded,
-      onFetchNeeded: () => this.#keeper.fetchNow(),
-      onBlocked: () => this.#keeper.surveyNow(),
-      onHealthChanged: (lane) => this.#recorder.note(lane),
+      concurrency: delivers ? options.concurrency : 0,
+      clock: { now: () => performance.now(), databaseMs: () => clock.nowMs() },
     });
     this.#keeper = new LaneKeeper({
       db,
-      logger,
-      observer,
       lanes: this.#lanes,
+      lease: this.#lease,
+      hints: this.#hints,
       claims: this.#claims,
-      workerId: () => this.#lease.workerId,
-      otherWorkers: () => this.#lease.others,
-      loadTargets: (ids) => options.targets.byIds(ids),
-      isOverloaded: () => this.#lease.isOverloaded,
-      onYielded: () => this.#hints.notifyAll(),
-      onLostReply: () => this.reconcileSoon(),
+      observer,
+      targets,
+      onRecovered: (ids) => {
+        for (const id of ids) this.#recoveredIds.set(id, true);
+      },
     });
+    const onSettled = (batch: readonly Finished[], refusedIds: ReadonlySet<Uuid>) =>
+      this.#settled(batch, refusedIds);
+    this.#writes = new WriteLoop({ db, logger, observer, onSettled });
+    this.#health = new HealthRecorder({ db, logger, lease: this.#lease });
+    this.#activity = new ActivityRecorder({ db, logger, nowMs: () => clock.nowMs() });
+    const loop = (name: string, intervalMs: number, work: () => Promise<boolean>) =>
+      new Loop({ name, intervalMs, logger, step: () => this.#step(work) });
+    this.#claiming = loop("claiming lanes", 500, () => this.#keeper.claimLanes());
+    this.#fetching = loop("fetching", 1_000, () => this.#keeper.fetch());
+    this.#surveying = loop("surveying lanes", 1_000, () => this.#keeper.survey().then(() => false));
   }
 
   get workerId(): number {
@@ -129,36 +142,51 @@ export class Worker implements LaneOwner {
     return this.#lease.isHealthy;
   }
 
+  get laneCount(): number {
+    return this.#lanes.size;
+  }
+
+  get socket(): string | null {
+    return this.#peers.path;
+  }
+
   get inFlight(): number {
     return this.#lanes.inFlight;
   }
 
   async start(): Promise<void> {
+    if (this.delivers) await this.#peers.listen();
     await this.#lease.start();
-    await this.#settler.start();
-    await this.#recorder.start();
+    await this.#writes.start();
+    await this.#health.start();
     await this.#activity.start();
-    if (this.delivers) await this.#keeper.start();
+    if (!this.delivers) return;
+    await Promise.all([this.#claiming.start(), this.#fetching.start(), this.#surveying.start()]);
   }
 
   /** Starts nothing new, waits for the attempts in flight, and releases the rest. */
   async stop(graceMs: number): Promise<void> {
     this.#lanes.stopAccepting();
-    await this.#keeper.stop();
-    await this.#releaseAllWaiting();
+    clearTimeout(this.#dueTimer);
+    for (const timer of this.#resumeTimers.values()) clearTimeout(timer);
+    await Promise.all([this.#claiming.stop(), this.#fetching.stop(), this.#surveying.stop()]);
+    await this.#tryRelease(() => this.#keeper.releaseAllWaiting());
     await this.#drain(performance.now() + graceMs);
-    await this.#settler.stop();
+    await this.#writes.stop();
     await Promise.all(this.#disabling);
-    await this.#recorder.stop();
+    await this.#health.stop();
     await this.#activity.stop();
     await this.#hints.stop();
     await this.#lease.stop();
+    await this.#peers.close();
   }
 
+  /** A claim or its reply was lost. */
   reconcileSoon(): void {
     this.#lease.reconcileSoon();
   }
 
+  /** Renews the lease and reads the database's time now. */
   async renew(): Promise<void> {
     await this.#lease.check();
   }
@@ -166,100 +194,248 @@ export class Worker implements LaneOwner {
   /** Does now what the loops do periodically. */
   async runNow(): Promise<void> {
     await this.#lease.check();
-    await this.#keeper.runNow();
-    this.#lanes.pump();
+    await this.#surveying.runNow();
+    await this.#claiming.runNow();
+    await this.#fetching.runNow();
+    this.#pump();
   }
 
   /** Resolves when no claimed delivery and no unwritten health or activity is left in memory. */
   async whenIdle(): Promise<void> {
-    await this.#lanes.whenIdle();
+    await this.#whenLanesIdle();
     await Promise.all(this.#disabling);
-    await this.#recorder.runNow();
+    await this.#health.runNow();
     await this.#activity.runNow();
   }
+
+  // Ingest: see fan-out/fan-out.ts
 
   claiming<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#claims.shared(work);
   }
 
-  reserve(target: Target): { claim: 0 | 1 | 2; isForeign: boolean } {
-    return this.#lanes.reserve(target);
+  reserve(rows: readonly Planned[]): void {
+    reserve(this.#lanes, rows, { mayGainLanes: this.#lease.mayGainLanes, peers: this.#peers });
   }
 
-  unreserve(endpointId: Uuid): void {
-    this.#lanes.unreserve(endpointId);
+  ingest(batch: IngestBatch): Promise<IngestResult> {
+    return this.#writes.ingest(batch);
   }
 
-  gain(target: Target, health: RecordedHealth | null): void {
-    this.#lanes.open(target, restoreHealth(health));
-  }
-
-  admit(delivery: ClaimedDelivery): void {
-    const lane = this.#lanes.get(delivery.endpointId);
-    if (lane === undefined) return;
-    this.#lanes.admit(delivery, lane);
-    this.#lanes.pump();
-  }
-
-  notifyDue(lanes: {
-    mine: readonly Uuid[];
-    others: ReadonlyMap<Uuid, number>;
-    ready: readonly Uuid[];
-  }): void {
-    if (lanes.mine.length > 0) this.#keeper.hint(lanes.mine);
-    for (const [endpointId, owner] of lanes.others) this.#hints.notifyOwner(owner, endpointId);
-    if (lanes.ready.length === 0) return;
-    if (this.#lanes.hasCapacity) this.#keeper.lanesReady();
-    else this.#hints.notifyAll();
+  /** Admits the stored deliveries to their lanes. A null `result`: nothing was stored. */
+  apply(rows: readonly Planned[], result: IngestResult | null): void {
+    if (result === null) releaseReserved(this.#lanes, rows);
+    else {
+      const { due, toPass } = applyIngested(this.#lanes, rows, result);
+      this.#markDue(due);
+      if (toPass.length > 0) this.#peers.pass(toPass);
+      if (!result.isClaimedByOwners) this.#peers.noteOwners(rows, result.otherOwners);
+      for (const [endpointId, owner] of result.otherOwners) this.#hints.notifyOwner(owner, endpointId);
+      if (result.readyLanes.length > 0) this.#notifyReady();
+    }
+    this.#pump();
   }
 
   async reregister(workerId: number): Promise<void> {
     if (this.workerId === workerId) await this.#lease.check();
   }
 
+  /** Admits deliveries that another process stored for lanes of this worker. Returns the lanes that accept none now. */
+  async #acceptPassed({ workerId, deliveries, due }: DeliveriesFrame): Promise<readonly Uuid[]> {
+    const refused: ClaimedDelivery[] = [];
+    // reconciliation waits: it would find what is being admitted
+    await this.#claims.shared(async () => {
+      // reaped since: the deliveries were released
+      if (workerId !== this.workerId) return;
+      for (const { delivery, targetVersion } of deliveries) {
+        const { id, endpointId, event } = delivery;
+        if (this.#recoveredIds.get(id)) continue;
+        if (this.#lanes.accepts(endpointId, event.tenant, targetVersion))
+          this.#lanes.admit(delivery, this.#lanes.get(endpointId) as Lane);
+        else refused.push(delivery);
+      }
+      this.#lanes.refuse(refused.map(({ id }) => id));
+      this.#markDue(due);
+      this.#pump();
+    });
+    if (refused.length === 0) return [];
+    await this.#tryRelease(() => this.#keeper.releaseDeliveries(refused.map(({ id }) => id)));
+    const endpointIds = new Set(refused.map(({ endpointId }) => endpointId));
+    this.#markDue(endpointIds);
+    return [...endpointIds];
+  }
+
+  // Notifications from this process
+
   /** An endpoint's settings changed: the owner of its lane reads them now rather than at the next survey. */
   notifySettingsChanged(owner: number | null): void {
-    if (owner === null) this.notifyLanesReady();
-    else if (owner === this.workerId) this.#keeper.surveyNow();
+    if (owner === null) this.#notifyLanesReady();
+    else if (owner === this.workerId) this.#surveying.wake();
     else this.#hints.notifySettingsChanged(owner);
   }
 
   /** A delivery of this endpoint became due. */
   notifyDueDelivery(endpointId: Uuid, owner: number | null): void {
-    if (owner === null) this.notifyLanesReady();
-    else if (owner === this.workerId) this.#keeper.hint([endpointId]);
+    if (owner === null) this.#notifyLanesReady();
+    else if (owner === this.workerId) this.#markDue([endpointId]);
     else this.#hints.notifyOwner(owner, endpointId);
   }
 
-  notifyLanesReady(): void {
+  #notifyLanesReady(): void {
     this.#hints.notifyAll();
-    this.#keeper.lanesReady();
+    this.#claiming.wake();
   }
+
+  #notifyReady(): void {
+    if (this.#lanes.hasCapacity && this.#lease.mayGainLanes) this.#claiming.wake();
+    else this.#hints.notifyAll();
+  }
+
+  /** Rows may have become due in lanes of this worker. */
+  #markDue(endpointIds: Iterable<Uuid>): void {
+    for (const id of endpointIds) {
+      const lane = this.#lanes.get(id);
+      if (lane === undefined) this.#surveying.wake();
+      else this.#lanes.markDue(lane);
+    }
+    this.#runEffects();
+  }
+
+  // The lease: see LeaseHolder
+
+  /** Exclusively, so that no claim made under the old id is mistaken for one of the new id. */
+  async reaped(reregister: () => Promise<void>): Promise<void> {
+    await this.#claims.exclusive(async () => {
+      this.#lanes.loseAll();
+      this.#pump();
+      await reregister();
+    });
+  }
+
+  async reconcile(): Promise<void> {
+    if (!this.delivers) return;
+    await this.#keeper.reconcile();
+    this.#pump();
+  }
+
+  anotherWasReaped(): void {
+    this.#claiming.wake();
+  }
+
+  othersSeen(others: readonly OtherWorker[]): void {
+    this.#peers.update(others);
+  }
+
+  hinted({ forAll, isLost, endpoints }: Hint): void {
+    if (!this.delivers) return;
+    if (isLost) this.reconcileSoon();
+    else if (forAll) {
+      this.#claiming.wake();
+      this.#options.onOutboxNotified();
+    } else if (endpoints.length === 0) this.#surveying.wake();
+    else this.#markDue(endpoints);
+  }
+
+  // Effects of the lanes
+
+  /** A failed statement may have taken effect: reconciliation finds its rows. */
+  async #step(work: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await work();
+    } catch (error) {
+      this.reconcileSoon();
+      throw error;
+    } finally {
+      this.#pump();
+    }
+  }
+
+  /** Starts every attempt that may start. Called whenever that could have changed. */
+  #pump(): void {
+    if (this.#lease.isFresh && this.#writes.backlog < maxUnsettled)
+      for (const { delivery, lane } of this.#lanes.startNext()) void this.#attempt(delivery, lane);
+    this.#runEffects();
+    if (this.#lanes.isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+
+  #runEffects(): void {
+    for (const effect of this.#lanes.takeEffects()) this.#run(effect);
+  }
+
+  #run(effect: Effect): void {
+    switch (effect.kind) {
+      case "fetch":
+        this.#fetching.wake();
+        break;
+      case "survey":
+        this.#surveying.wake();
+        break;
+      case "record health":
+        this.#health.note(effect.lane);
+        break;
+      case "become due":
+        this.#becomeDueAt(effect.at);
+        break;
+      case "resume":
+        this.#resumeLater(effect.lane, effect.afterMs);
+        break;
+      case "continue":
+        setImmediate(() => {
+          this.#lanes.continueStarting();
+          this.#pump();
+        });
+    }
+  }
+
+  #resumeLater(lane: Lane, afterMs: number): void {
+    clearTimeout(this.#resumeTimers.get(lane));
+    const timer = setTimeout(() => {
+      this.#resumeTimers.delete(lane);
+      this.#lanes.resume(lane);
+      this.#pump();
+    }, afterMs);
+    this.#resumeTimers.set(lane, timer);
+  }
+
+  #becomeDueAt(at: number): void {
+    if (at >= this.#dueTimerAt || !this.#lanes.isAccepting) return;
+    clearTimeout(this.#dueTimer);
+    this.#dueTimerAt = at;
+    const afterMs = Math.min(60_000, Math.max(1, at - performance.now()));
+    this.#dueTimer = setTimeout(() => {
+      this.#dueTimerAt = Number.POSITIVE_INFINITY;
+      this.#lanes.becomeDue();
+      this.#runEffects();
+    }, afterMs);
+  }
+
+  // Attempts
 
   async #attempt(delivery: ClaimedDelivery, lane: Lane): Promise<void> {
     const { workerId } = this;
     const { target } = lane;
+    const { attempt, logger, observer } = this.#options;
     try {
-      const settlement = await this.#options.attempt(delivery, target);
-      if (settlement === null) return;
-      this.#options.observer.attempted(settlement);
-      // an outcome at the previous URL says nothing about the new one
-      if (lane.target.url === target.url) this.#updateHealth(settlement, lane);
-      const span = this.#options.observer.settling(settlement);
-      this.#settler.add(settlement, workerId, (accepted) => {
-        span?.end({ "posthorn.accepted": accepted });
-        this.#settled(settlement, target, lane, accepted);
-      });
+      const settlement = await attempt(delivery, target);
+      if (settlement !== null) {
+        observer.attempted(settlement);
+        // an outcome at the previous URL reveals nothing about the new one
+        if (lane.target.url === target.url) this.#updateHealth(settlement, lane);
+        const span = observer.settling(settlement);
+        this.#writes.settle({ settlement, workerId, lane, target, span });
+      }
     } catch (error) {
       // a bug that affects this delivery only: it stays claimed, and its outcome is unknown once this process has
       // ended
-      this.#options.logger.error("an attempt could not be completed", {
+      logger.error("an attempt could not be completed", {
         eventId: formatId("evt", delivery.event.id),
         deliveryId: formatId("dlv", delivery.id),
         endpointId: formatId("ep", delivery.endpointId),
         error: (error as Error).message,
       });
     }
+    this.#lanes.attemptEnded(lane);
+    this.#pump();
   }
 
   /** An outcome affects the endpoint's health at once, not only when it is settled. */
@@ -269,6 +445,7 @@ export class Worker implements LaneOwner {
     const { target, window } = lane;
     const signal = healthSignal(outcome, target.destination.interpret(outcome, target.retryOn), nowMs);
     const { maxInFlight } = target;
+    lane.adjustCap(signal, outcome.durationMs);
     const before = lane.health;
     this.#lanes.changeHealth(lane, afterAttempt(before, signal, { rules, window, maxInFlight, nowMs }));
     if (before.trips === 0 && lane.health.trips > 0) this.#logCircuitOpened(lane);
@@ -286,98 +463,91 @@ export class Worker implements LaneOwner {
     });
   }
 
-  #settled(settlement: Settlement, target: Target, lane: Lane, accepted: boolean): void {
+  #settled(batch: readonly Finished[], refusedIds: ReadonlySet<Uuid>): void {
+    for (const finished of batch) this.#end(finished, !refusedIds.has(finished.settlement.delivery.id));
+    this.#pump();
+  }
+
+  #end({ settlement, lane, target, span }: Finished, accepted: boolean): void {
+    span?.end({ "posthorn.accepted": accepted });
     const { delivery, decision } = settlement;
     // a manual retry went first; later deliveries of the subject that are in memory already have to wait for it
-    if (delivery.isOrdered && decision.kind !== "delivered") void this.#releaseLater(delivery, lane);
-    this.#lanes.settled(delivery, lane);
-    const isOver = !accepted || decision.kind !== "retry";
-    if (delivery.isOrdered && isOver) this.#lanes.passTurn(lane, delivery.event.subject as string);
-    this.#lanes.pump();
-    if (!accepted) return;
-    this.#options.observer.settled(settlement);
-    this.#activity.note(settlement);
-    if (decision.kind === "retry") this.#keeper.dueIn(lane, decision.delayMs);
-    const isGone = decision.kind === "dead" && decision.disableEndpoint;
-    if (isGone && lane.target.url === target.url) this.#disable(lane, "gone");
+    if (delivery.isOrdered && decision.kind !== "delivered") void this.#releaseFollowing(delivery, lane);
+    this.#lanes.settled(delivery, lane, !accepted || decision.kind !== "retry");
+    if (accepted) {
+      this.#options.observer.settled(settlement);
+      this.#activity.note(settlement);
+      if (decision.kind === "retry") this.#lanes.dueIn(lane, decision.delayMs);
+      const isGone = decision.kind === "dead" && decision.disableEndpoint;
+      if (isGone && lane.target.url === target.url) this.#disable(lane, "gone");
+    }
   }
 
   #disable(lane: Lane, cause: DisableCause): void {
-    if (lane.isDisabling) return;
-    lane.isDisabling = true;
-    const disabling = this.#writeDisabled(lane, cause, lane.target.url).finally(() => {
-      lane.isDisabling = false;
+    if (lane.state === "disabling" || lane.isGone) return;
+    lane.beginDisabling();
+    const disabling = this.#writeDisabled(lane, cause, lane.target.url).then((isDisabled) => {
+      this.#lanes.endDisabling(lane, isDisabled);
       this.#disabling.delete(disabling);
-      // the lane continues with other settings, or its waiting deliveries are released
-      this.#lanes.markDue(lane);
-      this.#keeper.surveyNow();
+      this.#pump();
     });
     this.#disabling.add(disabling);
   }
 
-  async #writeDisabled(lane: Lane, cause: DisableCause, url: string): Promise<void> {
+  async #writeDisabled(lane: Lane, cause: DisableCause, url: string): Promise<boolean> {
+    const { endpoints, logger } = this.#options;
     const facts = { endpointId: formatId("ep", lane.endpointId), tenant: lane.tenant, cause };
     try {
-      if (!(await this.#options.endpoints.disableAfter(lane.endpointId, cause, url))) return;
-      lane.isPaused = true;
+      if (!(await endpoints.disableAfter(lane.endpointId, cause, url))) return false;
       if (lane.target.destination.isPermanent)
-        this.#options.logger.warn("disabled an endpoint; its deliveries wait", facts);
-      else this.#options.logger.info("deleted an endpoint whose receiver is gone", facts);
+        logger.warn("disabled an endpoint; its deliveries wait", facts);
+      else logger.info("deleted an endpoint whose receiver is gone", facts);
+      return true;
     } catch (error) {
-      this.#options.logger.error("could not disable an endpoint", {
-        ...facts,
-        error: (error as Error).message,
-      });
+      logger.error("could not disable an endpoint", { ...facts, error: (error as Error).message });
+      return false;
     }
   }
 
-  #onHint(hint: { forAll: boolean; endpoints: readonly Uuid[] }): void {
-    if (!this.delivers) return;
-    if (!hint.forAll) {
-      this.#keeper.hint(hint.endpoints);
-      return;
-    }
-    this.#keeper.lanesReady();
-    this.#options.onOutboxNotified();
+  /** Releases later deliveries of the subject that have not been started. */
+  async #releaseFollowing(delivery: ClaimedDelivery, lane: Lane): Promise<void> {
+    const ids = this.#lanes.withdrawWaiting(lane, delivery);
+    if (ids.length === 0) return;
+    await this.#tryRelease(() => this.#keeper.releaseDeliveries(ids));
+    this.#lanes.markDue(lane);
+    this.#runEffects();
   }
+
+  // Stopping
 
   /** Releases lanes one by one, so that other workers need not wait for the slowest receiver. */
   async #drain(deadline: number): Promise<void> {
     while (this.#lanes.size > 0) {
-      try {
-        await this.#keeper.releaseDrained();
-        this.#hints.notifyAll();
-      } catch (error) {
-        this.#options.logger.warn("could not release lanes; they become free when this worker has stopped", {
-          error: (error as Error).message,
-        });
-      }
+      await this.#tryRelease(() => this.#keeper.releaseDrained());
+      this.#hints.notifyAll();
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || this.#lanes.heldIds.size === 0) return;
-      await withTimeout(Math.min(leftMs, drainStepMs), this.#lanes.whenIdle());
+      if (leftMs <= 0 || this.#lanes.isIdle) return;
+      await withTimeout(Math.min(leftMs, drainStepMs), this.#whenLanesIdle());
     }
   }
 
-  async #releaseAllWaiting(): Promise<void> {
-    const ids: Uuid[] = [];
-    for (const lane of this.#lanes.all()) ids.push(...this.#lanes.withdrawWaiting(lane));
-    await this.#releaseDeliveries(ids);
-  }
-
-  async #releaseLater(delivery: ClaimedDelivery, lane: Lane): Promise<void> {
-    const ids = this.#lanes.withdrawWaiting(lane, delivery);
-    if (ids.length === 0) return;
-    await this.#releaseDeliveries(ids);
-    this.#lanes.markDue(lane);
-  }
-
-  async #releaseDeliveries(ids: readonly Uuid[]): Promise<void> {
+  /** If the release fails, the deliveries or lanes are free when the lease expires or this worker has stopped. */
+  async #tryRelease(release: () => Promise<void>): Promise<void> {
     try {
-      await this.#keeper.releaseDeliveries(ids);
+      await release();
     } catch (error) {
-      this.#options.logger.warn("could not release deliveries; they are due again when the lease expires", {
-        error: (error as Error).message,
-      });
+      this.reconcileSoon();
+      this.#options.logger.warn(
+        "could not release deliveries or lanes; they are free when the lease expires",
+        {
+          error: (error as Error).message,
+        },
+      );
     }
+  }
+
+  async #whenLanesIdle(): Promise<void> {
+    if (this.#lanes.isIdle) return;
+    await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 }

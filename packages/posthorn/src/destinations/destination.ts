@@ -1,5 +1,5 @@
-// A destination is how and where the deliveries of an endpoint are sent: as webhooks, to WebSub subscribers, and so on. The
-// engine knows this interface only. A new kind is a folder beside the others and a line in posthorn.ts.
+// A destination is how and where the deliveries of an endpoint are sent: as webhooks, to subscribers, and so on. The
+// engine knows this interface only. A new kind is a folder beside the others and a line in destination-kinds.ts.
 import type {
   AttemptOutcome,
   ClaimedDelivery,
@@ -8,8 +8,11 @@ import type {
   PreparedRequest,
   RetryOn,
   Target,
+  Uuid,
 } from "../model.ts";
+import type { Queryable } from "../storage/database.ts";
 import type { TargetRow } from "../storage/queries/endpoints/targets.ts";
+import type { TenantRow } from "../storage/queries/tenants.ts";
 
 export interface Destination {
   /** False while deliveries have to wait, for instance until the endpoint has agreed to receive them. */
@@ -18,7 +21,7 @@ export interface Destination {
   readonly allowedPerMinute: number | null;
   /** True if anyone may read what is sent: configured paths are redacted before. */
   readonly isPublic: boolean;
-  /** False if a replay sends nothing that the endpoint did not get at the time. */
+  /** False if a replay must not send events that the endpoint did not originally receive. */
   readonly acceptsReplays: boolean;
   /** Failures disable a permanent endpoint. Any other stays active until it expires, and is deleted when its receiver is gone. */
   readonly isPermanent: boolean;
@@ -42,7 +45,6 @@ export interface Destination {
   ): PreparedRequest | null;
 }
 
-/** The parts of a delivery that a request is built from. */
 export type SendableDelivery = Pick<ClaimedDelivery, "id" | "event" | "attempts">;
 
 /** The facts that differ between the attempts of a delivery. */
@@ -52,7 +54,7 @@ export interface AttemptMoment {
   readonly traceparent?: string | undefined;
 }
 
-/** What the engine provides to every attempt. */
+/** Services that the engine provides to every attempt. */
 export interface AttemptServices {
   readonly userAgent: string;
   /** Masks the configured paths of an event's payload. */
@@ -66,15 +68,12 @@ export type DestinationKind = (row: TargetRow) => Destination | null;
 
 export type DestinationOf = (row: TargetRow) => Destination;
 
-/** The first kind that recognises an endpoint provides its destination. */
-export function registerDestinations(kinds: readonly DestinationKind[]): DestinationOf {
-  return (row) => {
-    for (const kind of kinds) {
-      const destination = kind(row);
-      if (destination !== null) return destination;
-    }
-    throw new Error(`No registered kind of destination recognises the endpoint ${row.id}.`);
-  };
+/** The part of a kind whose endpoints are subscriptions: receivers register them, and tenants can only read and delete them. */
+export interface SubscriptionKind {
+  /** Called in the transaction that deleted these endpoints, of any kind, to store what their receivers must be sent. */
+  onDeleted(tx: Queryable, endpointIds: readonly Uuid[]): Promise<void>;
+  /** Lists the subscriptions that the tenant's settings no longer allow. */
+  disallowed(tx: Queryable, tenant: TenantRow): Promise<Uuid[]>;
 }
 
 /** Background work of a kind, such as verifying subscriptions. The engine runs it beside the deliveries. */

@@ -10,7 +10,7 @@ const problemsOf = (attributes: unknown, data: unknown = null) => {
   return "valid";
 };
 
-test("what a CloudEvent brings is kept as it is", () => {
+test("attributes of a CloudEvent are stored unchanged", () => {
   const attributes = {
     id: "1",
     source: "/shop",
@@ -50,14 +50,14 @@ test.each<[what: string, attributes: unknown, data: unknown, pointers: unknown]>
   expect(problemsOf(attributes, data)).toEqual(pointers);
 });
 
-test("attributes have 8 KiB together and not a byte more", () => {
+test("attributes have at most 8 KiB together", () => {
   const filled = (length: number) => ({ extensions: { x: "v".repeat(length) } });
   const most = 8 * 1024 - JSON.stringify(filled(0)).length;
   expect(problemsOf(filled(most))).toBe("valid");
   expect(problemsOf(filled(most + 1))).toEqual(["/attributes"]);
 });
 
-test("attributes have 8 KiB as headers, where a character may take nine bytes", () => {
+test("attributes have at most 8 KiB as headers, where a character may take nine bytes", () => {
   const filled = (length: number) => ({ extensions: { x: "€".repeat(length) } });
   const most = Math.floor((8 * 1024 - "ce-x".length) / "%E2%82%AC".length);
   expect(problemsOf(filled(most))).toBe("valid");

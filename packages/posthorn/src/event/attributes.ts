@@ -14,28 +14,10 @@ import { findUnknown } from "../did-you-mean.ts";
 import type { InputProblem } from "../errors.ts";
 import { maxAttributesBytes } from "./limits.ts";
 
-const NAMES = [
-  "id",
-  "source",
-  "type",
-  "time",
-  "datacontenttype",
-  "dataschema",
-  "extensions",
-  "encoding",
-] as const satisfies readonly (keyof EventAttributes)[];
-
+const CORE = ["id", "source", "type", "time", "datacontenttype", "dataschema"] as const;
+const NAMES: readonly (keyof EventAttributes)[] = [...CORE, "extensions", "encoding"];
 /** Attributes that belong to the event itself. */
-const NOT_EXTENSIONS = [
-  "id",
-  "source",
-  "type",
-  "specversion",
-  "subject",
-  "time",
-  "datacontenttype",
-  "dataschema",
-];
+const NOT_EXTENSIONS: readonly string[] = [...CORE, "specversion", "subject"];
 
 export function checkAttributes(
   attributes: EventAttributes,

@@ -1,13 +1,13 @@
-// Limits of an event. The SQL function posthorn.publish checks the same, except for the hub's tenant and the two ids
-// that a URL cannot contain.
+// Limits of an event. The SQL function posthorn.publish checks the same, except for the reserved tenant and the two
+// ids that a URL cannot contain.
 export const maxPayloadBytes = 256 * 1024;
 export const maxDepth = 64;
 /** A URL normalises `.` and `..`, also as `%2e`: no client could address such a tenant. */
 export const tenantSyntax = /^(?!\.{1,2}$)[A-Za-z0-9_.:@-]{1,128}$/;
 export const tenantSyntaxInWords = "1 to 128 characters of A-Z a-z 0-9 _ . : @ -, other than . and ..";
-/** The tenant of the WebSub hub: it owns subscriptions to external topics and the events with their content. */
-export const hubTenant = "posthorn.websub";
-export const hubTenantInWords = `"${hubTenant}" is the WebSub hub's own. Choose another id.`;
+/** Posthorn's own tenant: it owns subscriptions to external topics and the events with their content. */
+export const reservedTenant = "posthorn.websub";
+export const reservedTenantInWords = `"${reservedTenant}" is reserved for Posthorn. Choose another id.`;
 export const typeSyntax = /^[a-z0-9_]+(\.[a-z0-9_]+)*$/;
 export const maxTypeLength = 128;
 export const apiVersionSyntax = /^[A-Za-z0-9_.-]{1,32}$/;

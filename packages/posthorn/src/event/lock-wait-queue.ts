@@ -76,20 +76,18 @@ export class LockWaitQueue<Entry extends Locking> {
   #remove(entry: Entry): void {
     this.#size -= 1;
     this.#bytes -= entry.event.payload.byteLength;
-    for (const lock of locksOf(entry)) this.#release(lock);
-  }
-
-  #release(lock: string): void {
-    const count = (this.#locks.get(lock) as number) - 1;
-    if (count === 0) this.#locks.delete(lock);
-    else this.#locks.set(lock, count);
+    for (const lock of locksOf(entry)) {
+      const count = (this.#locks.get(lock) as number) - 1;
+      if (count === 0) this.#locks.delete(lock);
+      else this.#locks.set(lock, count);
+    }
   }
 }
 
 export interface Turn<Entry> {
   /** The whole queue in order; it may grow during the turn. */
   readonly entries: readonly Entry[];
-  /** The last attempt met a lock or an error: the first entry is tried alone, and only if no other queue waits. */
+  /** The last attempt found a lock or failed: the first entry is tried alone, and only if no other queue waits. */
   readonly isSlow: boolean;
   /** The first `answered` entries are done; the others stay in their order. */
   end(turn: { readonly answered: number; readonly isSlow: boolean }): void;

@@ -29,17 +29,24 @@ export async function publishInTransaction(
   ];
   try {
     const { rows } = await tx.query(inSchema(publishStatement.text, schema), values);
-    const { id, newId, sequence } = rows[0] as { id: string; newId: string; sequence: string | null };
-    if (id === newId) await note(tx, schema, [id], event);
-    return {
-      id,
-      sequence: sequence === null ? null : Number(sequence),
-      duplicate: id !== newId,
-      deliveries: null,
-    };
+    const published = resultOf(rows[0] as PublishedRow);
+    if (!published.duplicate) await note(tx, schema, [published.id], event);
+    return published;
   } catch (error) {
     throw refusalOf(error);
   }
+}
+
+interface PublishedRow {
+  readonly id: string;
+  /** Differs from `id` if the event is a duplicate. */
+  readonly newId: string;
+  readonly sequence: string | null;
+}
+
+export function resultOf({ id, newId, sequence }: PublishedRow): PublishResult {
+  const number = sequence === null ? null : Number(sequence);
+  return { id, sequence: number, duplicate: id !== newId, deliveries: null };
 }
 
 /** Stores what the SQL function has no parameter for, if there is any, on events published in this transaction. */
@@ -69,33 +76,24 @@ export function refusalOf(error: unknown): unknown {
 }
 
 export function refuseNoTransaction(tx: Transaction): void {
-  const candidate = tx as Partial<{
-    totalCount: number;
-    query: unknown;
-    getTransactionStatus: () => string | null;
-  }>;
-  if (candidate === undefined) {
-    throw new PosthornError(
-      "not_a_transaction",
-      "tx is undefined: the event would be published outside your transaction. Pass the client it runs on, or leave tx out.",
-    );
+  const problem = transactionProblem(tx);
+  if (problem !== null) throw new PosthornError("not_a_transaction", problem);
+}
+
+function transactionProblem(
+  tx: Partial<{ totalCount: number; query: unknown; getTransactionStatus: () => string | null }> | undefined,
+): string | null {
+  if (tx === undefined) {
+    return "tx is undefined: the event would be published outside your transaction. Pass the client it runs on, or leave tx out.";
   }
-  if (typeof candidate?.query !== "function") {
-    throw new PosthornError(
-      "not_a_transaction",
-      "tx has no query method: pass the client your transaction runs on, as pool.connect() gives it.",
-    );
+  if (typeof tx?.query !== "function") {
+    return "tx has no query method: pass the client your transaction runs on, as pool.connect() gives it.";
   }
-  if (candidate.totalCount !== undefined) {
-    throw new PosthornError(
-      "not_a_transaction",
-      "tx is a Pool: every query of a pool may run on another connection, outside your transaction. Take a client with pool.connect(), begin, and pass that client.",
-    );
+  if (tx.totalCount !== undefined) {
+    return "tx is a Pool: every query of a pool may run on another connection, outside your transaction. Take a client with pool.connect(), begin, and pass that client.";
   }
-  if (candidate.getTransactionStatus?.() === "I") {
-    throw new PosthornError(
-      "not_a_transaction",
-      "tx has no open transaction: the event would be committed on its own. Send begin on this client and await it first, or leave tx out.",
-    );
+  if (tx.getTransactionStatus?.() === "I") {
+    return "tx has no open transaction: the event would be committed on its own. Send begin on this client and await it first, or leave tx out.";
   }
+  return null;
 }

@@ -1,12 +1,18 @@
 // Events for a user: one for every active tenant the user is a member of, all or none.
-import { PosthornError } from "../errors.ts";
+import { allMessages, PosthornError, problemAt, throwProblems } from "../errors.ts";
 import {
   type PublishedForUser,
   publishForUserStatement,
   tenantsOfUserStatement,
-} from "../storage/queries/events/publish-for-user.ts";
+} from "../storage/queries/events/publish-in-transaction.ts";
 import { inSchema } from "../storage/sql.ts";
-import { note, refusalOf, refuseNoTransaction, type Transaction } from "./publish-in-transaction.ts";
+import {
+  note,
+  refusalOf,
+  refuseNoTransaction,
+  resultOf,
+  type Transaction,
+} from "./publish-in-transaction.ts";
 import type { PublishResult } from "./publisher.ts";
 import { type PublishInput, type ValidEvent, validate } from "./validate.ts";
 
@@ -30,8 +36,7 @@ export function isForUser(input: unknown): input is UserPublishInput {
 export function validateForUser(input: UserPublishInput, nowMs: number): ValidEvent {
   const { user, ...rest } = input;
   if ((input as { tenant?: unknown }).tenant !== undefined) {
-    const problem = { pointer: "/user", message: "tenant and user are both given; give one of them." };
-    throw new PosthornError("invalid_event", problem.message, { problems: [problem] });
+    throw problemAt("invalid_event", "/user", "tenant and user are both given; give one of them.");
   }
   try {
     // user ids have the syntax of tenant ids
@@ -43,9 +48,8 @@ export function validateForUser(input: UserPublishInput, nowMs: number): ValidEv
         ? { pointer: "/user", message: message.replace(/^tenant/, "user") }
         : { pointer, message },
     );
-    const message =
-      problems.length === 0 ? error.message : problems.map((problem) => problem.message).join(" ");
-    throw new PosthornError(error.code, message, { problems });
+    throwProblems(error.code, problems, allMessages);
+    throw error;
   }
 }
 
@@ -71,7 +75,10 @@ export async function publishForUser(
   ];
   try {
     const published = await tx.query(inSchema(publishForUserStatement.text, schema), values);
-    const events = (published.rows as PublishedForUser[]).map(resultOf);
+    const events = (published.rows as PublishedForUser[]).map((row) => ({
+      tenant: row.tenant,
+      ...resultOf(row),
+    }));
     const fresh = events.filter(({ duplicate }) => !duplicate).map(({ id }) => id);
     await note(tx, schema, fresh, event);
     return { user, events };
@@ -82,15 +89,5 @@ export async function publishForUser(
 
 function tooManyTenants(user: string): PosthornError {
   const message = `The user "${user}" is a member of more than ${MAX_TENANTS_OF_USER} active tenants. Publish for each tenant.`;
-  return new PosthornError("invalid_event", message, { problems: [{ pointer: "/user", message }] });
-}
-
-function resultOf({ tenant, id, newId, sequence }: PublishedForUser): UserPublishResult["events"][number] {
-  return {
-    tenant,
-    id,
-    sequence: sequence === null ? null : Number(sequence),
-    duplicate: id !== newId,
-    deliveries: null,
-  };
+  return problemAt("invalid_event", "/user", message);
 }

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { types } from "node:util";
 import { type EventAttributes, uuidv7 } from "@posthorn/wire";
 import { findUnknown } from "../did-you-mean.ts";
-import { type InputProblem, PosthornError } from "../errors.ts";
+import { allMessages, type InputProblem, PosthornError, problemAt, throwProblems } from "../errors.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import type { Event } from "../model.ts";
 import { isTraceparent } from "../observe/tracing.ts";
@@ -11,13 +11,13 @@ import { checkAttributes } from "./attributes.ts";
 import { jsonDepth } from "./json-depth.ts";
 import {
   apiVersionSyntax,
-  hubTenant,
-  hubTenantInWords,
   maxDepth,
   maxIdempotencyKeyLength,
   maxPayloadBytes,
   maxSubjectLength,
   maxTypeLength,
+  reservedTenant,
+  reservedTenantInWords,
   tenantSyntax,
   tenantSyntaxInWords,
   typeSyntax,
@@ -32,7 +32,7 @@ export interface PublishInput {
   readonly data?: unknown;
   /** The bytes of the JSON, kept as they are, instead of `data`. A Buffer is accepted. */
   readonly rawData?: Uint8Array | CheckedJson;
-  /** What the event is about, such as an order id; events of one subject are numbered. */
+  /** Identifies what the event is about, such as an order id; events of one subject are numbered. */
   readonly subject?: string | undefined;
   /** Default `1`. */
   readonly apiVersion?: string | undefined;
@@ -92,11 +92,7 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
   }
   const { attributes } = input;
   if (attributes !== undefined && payload !== null) checkAttributes(attributes, payload, problems);
-  if (problems.length > 0 || payload === null) {
-    throw new PosthornError("invalid_event", problems.map((problem) => problem.message).join(" "), {
-      problems,
-    });
-  }
+  throwProblems("invalid_event", problems, allMessages);
   const event: Event = {
     id: uuidv7(nowMs),
     tenant: input.tenant,
@@ -104,7 +100,8 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
     apiVersion: input.apiVersion ?? "1",
     subject: input.subject ?? null,
     sequence: null,
-    payload,
+    // null only with a problem
+    payload: payload as Buffer,
     createdAt: new Date(nowMs),
     traceparent: input.traceparent,
     attributes,
@@ -115,7 +112,7 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
 
 export function payloadTooLarge(bytes: number, pointer = "/data"): PosthornError {
   const message = `The event's data has ${bytes} bytes; the limit is ${maxPayloadBytes}. Send a reference instead of the content.`;
-  return new PosthornError("payload_too_large", message, { problems: [{ pointer, message }] });
+  return problemAt("payload_too_large", pointer, message);
 }
 
 /** If any event is invalid, none is published; problems have pointers such as `/3/type`. */
@@ -162,7 +159,7 @@ function checkNames(input: PublishInput, problems: InputProblem[]): void {
   const { tenant, type, subject, apiVersion, idempotencyKey, traceparent } = input;
   if (typeof tenant !== "string" || !tenantSyntax.test(tenant)) {
     wrong("tenant", `tenant must be ${tenantSyntaxInWords}`);
-  } else if (tenant === hubTenant) wrong("tenant", hubTenantInWords);
+  } else if (tenant === reservedTenant) wrong("tenant", reservedTenantInWords);
   if (typeof type !== "string" || type.length > maxTypeLength || !typeSyntax.test(type)) {
     wrong(
       "type",
@@ -174,18 +171,11 @@ function checkNames(input: PublishInput, problems: InputProblem[]): void {
       `Types that begin with ${SYSTEM_TYPE_PREFIX} are Posthorn's own; give the event another type.`,
     );
   }
-  if (subject !== undefined && !isText(subject, maxSubjectLength)) {
-    wrong("subject", `subject must be 1 to ${maxSubjectLength} characters without control characters.`);
-  }
+  checkText("subject", subject, maxSubjectLength, wrong);
   if (apiVersion !== undefined && (typeof apiVersion !== "string" || !apiVersionSyntax.test(apiVersion))) {
     wrong("apiVersion", "apiVersion must be 1 to 32 characters of A-Z a-z 0-9 _ . -.");
   }
-  if (idempotencyKey !== undefined && !isText(idempotencyKey, maxIdempotencyKeyLength)) {
-    wrong(
-      "idempotencyKey",
-      `idempotencyKey must be 1 to ${maxIdempotencyKeyLength} characters without control characters.`,
-    );
-  }
+  checkText("idempotencyKey", idempotencyKey, maxIdempotencyKeyLength, wrong);
   if (traceparent !== undefined && !isTraceparent(traceparent)) {
     wrong("traceparent", "traceparent must be a W3C trace context: 00-<32 hex>-<16 hex>-<2 hex>.");
   }
@@ -256,10 +246,16 @@ function ownCopy(raw: Uint8Array): Buffer {
     : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
 }
 
-function isText(value: unknown, maxLength: number): boolean {
-  return (
-    typeof value === "string" && value.length >= 1 && lengthOf(value) <= maxLength && !unstorable.test(value)
-  );
+function checkText(
+  field: string,
+  value: unknown,
+  maxLength: number,
+  wrong: (field: string, message: string) => void,
+): void {
+  if (value === undefined) return;
+  const isText = typeof value === "string" && value !== "" && !unstorable.test(value);
+  if (!isText || lengthOf(value) > maxLength)
+    wrong(field, `${field} must be 1 to ${maxLength} characters without control characters.`);
 }
 
 /** Counts characters as PostgreSQL does: a surrogate pair is one. */

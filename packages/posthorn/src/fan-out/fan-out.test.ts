@@ -2,55 +2,45 @@ import { expect, test } from "vitest";
 import { WEBHOOK } from "../destinations/webhook/webhook.ts";
 import type { Event, Target } from "../model.ts";
 import { createFanOut } from "./fan-out.ts";
-import { Routes } from "./routes.ts";
-
-const event = (tenant: string): Event => ({ tenant, type: "order.paid" }) as Event;
+import { type LoadRoutes, Routes } from "./routes.ts";
 
 /** Every tenant is named after the number of its endpoints. */
-const { fit } = createFanOut({
-  db: {} as never,
-  lanes: {} as never,
-  onCollected: () => {},
-  observer: {} as never,
-  routes: new Routes(async (tenants) => {
-    const target = { events: ["*"], format: "envelope", destination: WEBHOOK } as unknown as Target;
-    return new Map(
-      tenants.map((tenant) => [
-        tenant,
-        { version: 1, isActive: true, targets: Array(Number(tenant)).fill(target) },
-      ]),
-    );
-  }),
-});
+const load: LoadRoutes = async (tenants) => {
+  const target = { events: ["*"], format: "envelope", destination: WEBHOOK } as unknown as Target;
+  const routesOf = (tenant: string) => ({
+    version: 1,
+    isActive: true,
+    targets: Array(Number(tenant)).fill(target),
+  });
+  return new Map(tenants.map((tenant) => [tenant, routesOf(tenant)]));
+};
 
-test("events of few endpoints fit into one statement, all of them", async () => {
-  expect(await fit(Array(500).fill(event("20")))).toBe(500);
-});
+const unused = {} as never;
+const routes = new Routes(load);
+const { fit } = createFanOut({ db: unused, lanes: unused, observer: unused, onCollected: () => {}, routes });
 
-test("a statement takes ten thousand deliveries", async () => {
-  expect(await fit(Array(10).fill(event("1000")))).toBe(10);
-  expect(await fit(Array(11).fill(event("1000")))).toBe(10);
-});
+test.each<[what: string, tenants: string[], fitting: number]>([
+  ["few deliveries", Array(500).fill("20"), 500],
+  ["ten thousand deliveries", Array(10).fill("1000"), 10],
+  ["more than ten thousand", Array(11).fill("1000"), 10],
+  ["an event with more than ten thousand", ["20000", "1"], 1],
+])(
+  "a statement holds at most ten thousand deliveries, and at least one event: %s",
+  async (_, tenants, fitting) => {
+    const events = tenants.map((tenant) => ({ tenant, type: "order.paid" }) as Event);
+    expect(await fit(events)).toBe(fitting);
+  },
+);
 
-test("one event fits, however many endpoints it has", async () => {
-  expect(await fit([event("20000"), event("1")])).toBe(1);
-});
-
-test("changed routes of a tenant with many endpoints are read again in part", async () => {
+test("of a tenant with many endpoints only changed routes are read again", async () => {
   const asked: [string, number][] = [];
-  const routes = new Routes(async (tenants, known) => {
+  const watched = new Routes((tenants, known) => {
     for (const tenant of tenants) asked.push([tenant, known.get(tenant)?.length ?? 0]);
-    const target = { events: ["*"], format: "envelope", destination: WEBHOOK } as unknown as Target;
-    return new Map(
-      tenants.map((tenant) => [
-        tenant,
-        { version: 1, isActive: true, targets: Array(Number(tenant)).fill(target) },
-      ]),
-    );
+    return load(tenants, known);
   });
   for (let round = 0; round < 2; round += 1) {
-    await routes.ensure(["100", "101"]);
-    routes.forget(["100", "101"]);
+    await watched.ensure(["100", "101"]);
+    watched.forget(["100", "101"]);
   }
   expect(asked).toEqual([
     ["100", 0],

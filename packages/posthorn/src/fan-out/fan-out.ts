@@ -1,31 +1,26 @@
 // Turns committed events into queue rows, one per endpoint that subscribed, in one statement for a whole batch. Rows
 // in lanes that this worker owns, or gains by the same statement, are inserted claimed and sent at once.
-import type { ClaimedDelivery, Event, RecordedHealth, Target, Uuid } from "../model.ts";
+import type { Event, Uuid } from "../model.ts";
 import type { Observer } from "../observe/observer.ts";
 import type { Database } from "../storage/database.ts";
-import { claim, type IngestBatch, type IngestResult, ingest } from "../storage/queries/events/ingest.ts";
+import type { IngestBatch, IngestResult } from "../storage/queries/events/ingest.ts";
 import { ingestInOrder } from "../storage/queries/events/ingest-in-order.ts";
 import type { IdempotencyKey } from "../storage/queries/events/number.ts";
 import { type Collected, type Plan, type Planned, planDeliveries } from "./plan.ts";
 import type { Routes } from "./routes.ts";
 
-/** The owner of lanes, to which deliveries are handed over; implemented by the worker. */
+/** Owns lanes and accepts their new deliveries; implemented by the worker. */
 export interface LaneOwner {
   readonly workerId: number;
   readonly delivers: boolean;
   /** Runs a claim. Reconciliation waits until no claim is in progress. */
   claiming<Result>(work: () => Promise<Result>): Promise<Result>;
-  reserve(target: Target): { claim: 0 | 1 | 2; isForeign: boolean };
-  unreserve(endpointId: Uuid): void;
-  /** The statement made this worker the lane's owner, with or without deliveries. */
-  gain(target: Target, health: RecordedHealth | null): void;
-  admit(delivery: ClaimedDelivery): void;
-  /** Rows were left due in these lanes. */
-  notifyDue(lanes: {
-    readonly mine: readonly Uuid[];
-    readonly others: ReadonlyMap<Uuid, number>;
-    readonly ready: readonly Uuid[];
-  }): void;
+  /** Decides which deliveries are inserted claimed, and reserves capacity for them. */
+  reserve(deliveries: readonly Planned[]): void;
+  /** Stores a batch that needs no subjects, together with finished attempts. */
+  ingest(batch: IngestBatch): Promise<IngestResult>;
+  /** Admits the stored deliveries, and notifies the owners of other lanes. A null `result`: nothing was stored. */
+  apply(deliveries: readonly Planned[], result: IngestResult | null): void;
   /** Called after a statement wrote nothing. Gets a new worker id if this worker has been reaped. */
   reregister(workerId: number): Promise<void>;
 }
@@ -45,14 +40,7 @@ export interface FanOutResult {
   readonly deliveries: ReadonlyMap<Uuid, number | null>;
 }
 
-export interface FanOut {
-  /**
-   * Returns how many of these events, from the first on, fit in one statement; a tenant may have thousands of
-   * endpoints.
-   */
-  fit(events: readonly Event[]): Promise<number>;
-  run(batch: FanOutBatch): Promise<FanOutResult>;
-}
+export type FanOut = ReturnType<typeof createFanOut>;
 
 /** 10,000 rows take about a third of a second; a statement is considered lost after five seconds. */
 const maxDeliveries = 10_000;
@@ -70,9 +58,10 @@ export function createFanOut({
   observer: Observer;
   /** Events wait for their batches. */
   onCollected: (collected: readonly Collected[]) => void;
-}): FanOut {
+}) {
   return { fit, run };
 
+  /** Returns how many of these events, from the first on, fit in one statement; a tenant may have thousands of endpoints. */
   async function fit(events: readonly Event[]): Promise<number> {
     await routes.ensure(new Set(events.map((event) => event.tenant)));
     let deliveries = 0;
@@ -120,22 +109,8 @@ export function createFanOut({
     workerId: number,
     tenants: ReadonlySet<string>,
   ): Promise<{ plan: Plan; result: IngestResult }> {
-    const plan = planDeliveries(batch, routes, lanes);
-    const result = await write(batch, plan, workerId, tenants);
-    if (!result.written) releaseReservations(plan);
-    else {
-      handOver(plan, result);
-      if (plan.collected.length > 0) onCollected(plan.collected);
-    }
-    return { plan, result };
-  }
-
-  async function write(
-    batch: FanOutBatch,
-    plan: Plan,
-    workerId: number,
-    tenants: ReadonlySet<string>,
-  ): Promise<IngestResult> {
+    const plan = planDeliveries(batch, routes);
+    lanes.reserve(plan.deliveries);
     const written: IngestBatch = {
       workerId,
       delivers: lanes.delivers,
@@ -145,75 +120,31 @@ export function createFanOut({
       outbox: batch.fromOutbox ? batch.events : [],
       deliveries: plan.deliveries,
       collected: plan.collected,
-      foreignLanes: [...new Set(plan.deliveries.filter((row) => row.isForeign).map((row) => row.endpointId))],
+      ...lanesOfOthers(plan.deliveries),
     };
     // events in the outbox have sequences, and a reader of one sees the earlier ones
     const needsSubjects = !batch.fromOutbox && plan.deliveries.some((row) => row.isOrdered);
     const startedAt = performance.now();
+    let result: IngestResult | undefined;
     try {
-      const result = needsSubjects ? await ingestInOrder(db, written) : await ingest(db, written);
-      observer.metrics.statementTook("ingest", performance.now() - startedAt);
-      return result;
-    } catch (error) {
-      releaseReservations(plan);
-      throw error;
+      result = await (needsSubjects ? ingestInOrder(db, written) : lanes.ingest(written));
+    } finally {
+      lanes.apply(plan.deliveries, result?.written ? result : null);
     }
-  }
-
-  function handOver({ deliveries: plan }: Plan, result: IngestResult): void {
-    const leftOut = new Set([...result.refusedEventIds, ...result.deferredEventIds]);
-    const behind = new Set(result.behindIds);
-    const gained = result.gainedLanes;
-    const withSequence = sequencer(result.sequences);
-    if (gained.size > 0) openGained(plan, gained);
-    const dueInOwn = new Set<Uuid>();
-    for (const row of plan) {
-      if (row.claim === claim.mine) lanes.unreserve(row.endpointId);
-      if (leftOut.has(row.eventId)) continue;
-      const isClaimed =
-        row.claim === claim.mine || (row.claim === claim.ifGained && gained.has(row.endpointId));
-      if (isClaimed && !behind.has(row.id)) {
-        lanes.admit(bornClaimed(row, withSequence(row.event)));
-      } else if (!row.isForeign || gained.has(row.endpointId)) {
-        dueInOwn.add(row.endpointId);
-      }
-    }
-    lanes.notifyDue({ mine: [...dueInOwn], others: result.otherOwners, ready: result.readyLanes });
-  }
-
-  function openGained(plan: readonly Planned[], gained: IngestResult["gainedLanes"]): void {
-    const targets = new Map(plan.map((row) => [row.endpointId, row.target]));
-    for (const [endpointId, health] of gained) lanes.gain(targets.get(endpointId) as Target, health);
-  }
-
-  function releaseReservations({ deliveries }: Plan): void {
-    for (const row of deliveries) if (row.claim === claim.mine) lanes.unreserve(row.endpointId);
+    observer.metrics.statementTook("ingest", performance.now() - startedAt);
+    if (result.written && plan.collected.length > 0) onCollected(plan.collected);
+    return { plan, result };
   }
 }
 
-/** The deliveries of one event share the object. */
-function sequencer(sequences: ReadonlyMap<Uuid, number>): (event: Event) => Event {
-  const numbered = new Map<Uuid, Event>();
-  return (event) => {
-    const sequence = sequences.get(event.id);
-    if (sequence === undefined || sequence === event.sequence) return event;
-    const known = numbered.get(event.id) ?? { ...event, sequence };
-    numbered.set(event.id, known);
-    return known;
-  };
-}
-
-function bornClaimed(row: Planned, event: Event): ClaimedDelivery {
-  return {
-    id: row.id,
-    event,
-    endpointId: row.endpointId,
-    attempts: 0,
-    failures: 0,
-    scheduleStartedMs: event.createdAt.getTime(),
-    trigger: "event",
-    isOrdered: row.isOrdered,
-  };
+function lanesOfOthers(deliveries: readonly Planned[]): Pick<IngestBatch, "foreignLanes" | "peerLanes"> {
+  const foreignLanes = new Set<Uuid>();
+  const peerLanes = new Map<Uuid, number>();
+  for (const { endpointId, isForeign, owner } of deliveries) {
+    if (isForeign) foreignLanes.add(endpointId);
+    if (owner !== null) peerLanes.set(endpointId, owner);
+  }
+  return { foreignLanes: [...foreignLanes], peerLanes };
 }
 
 function countByEvent(
@@ -221,7 +152,7 @@ function countByEvent(
   { deferredEventIds }: IngestResult,
 ): Map<Uuid, number | null> {
   const counts = new Map<Uuid, number | null>();
-  // a place in a batch counts as a delivery of the event
+  // an event that joins a batch counts as a delivery
   for (const row of [...deliveries, ...collected])
     counts.set(row.eventId, (counts.get(row.eventId) ?? 0) + 1);
   for (const id of deferredEventIds) counts.set(id, null);

@@ -10,12 +10,14 @@ test.each([
   [["webhook.*"], true],
   [["*"], true],
   [["webhook.endpoint"], false],
+  [["webhook.end.*"], false],
+  [["webhook.endpoint.disabled.*"], false],
   [["order.*"], false],
-])("who asks for %j gets webhook.endpoint.disabled: %s", (patterns, expected) => {
+])("an endpoint that subscribes to %j gets webhook.endpoint.disabled: %s", (patterns, expected) => {
   expect(matches(patterns, disabled.type)).toBe(expected);
 });
 
-test("an endpoint is not sent Posthorn's own event about it, but others are, and all events of others' types", () => {
+test("an endpoint does not get system events about itself, and gets all other events", () => {
   expect(isAbout(disabled, endpoint)).toBe(true);
   expect(isAbout(disabled, endpoint.replace("0189", "0190"))).toBe(false);
   expect(isAbout({ ...disabled, type: "endpoint.disabled" }, endpoint)).toBe(false);

@@ -46,7 +46,7 @@ test.each<[what: string, filter: unknown, pointer: string]>([
   ["half a surrogate pair", { data: { a: { $in: ["\ud800"] } } }, "/data/a/$in/0"],
   ["NUL in a name", { data: { "a\0": 1 } }, "/data/a\0"],
   ["a name to be escaped", { data: { "a/b~": { $eq: [] } } }, "/data/a~1b~0/$eq"],
-])("%s is refused with a pointer to it", (_what, filter, pointer) => {
+])("%s is rejected with a pointer to it", (_what, filter, pointer) => {
   expect(pointers(filter)).toEqual([pointer]);
 });
 
@@ -58,7 +58,7 @@ test("all problems are reported at once, up to a maximum", () => {
   expect(pointers({ data: many })).toHaveLength(20);
 });
 
-test("a mistake in an operator's name is answered with the right one, and with how to mean a field", () => {
+test("a misspelt operator is reported with a suggestion and with how to escape a field name", () => {
   expect(messages({ data: { a: { $startswith: "x" } } })).toContain("Did you mean $startsWith?");
   expect(messages({ data: { $ref: "x" } })).toContain('"$$ref"');
 });
@@ -67,7 +67,7 @@ describe("limits", () => {
   const conditions = (count: number) => ({
     data: Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, n])),
   });
-  /** Its JSON is so many levels deep. */
+  /** A filter whose JSON has this depth. */
   const deep = (levels: number): unknown => {
     let filter: unknown = 1;
     for (let level = 1; level < levels; level += 1) filter = { a: filter };
@@ -99,7 +99,7 @@ describe("limits", () => {
     expect(pointers(past)).toHaveLength(1);
   });
 
-  test("the list of $in is a level, and so is the list of $and", () => {
+  test("the lists of $in and $and count as levels", () => {
     const under = (levels: number, inner: object): unknown => {
       let filter: unknown = inner;
       for (let level = 2; level < levels; level += 1) filter = { a: filter };

@@ -26,7 +26,7 @@ const ROOT_FIELDS = ["data", "subject"];
 const COMBINING = ["$and", "$or", "$not"];
 const COMPARING = ["$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$startsWith", "$exists"];
 export const OPERATORS = [...COMPARING, ...COMBINING];
-/** More would not be read. */
+/** Further problems are not reported. */
 const maxProblems = 20;
 
 type Scalar = string | number | boolean | null;
@@ -44,7 +44,7 @@ class FilterReader {
     const filter = this.#readObject(input, "", 1, true);
     if (this.#conditions > maxFilterConditions)
       this.#refuse("", `A filter has at most ${maxFilterConditions} conditions.`);
-    // last, because an endless value has no JSON
+    // last, because a cyclic value has no JSON
     if (this.problems.length === 0) this.#checkBytes(input);
     return filter;
   }
@@ -52,13 +52,13 @@ class FilterReader {
   #checkBytes(input: object): void {
     const bytes = Buffer.byteLength(JSON.stringify(input));
     if (bytes > maxFilterBytes)
-      this.#refuse("", `This filter has ${bytes} bytes of JSON. It may have ${maxFilterBytes}.`);
+      this.#refuse("", `This filter has ${bytes} bytes of JSON. The limit is ${maxFilterBytes}.`);
   }
 
   /** A bare value is short for `$eq`. */
   #readPlace(input: unknown, pointer: string, depth: number, isRoot: boolean): Filter {
     if (isObject(input)) return this.#readObject(input, pointer, depth, isRoot);
-    if (isRoot) this.#refuse(pointer, `This is a filter of its own: an object such as ${EXAMPLE}.`);
+    if (isRoot) this.#refuse(pointer, `A filter is an object such as ${EXAMPLE}.`);
     else if (Array.isArray(input))
       this.#refuse(pointer, 'A list is not a condition. For one of several values write {"$in": […]}.');
     else return ofElement(this.#readOperator("$eq", input, pointer, depth));

@@ -1,19 +1,24 @@
-// Plans which endpoint receives which event, and whether its delivery is inserted claimed.
+// Plans which endpoint receives which event.
 import type { BatchEncoding } from "../formats/format.ts";
 import { batchEncodingOf } from "../formats/formats.ts";
-import type { Event, Target, Uuid } from "../model.ts";
+import type { ClaimedDelivery, Event, Target } from "../model.ts";
 import { type CollectedEvent, claim, type QueuedDelivery } from "../storage/queries/events/ingest.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
-import type { FanOutBatch, LaneOwner } from "./fan-out.ts";
+import type { FanOutBatch } from "./fan-out.ts";
 import { type FilterFacts, failedCondition, readFacts } from "./filter.ts";
-import { laneCapacity } from "./lane-capacity.ts";
 import { isAbout } from "./matches.ts";
 import type { Routes } from "./routes.ts";
 
-export interface Planned extends QueuedDelivery {
-  readonly event: Event;
+/** One record from plan to settlement: it becomes the claimed delivery. */
+export interface Planned extends ClaimedDelivery, QueuedDelivery {
+  /** Gets its sequence when it is stored. */
+  event: Event;
   readonly target: Target;
-  readonly isForeign: boolean;
+  claim: QueuedDelivery["claim"];
+  /** This worker does not own the lane. */
+  isForeign: boolean;
+  /** The connected worker that owns the foreign lane, and gets the delivery if the batch is plain. */
+  owner: number | null;
 }
 
 export interface Collected extends CollectedEvent {
@@ -26,11 +31,9 @@ export interface Plan {
   readonly collected: readonly Collected[];
 }
 
-export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneOwner): Plan {
+export function planDeliveries(batch: FanOutBatch, routes: Routes): Plan {
   const plan: Planned[] = [];
   const collected: Collected[] = [];
-  const ifGainedCounts = new Map<Uuid, number>();
-  const subjects = new Set<string>();
   for (const event of batch.events) {
     // parsed once per event, and only if a target has a filter
     let facts: FilterFacts | undefined;
@@ -43,36 +46,33 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneOw
         if (failedCondition(target.filter, facts) !== null) continue;
       }
       const encoding = batchEncodingOf(target.format);
-      if (encoding !== null) {
-        collected.push({
-          eventId: event.id,
-          endpointId,
-          bytes: memberBytes(encoding, event, target),
-          target,
-        });
-        continue;
+      if (encoding === null) plan.push(planned(event, target, batch));
+      else {
+        const bytes = memberBytes(encoding, event, target);
+        collected.push({ eventId: event.id, endpointId, bytes, target });
       }
-      const isOrdered = target.ordering === "fifo" && canBeOrdered(event, batch);
-      const reservation = lanes.reserve(target);
-      const isIfGained = reservation.claim === claim.ifGained;
-      if (isIfGained) ifGainedCounts.set(endpointId, (ifGainedCounts.get(endpointId) ?? 0) + 1);
-      // a gained lane holds no more in memory than an owned one
-      const isTooMany = isIfGained && (ifGainedCounts.get(endpointId) ?? 0) > laneCapacity(target);
-      const isBehind = isOrdered && !isFirst(`${endpointId} ${event.subject}`, subjects);
-      if (isBehind && reservation.claim === claim.mine) lanes.unreserve(endpointId);
-      plan.push({
-        id: deliveryIdOf(event.id, endpointId),
-        eventId: event.id,
-        endpointId,
-        event,
-        target,
-        isForeign: reservation.isForeign,
-        claim: isTooMany || isBehind ? claim.none : reservation.claim,
-        isOrdered,
-      });
     }
   }
   return { deliveries: plan, collected };
+}
+
+function planned(event: Event, target: Target, batch: FanOutBatch): Planned {
+  const { endpointId } = target;
+  return {
+    id: deliveryIdOf(event.id, endpointId),
+    event,
+    eventId: event.id,
+    endpointId,
+    target,
+    attempts: 0,
+    failures: 0,
+    scheduleStartedMs: event.createdAt.getTime(),
+    trigger: "event",
+    isOrdered: target.ordering === "fifo" && canBeOrdered(event, batch),
+    claim: claim.none,
+    isForeign: false,
+    owner: null,
+  };
 }
 
 /** Uses the longest possible sequence if the event gets one that is not yet known. */
@@ -84,11 +84,4 @@ function memberBytes(encoding: BatchEncoding, event: Event, { formatContext }: T
 /** The outbox may contain events with a subject from before sequences existed. */
 function canBeOrdered(event: Event, { fromOutbox }: FanOutBatch): boolean {
   return (fromOutbox ? event.sequence : event.subject) !== null;
-}
-
-/** Only the first delivery of a subject in a batch is claimed; later ones wait in the database. */
-function isFirst(subject: string, seen: Set<string>): boolean {
-  if (seen.has(subject)) return false;
-  seen.add(subject);
-  return true;
 }

@@ -3,7 +3,7 @@
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Queryable } from "../storage/database.ts";
-import { waitingEvents } from "../storage/queries/outbox/waiting.ts";
+import { waitingEvents } from "../storage/queries/outbox.ts";
 import type { FanOut } from "./fan-out.ts";
 
 export interface RelayOptions {
@@ -15,38 +15,10 @@ export interface RelayOptions {
 
 const batch = { events: 500, bytes: 8 * 1024 * 1024 };
 
-export class Relay {
-  readonly #options: RelayOptions;
-  readonly #loop: Loop;
+export function createRelay({ db, logger, fanOut, onLostReply }: RelayOptions): Loop {
+  return new Loop({ name: "relaying", intervalMs: 100, logger, step: relay });
 
-  constructor(options: RelayOptions) {
-    this.#options = options;
-    this.#loop = new Loop({
-      name: "relaying",
-      intervalMs: 100,
-      logger: options.logger,
-      step: () => this.#relay(),
-    });
-  }
-
-  start(): Promise<void> {
-    return this.#loop.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop();
-  }
-
-  wake(): void {
-    this.#loop.wake();
-  }
-
-  runNow(): Promise<void> {
-    return this.#loop.runNow();
-  }
-
-  async #relay(): Promise<boolean> {
-    const { db, fanOut } = this.#options;
+  async function relay(): Promise<boolean> {
     const waiting = await waitingEvents(db, batch);
     if (waiting.length === 0) return false;
     const events = waiting.slice(0, await fanOut.fit(waiting));
@@ -55,7 +27,7 @@ export class Relay {
       // if all were refused, another worker is relaying them: do not race it
       return refused.size < events.length;
     } catch (error) {
-      this.#options.onLostReply();
+      onLostReply();
       throw error;
     }
   }

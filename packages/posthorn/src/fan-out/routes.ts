@@ -27,10 +27,10 @@ const maxReadAgain = 100;
 
 export class Routes {
   readonly #load: LoadRoutes;
-  readonly #known = new Map<
+  readonly #known = new BoundedMap<
     string,
     { routes: TenantRoutes; byType: BoundedMap<string, readonly Target[]> }
-  >();
+  >(maxTenants);
   /** Targets of changed tenants; most of them are still current. */
   readonly #outdated = new Map<string, readonly Target[]>();
 
@@ -41,16 +41,13 @@ export class Routes {
   /** Loads the routes of tenants that are not cached. */
   async ensure(tenants: Iterable<string>): Promise<void> {
     const missing: string[] = [];
-    for (const tenant of tenants) if (!this.#known.has(tenant)) missing.push(tenant);
+    for (const tenant of tenants) if (this.#known.get(tenant) === undefined) missing.push(tenant);
     if (missing.length === 0) return;
-    const loaded = await this.#load(missing, this.#outdatedOf(missing));
+    const outdated = new Map([...this.#outdated].filter(([tenant]) => missing.includes(tenant)));
+    const loaded = await this.#load(missing, outdated);
     for (const [tenant, routes] of loaded) {
       this.#known.set(tenant, { routes, byType: new BoundedMap(maxTypesPerTenant) });
       this.#outdated.delete(tenant);
-    }
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= maxTenants) break;
-      if (!loaded.has(oldest)) this.#known.delete(oldest);
     }
   }
 
@@ -77,16 +74,4 @@ export class Routes {
       this.#known.delete(tenant);
     }
   }
-
-  #outdatedOf(tenants: readonly string[]): ReadonlyMap<string, readonly Target[]> {
-    if (this.#outdated.size === 0) return NONE;
-    return new Map(
-      tenants.flatMap((tenant) => {
-        const targets = this.#outdated.get(tenant);
-        return targets === undefined ? [] : [[tenant, targets]];
-      }),
-    );
-  }
 }
-
-const NONE: ReadonlyMap<string, readonly Target[]> = new Map();

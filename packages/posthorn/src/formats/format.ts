@@ -1,5 +1,5 @@
-// A format is what the body of a delivery looks like, and the headers that describe it. A new one is a file beside the
-// others, a name in PAYLOAD_FORMATS and a line in formats.ts.
+// A format is what the body of a delivery looks like, and the headers that describe it. A new one is a name in
+// PAYLOAD_FORMATS and an entry in formats.ts.
 import type { Event, FormatContext } from "../model.ts";
 
 export interface Content {
@@ -13,8 +13,8 @@ export interface Content {
 export interface Format {
   /** Pure: the bytes are the same at every attempt. */
   readonly content: (event: Event, context: FormatContext) => Content;
-  /** Null if every event is sent in a request of its own. */
-  readonly batch: BatchEncoding | null;
+  /** Absent if every event is sent in its own request. */
+  readonly batch?: BatchEncoding;
 }
 
 /** How several events become one body. */

@@ -1,7 +1,7 @@
-// What goes over the wire in each format: events published our way, and those that brought attributes.
+// Bodies and headers of each format, for events published as JSON and as CloudEvents.
 import { decodeBatch, decodeBinary, decodeStructured } from "@posthorn/wire";
 import { expect, test } from "vitest";
-import { type Event, PAYLOAD_FORMATS, type PayloadFormat } from "../model.ts";
+import type { Event, PayloadFormat } from "../model.ts";
 import { contentOf } from "./formats.ts";
 
 const EVENT_UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -84,7 +84,7 @@ test("a single event for an endpoint with batches is a batch of one", () => {
   expect(decodeBatch(body)).toMatchObject({ ok: true, value: [{ event: { id: `evt_${EVENT_UUID}` } }] });
 });
 
-test("what came as a CloudEvent goes out as it came, and gains nothing", () => {
+test("an event published as a CloudEvent is sent unchanged", () => {
   const expected = {
     ok: true,
     value: {
@@ -105,21 +105,17 @@ test("what came as a CloudEvent goes out as it came, and gains nothing", () => {
   });
 });
 
-test("bare data goes out as the bytes it came in, with their content type", () => {
+test("bare data is sent with its original bytes and content type", () => {
   expect(send(foreign, "data")).toMatchObject({
     headers: { "content-type": "image/png" },
     body: Uint8Array.of(0, 255, 10),
   });
 });
 
-test("an envelope carries what the event brought", () => {
+test("an envelope contains the attributes of the event", () => {
   expect(JSON.parse(send(foreign, "envelope").text)).toMatchObject({
     attributes: foreign.attributes,
     data: "AP8K",
   });
   expect(JSON.parse(send(ours, "envelope").text)).not.toHaveProperty("attributes");
-});
-
-test.each(PAYLOAD_FORMATS)("as %s the bytes are the same every time", (format) => {
-  expect(send(ours, format)).toEqual(send(ours, format));
 });

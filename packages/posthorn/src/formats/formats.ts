@@ -1,32 +1,75 @@
-// The registry of formats.
-import { BATCH_TYPE, type Event, type PayloadFormat, type Target } from "../model.ts";
+// Every format of a delivery's body: Posthorn's own, and CloudEvents 1.0 in their HTTP modes.
 import {
-  batchFormat,
-  binaryFormat,
-  builtBatchFormat,
-  structuredFormat,
-  thinCloudEventFormat,
-} from "./cloudevents.ts";
+  BATCH_CONTENT_TYPE,
+  batchBytes,
+  cloudEventFrom,
+  dataBytes,
+  encodeBatch,
+  encodeBinary,
+  encodeStructured,
+  envelope,
+  eventData,
+  formatId,
+  STRUCTURED_CONTENT_TYPE,
+  thinCloudEvent,
+  thinEnvelope,
+} from "@posthorn/wire";
+import { BATCH_TYPE, type Event, type FormatContext, type PayloadFormat, type Target } from "../model.ts";
 import type { BatchEncoding, Content, Format } from "./format.ts";
-import { dataFormat, envelopeFormat, thinFormat } from "./plain.ts";
+
+const JSON_CONTENT_TYPE = "application/json";
 
 const FORMATS: Readonly<Record<PayloadFormat, Format>> = {
-  envelope: envelopeFormat,
-  data: dataFormat,
-  thin: thinFormat,
-  cloudevents: structuredFormat,
-  "cloudevents-binary": binaryFormat,
-  "cloudevents-thin": thinCloudEventFormat,
-  "cloudevents-batch": batchFormat,
+  envelope: { content: (event) => ({ contentType: JSON_CONTENT_TYPE, body: envelope(event) }) },
+  data: { content: bareData },
+  thin: { content: (event) => ({ contentType: JSON_CONTENT_TYPE, body: thinEnvelope(event) }) },
+  cloudevents: {
+    content: (event, context) => ({ contentType: STRUCTURED_CONTENT_TYPE, body: structured(event, context) }),
+  },
+  "cloudevents-binary": {
+    content: (event, { source }) => {
+      const { headers: all, body } = encodeBinary(cloudEventFrom(event, source));
+      const { "content-type": contentType, ...headers } = all;
+      return { contentType, headers, body };
+    },
+  },
+  "cloudevents-thin": {
+    content: (event, { source, datarefBase }) => {
+      const dataref = `${datarefBase}/event-data/${formatId("evt", event.id)}`;
+      const body = encodeStructured(thinCloudEvent(event, source, dataref));
+      return { contentType: STRUCTURED_CONTENT_TYPE, body };
+    },
+  },
+  "cloudevents-batch": {
+    // for an event that is sent alone; batches are built by the batcher
+    content: (event, context) => batchContent(encodeBatch([structured(event, context)])),
+    batch: { encodeMember: structured, join: encodeBatch, framingBytes: batchBytes([]) - 1 },
+  },
 };
 
 /** A batch keeps the body it was built with, even if the endpoint's format has changed since. */
 export function contentOf(event: Event, target: Pick<Target, "format" | "formatContext">): Content {
-  const { content } = event.type === BATCH_TYPE ? builtBatchFormat : FORMATS[target.format];
-  return content(event, target.formatContext);
+  if (event.type === BATCH_TYPE) return batchContent(event.payload);
+  return FORMATS[target.format].content(event, target.formatContext);
 }
 
-/** Returns how a format joins events; null if it sends each in a request of its own. */
+/** Returns how a format joins events; null if it sends each in its own request. */
 export function batchEncodingOf(format: PayloadFormat): BatchEncoding | null {
-  return FORMATS[format].batch;
+  return FORMATS[format].batch ?? null;
+}
+
+/** Returns the data's bytes with the content type they were published with. */
+export function bareData(event: Event): Content {
+  if (event.attributes === undefined) return { contentType: JSON_CONTENT_TYPE, body: event.payload };
+  const data = eventData(event);
+  const fallback = data.kind === "json" ? JSON_CONTENT_TYPE : "application/octet-stream";
+  return { contentType: event.attributes.datacontenttype ?? fallback, body: dataBytes(data) };
+}
+
+function structured(event: Event, { source }: FormatContext): Uint8Array {
+  return encodeStructured(cloudEventFrom(event, source));
+}
+
+function batchContent(body: Uint8Array): Content {
+  return { contentType: BATCH_CONTENT_TYPE, body };
 }

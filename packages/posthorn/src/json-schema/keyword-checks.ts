@@ -266,6 +266,10 @@ function namesOf(value: unknown, run: CheckRun): string[] {
   return names;
 }
 
+function everyName(holds: (name: string, value: unknown, run: CheckRun) => boolean): Check {
+  return (value, run) => namesOf(value, run).every((name) => holds(name, value, run));
+}
+
 function allThere(names: readonly string[], value: unknown, run: CheckRun): boolean {
   for (const name of names) {
     if (Object.hasOwn(value as Members, name)) continue;
@@ -306,14 +310,11 @@ function properties(checks: readonly [name: string, check: Check][]): Check {
 
 function patternProperties(checks: readonly [source: string, check: Check][]): Check {
   const patterns = checks.map(([source, check]) => [linearPattern(source), check] as const);
-  return (value, run) => {
-    for (const name of namesOf(value, run)) {
-      for (const [pattern, check] of patterns) {
-        if (pattern.test(name, run.spend) && !memberFits(check, value, name, run)) return false;
-      }
-    }
-    return true;
-  };
+  return everyName((name, value, run) =>
+    patterns.every(
+      ([pattern, check]) => !pattern.test(name, run.spend) || memberFits(check, value, name, run),
+    ),
+  );
 }
 
 function additionalProperties(schema: Schema, inner: unknown, compiler: Compiler): Check {
@@ -322,30 +323,23 @@ function additionalProperties(schema: Schema, inner: unknown, compiler: Compiler
     linearPattern(source),
   );
   const check = partCheck(inner, compiler);
-  return (value, run) => {
-    for (const name of namesOf(value, run)) {
-      if (known.has(name) || patterns.some((pattern) => pattern.test(name, run.spend))) continue;
-      if (!memberFits(check, value, name, run)) return false;
-    }
-    return true;
-  };
+  return everyName(
+    (name, value, run) =>
+      known.has(name) ||
+      patterns.some((pattern) => pattern.test(name, run.spend)) ||
+      memberFits(check, value, name, run),
+  );
 }
 
 function propertyNames(check: Check): Check {
-  return (value, run) => {
-    for (const name of namesOf(value, run)) if (!check(name, run)) return run.failedAt(name);
-    return true;
-  };
+  return everyName((name, _value, run) => check(name, run) || run.failedAt(name));
 }
 
 function unevaluatedProperties(inner: unknown, compiler: Compiler): Check {
   const check = partCheck(inner, compiler);
-  return (value, run) => {
-    for (const name of namesOf(value, run)) {
-      if (!run.marks?.names.has(name) && !memberFits(check, value, name, run)) return false;
-    }
-    return true;
-  };
+  return everyName(
+    (name, value, run) => run.marks?.names.has(name) === true || memberFits(check, value, name, run),
+  );
 }
 
 function partCheck(schema: unknown, compiler: Compiler): Check {

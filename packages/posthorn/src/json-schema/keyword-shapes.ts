@@ -82,6 +82,13 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   examples: [Array.isArray, "a list"],
 };
 
+const keywordsOf = (shape: Shape) => Object.keys(SHAPES).filter((keyword) => SHAPES[keyword] === shape);
+
+/** The keywords that contain one subschema, a list of them, and subschemas by name. */
+export const SCHEMAS: readonly string[] = [...keywordsOf(schema), "contentSchema"];
+export const SCHEMA_LISTS: readonly string[] = keywordsOf(schemas);
+export const MAPS: readonly string[] = keywordsOf(schemasByName);
+
 /** Keywords of older drafts, which would be ignored. */
 export const OLD_KEYWORDS: Readonly<Record<string, string>> = {
   dependencies: '"dependentRequired" or "dependentSchemas"',

@@ -26,48 +26,21 @@ const patterns = [
   "[\\d-]\\/",
 ];
 const texts = [
-  "",
-  "a",
-  "aa",
-  "aaa",
-  "ab",
-  "abab",
-  "ababc",
-  "c",
-  "b",
-  "order.paid",
-  "a..b",
-  "x@y.example",
-  "x@y",
-];
-const more = [
-  "2026-11-15",
-  "word",
-  "sword",
-  "a word.",
-  "x1",
-  "x",
-  "]",
-  "\\",
-  "😀😀",
-  "Ä",
-  "ä",
-  "\n",
-  "AB\n",
-  "7/",
+  ...["", "a", "aa", "aaa", "ab", "abab", "ababc", "c", "b", "order.paid", "a..b", "x@y.example", "x@y"],
+  ...["2026-11-15", "word", "sword", "a word.", "x1", "x", "]", "\\", "😀😀", "Ä", "ä", "\n", "AB\n", "7/"],
 ];
 
 describe("a pattern", () => {
-  test.each(patterns)("%s matches what JavaScript's own matches", (source) => {
+  test.each(patterns)("%s matches the same texts as JavaScript's RegExp", (source) => {
     const own = new RegExp(source, "u");
     const linear = linearPattern(source);
-    for (const text of [...texts, ...more]) {
+    for (const text of texts) {
       expect([text, linear.test(text)]).toEqual([text, own.test(text)]);
     }
   });
 
   test.each(["^(a+)+$", "^(a|a)*$", "(.*)*x", "^(a|aa)+$"])(
-    "%s ends soon on a text that would take JavaScript's own years",
+    "%s ends quickly on a text that would take JavaScript's RegExp years",
     async (source) => {
       const linear = linearPattern(source);
       const match = () => expect(linear.test(`${"a".repeat(20_000)}!`)).toBe(false);
@@ -84,7 +57,7 @@ describe("a pattern", () => {
     ["a".repeat(MAX_PATTERN_LENGTH + 1), `at most ${MAX_PATTERN_LENGTH}`],
     [`a{${MAX_PATTERN_STATES + 1}}`, `more than ${MAX_PATTERN_STATES} steps`],
     [`(a{100}){6}`, `more than ${MAX_PATTERN_STATES} steps`],
-  ])("%s is refused", (source, reason) => {
+  ])("%s is rejected", (source, reason) => {
     expect(() => linearPattern(source)).toThrow(reason);
   });
 

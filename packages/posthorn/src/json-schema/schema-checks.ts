@@ -10,7 +10,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 export interface Compiler {
   /** Applied to the same value. */
   inPlace(schema: unknown): Check;
-  /** Applied to an item, a member or a negation: what it evaluates does not count for the value. */
+  /** Applied to an item, a member or a negation: its evaluated properties do not count for the value. */
   apart(schema: unknown): Check;
   /** The target of a `$ref`. */
   referred(reference: string): Check;
@@ -33,20 +33,20 @@ export function schemaCheck(root: Schema): Check {
       };
     },
   };
-  makeAll(root);
+  compileAll(root);
   return inPlace(root);
 
   /** Compiles everything in advance, including schemas that only references reach. */
-  function makeAll(schema: Schema): void {
+  function compileAll(schema: Schema): void {
     inPlace(schema);
-    for (const [, inner] of children(schema)) makeAll(inner);
+    for (const [, inner] of children(schema)) compileAll(inner);
   }
 
   function inPlace(schema: unknown): Check {
     if (schema === true) return () => true;
     if (schema === false) return (_value, run) => run.fail("is not allowed");
-    const made = known.get(schema) ?? checkOf(schema as Schema, compiler);
-    const check = tracks && !known.has(schema) ? tracked(made) : made;
+    const compiled = known.get(schema) ?? checkOf(schema as Schema, compiler);
+    const check = tracks && !known.has(schema) ? tracked(compiled) : compiled;
     known.set(schema, check);
     return check;
   }
@@ -89,7 +89,7 @@ function allHold(checks: readonly Check[], value: unknown, run: CheckRun): boole
 
 const NONE: readonly Check[] = [];
 
-/** Each is looked up in an object, whether it exists or not. */
+/** The number of names that are looked up in an object, whether they exist or not. */
 function namesIn({ properties, required, dependentRequired, dependentSchemas }: Schema): number {
   const named = [properties, required, dependentSchemas].map((names) => Object.keys(names ?? {}).length);
   const dependent = Object.values((dependentRequired ?? {}) as Record<string, string[]>);

@@ -1,11 +1,10 @@
 // Checks a JSON schema before it is compiled: bounded in size, self-contained, and cheap to evaluate for every value.
 
-import { escapePointer, unescapePointer } from "@posthorn/wire";
+import { escapePointer, isObject, unescapePointer } from "@posthorn/wire";
 import type { InputProblem } from "../errors.ts";
 import { jsonText } from "./json-text.ts";
-import { ANYTHING, OLD_KEYWORDS, SHAPES, type Shape } from "./keyword-shapes.ts";
+import { ANYTHING, MAPS, OLD_KEYWORDS, SCHEMA_LISTS, SCHEMAS, SHAPES, type Shape } from "./keyword-shapes.ts";
 import { linearPattern, PatternError } from "./linear-pattern.ts";
-import { MAPS, SCHEMA_LISTS, SCHEMAS } from "./schema-keywords.ts";
 
 export const MAX_SCHEMA_BYTES = 64 * 1024;
 export const MAX_SCHEMA_DEPTH = 32;
@@ -28,7 +27,7 @@ const REFUSED = [
 
 /** Returns problems with pointers into the schema. */
 export function schemaProblems(schema: unknown): InputProblem[] {
-  if (!isSchema(schema)) return [{ pointer: "", message: "A schema is a JSON object." }];
+  if (!isObject(schema)) return [{ pointer: "", message: "A schema is a JSON object." }];
   const text = jsonText(schema);
   if (text === null) return [{ pointer: "", message: "The schema has no JSON, or is nested far too deep." }];
   const bytes = Buffer.byteLength(text);
@@ -54,7 +53,7 @@ function walk(schema: Schema, pointer: string, depth: number, problems: InputPro
   checkPattern(schema.pattern, "pattern", refuse);
   checkShapes(schema, refuse);
   const { patternProperties } = schema;
-  if (isSchema(patternProperties)) {
+  if (isObject(patternProperties)) {
     for (const source of Object.keys(patternProperties)) {
       checkPattern(source, `patternProperties/${escapePointer(source)}`, refuse);
     }
@@ -154,9 +153,9 @@ function inPlace(schema: Schema, root: Schema): Schema[] {
   const { $ref, allOf, anyOf, oneOf, not, dependentSchemas } = schema;
   const lists = [allOf, anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
   const ones = [not, schema.if, schema.then, schema.else];
-  const dependent = isSchema(dependentSchemas) ? Object.values(dependentSchemas) : [];
+  const dependent = isObject(dependentSchemas) ? Object.values(dependentSchemas) : [];
   const target = typeof $ref === "string" ? schemaAt(root, $ref.slice(1)) : undefined;
-  return [...lists, ...ones, ...dependent, target].filter(isSchema);
+  return [...lists, ...ones, ...dependent, target].filter(isObject);
 }
 
 /** Returns the value at a percent-encoded JSON Pointer. */
@@ -188,13 +187,9 @@ export function children(schema: Schema): [path: string, inner: Schema][] {
   }
   for (const keyword of MAPS) {
     const map = schema[keyword];
-    if (!isSchema(map)) continue;
+    if (!isObject(map)) continue;
     for (const [name, inner] of Object.entries(map))
       found.push([`/${keyword}/${escapePointer(name)}`, inner]);
   }
-  return found.filter((entry): entry is [string, Schema] => isSchema(entry[1]));
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return found.filter((entry): entry is [string, Schema] => isObject(entry[1]));
 }

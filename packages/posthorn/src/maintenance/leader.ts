@@ -7,9 +7,8 @@
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
-import type { Service } from "../service/service.ts";
 import type { Queryable } from "../storage/database.ts";
-import { holdLeadership } from "../storage/queries/leadership/hold.ts";
+import { holdLeadership } from "../storage/queries/leadership.ts";
 
 export interface LeaderOptions {
   readonly db: Queryable;
@@ -22,38 +21,24 @@ export interface LeaderOptions {
 const leaseMs = 5_000;
 const renewEveryMs = 1_000;
 
-export class Leader implements Service {
+export class Leader extends Loop {
   readonly #options: LeaderOptions;
-  readonly #loop: Loop;
   #leadsUntil = Number.NEGATIVE_INFINITY;
 
   constructor(options: LeaderOptions) {
+    const { logger } = options;
+    super({ name: "leadership", intervalMs: renewEveryMs, logger, step: () => this.#hold() });
     this.#options = options;
-    this.#loop = new Loop({
-      name: "leadership",
-      intervalMs: renewEveryMs,
-      logger: options.logger,
-      step: () => this.#hold(),
-    });
   }
 
   get leads(): boolean {
     return performance.now() < this.#leadsUntil;
   }
 
-  start(): Promise<void> {
-    return this.#loop.start();
-  }
-
   /** Leadership becomes free when this worker deregisters, or a few seconds from now. */
-  async stop(): Promise<void> {
-    await this.#loop.stop();
+  override async stop(): Promise<void> {
+    await super.stop();
     this.#leadsUntil = Number.NEGATIVE_INFINITY;
-  }
-
-  /** Resolves after a renewal that started later than this call. */
-  runNow(): Promise<void> {
-    return this.#loop.runNow();
   }
 
   async #hold(): Promise<boolean> {

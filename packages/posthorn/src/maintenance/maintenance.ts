@@ -2,14 +2,13 @@
 // its own loop, so that a failure delays no other.
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
-import type { Service } from "../service/service.ts";
 import type { Database } from "../storage/database.ts";
 import { cancelForDeletedEndpoints } from "../storage/queries/queue/cancel.ts";
 import { missingWorkers, reapMissing } from "../storage/queries/workers/reap.ts";
 import { Leader } from "./leader.ts";
 import { maintainPartitions } from "./partitions.ts";
 import { prune, type Retention } from "./prune.ts";
-import { ActivityRollUp } from "./roll-up.ts";
+import { activityRollUp } from "./roll-up.ts";
 import { TableVacuum } from "./vacuum.ts";
 
 export interface MaintenanceOptions {
@@ -23,7 +22,7 @@ export interface MaintenanceOptions {
   readonly others: Readonly<Record<string, () => Promise<void>>>;
 }
 
-export class Maintenance implements Service {
+export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #leader: Leader;
   readonly #loops: readonly Loop[];
@@ -34,15 +33,13 @@ export class Maintenance implements Service {
     this.#options = options;
     this.#leader = new Leader({ db, logger, workerId, onElected: () => this.#wakeAll() });
     const mayContinue = (): boolean => this.#leader.leads && !this.#isStopping;
+    const pruning = { db, logger, mayContinue, ...retention };
     const tables = new TableVacuum({ db, logger });
-    const activity = new ActivityRollUp({ db, nowMs, mayContinue });
     this.#loops = [
       this.#loop("vacuum", 1_000, () => tables.run()),
-      this.#loop("partition maintenance", 60_000, () =>
-        maintainPartitions({ db, logger, mayContinue, retentionDays: retention.retentionDays }),
-      ),
-      this.#loop("pruning", 600_000, () => prune({ db, logger, mayContinue, ...retention })),
-      this.#loop("activity roll-up", 600_000, () => activity.run()),
+      this.#loop("partition maintenance", 60_000, () => maintainPartitions(pruning)),
+      this.#loop("pruning", 600_000, () => prune(pruning)),
+      this.#loop("activity roll-up", 600_000, activityRollUp({ db, nowMs, mayContinue })),
       this.#loop("consistency check", 60_000, () => this.#repair()),
       ...Object.entries(others).map(([name, work]) => this.#loop(name, 60_000, work)),
     ];

@@ -1,19 +1,18 @@
 // Creates partitions ahead of time and drops days that are older than the retention period. Dead letters, unfinished
 // deliveries, and the events and attempts of both are kept in a small partition in place of the day.
-import type { Logger } from "../observe/log.ts";
-import { type Database, isConflict } from "../storage/database.ts";
-import { ensurePartitions } from "../storage/queries/partitions/ensure.ts";
-import { historyPartitions } from "../storage/queries/partitions/list.ts";
-import { copyKept, type Replacement, stageKept, swapKept } from "../storage/queries/partitions/replace.ts";
+import { isConflict } from "../storage/database.ts";
+import {
+  copyKept,
+  ensurePartitions,
+  historyPartitions,
+  type Replacement,
+  stageKept,
+  swapKept,
+} from "../storage/queries/partitions.ts";
 import { dayMs, planReplacements } from "./plan-replacements.ts";
+import type { PruneOptions } from "./prune.ts";
 
-export interface PartitionsOptions {
-  readonly db: Database;
-  readonly logger: Logger;
-  readonly retentionDays: number;
-  /** False if this process stops or no longer leads; checked between steps. */
-  readonly mayContinue: () => boolean;
-}
+type PartitionsOptions = Pick<PruneOptions, "db" | "logger" | "retentionDays" | "mayContinue">;
 
 const daysAhead = 3;
 /** Number of deliveries or events copied by one statement. */

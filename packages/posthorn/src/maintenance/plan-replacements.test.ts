@@ -1,6 +1,6 @@
 import { lowestUuidAt } from "@posthorn/wire";
 import { expect, test } from "vitest";
-import type { HistoryTable, Partition } from "../storage/queries/partitions/list.ts";
+import type { HistoryTable, Partition } from "../storage/queries/partitions.ts";
 import { firstWholeDay, planReplacements } from "./plan-replacements.ts";
 
 const at = (date: string): number => Date.parse(`${date}T00:00:00Z`);
@@ -27,16 +27,16 @@ test("a day is replaced from the moment in which its last millisecond is older t
 });
 
 test("the oldest day comes first, with deliveries, then attempts, then events", () => {
-  const days = (["events", "attempts", "deliveries"] as const).flatMap((parent) => [
+  const days = (["events", "attempt_log", "deliveries"] as const).flatMap((parent) => [
     partition(parent, "2026-03-02", "2026-03-03"),
     partition(parent, "2026-03-01", "2026-03-02"),
   ]);
   expect(targets(days, at("2026-06-01"))).toEqual([
     "deliveries_20260301_kept",
-    "attempts_20260301_kept",
+    "attempt_log_20260301_kept",
     "events_20260301_kept",
     "deliveries_20260302_kept",
-    "attempts_20260302_kept",
+    "attempt_log_20260302_kept",
     "events_20260302_kept",
   ]);
 });

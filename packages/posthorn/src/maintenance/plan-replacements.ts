@@ -1,12 +1,11 @@
 // Plans which partitions of history are replaced by their kept rows. Pure.
 import { lowestUuidAt, uuidTimeMs } from "@posthorn/wire";
 import type { Uuid } from "../model.ts";
-import type { HistoryTable, Partition } from "../storage/queries/partitions/list.ts";
-import type { Replacement } from "../storage/queries/partitions/replace.ts";
+import type { HistoryTable, Partition, Replacement } from "../storage/queries/partitions.ts";
 
 export const dayMs = 86_400_000;
 /** Events are kept for kept deliveries, so deliveries come first. */
-const order: readonly HistoryTable[] = ["deliveries", "attempts", "events"];
+const order: readonly HistoryTable[] = ["deliveries", "attempt_log", "events"];
 
 /** Returns the days that ended before the cutoff, then the months of which only kept rows are left. */
 export function planReplacements(partitions: readonly Partition[], cutoffMs: number): Replacement[] {

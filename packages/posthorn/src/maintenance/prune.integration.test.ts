@@ -1,62 +1,38 @@
-// Rows that are pruned one by one: idempotency keys, dead letters with a retention period of their own, deleted
+// Rows that are pruned one by one: idempotency keys, dead letters with their own retention period, deleted
 // endpoints.
 import type pg from "pg";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { beforeEach, expect, test } from "vitest";
+import { databasePerTest, receiverPerFile } from "../../../../tests/support/database/database-per-test.ts";
+import { inTransaction } from "../../../../tests/support/database/postgres.ts";
 import { silentLogger } from "../observe/log.ts";
-import {
-  createTestInstance,
-  type ScriptedReceiver,
-  startScriptedReceiver,
-  type TestInstance,
-} from "../testing/index.ts";
+import type { TestInstance } from "../testing/index.ts";
 import { prune, type Retention } from "./prune.ts";
 
 const dayMs = 86_400_000;
 
-let receiver: ScriptedReceiver;
-beforeAll(async () => {
-  receiver = await startScriptedReceiver();
-});
-afterAll(() => receiver.close());
+const receiver = await receiverPerFile();
+const world = databasePerTest({ retentionDays: 3_650, idempotencyDays: 3_650, auditDays: 3_650 });
 
 let instance: TestInstance;
 let pool: pg.Pool;
 
 // The instance's own maintenance keeps everything for years; the tests prune themselves.
 beforeEach(async () => {
-  const database = await createMigratedDatabase();
-  pool = createPool(database.connectionString);
-  instance = await createTestInstance({
-    database: database.connectionString,
-    retentionDays: 3_650,
-    idempotencyDays: 3_650,
-    auditDays: 3_650,
-  });
-  onTestFinished(async () => {
-    await instance.close();
-    await pool.end();
-    await database.drop();
-  });
-  await instance.hooks.tenants.upsert("acme");
+  pool = world.pool;
+  instance = await world.open();
 });
 
-async function pruneNow(retention: Partial<Retention> = {}): Promise<void> {
+async function pruneNow(retention: Partial<Retention> = {}, mayContinue = () => true): Promise<void> {
   await prune({
     db: instance.hooks.db,
     logger: silentLogger,
-    mayContinue: () => true,
+    mayContinue,
     retentionDays: 3_650,
     deadRetentionDays: null,
     idempotencyDays: 3_650,
     auditDays: 3_650,
     ...retention,
   });
-}
-
-async function count(table: string): Promise<number> {
-  const { rows } = await pool.query(`select count(*)::integer as count from posthorn.${table}`);
-  return rows[0].count;
 }
 
 async function newEndpoint(status: number): Promise<string> {
@@ -80,17 +56,23 @@ test("an idempotency key is kept until its retention period ends", async () => {
 
   await instance.advance(61_000);
   await pruneNow({ idempotencyDays: 7 });
-  expect(await count("idempotency_keys")).toBe(0);
+  expect(await world.countRows("idempotency_keys")).toEqual([0]);
   const again = await instance.hooks.publish(input);
   expect(again.duplicate).toBe(false);
   expect(again.id).not.toBe(first.id);
 });
 
+/** Adds keys that are eight days old: "1", "2", and so on. */
+async function addOldKeys(count: number): Promise<void> {
+  await pool.query(
+    `insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
+     select 'acme', n::text, gen_random_uuid(), '', posthorn.now() - interval '8 days' from generate_series(1, $1::int) n`,
+    [count],
+  );
+}
+
 test("keys beyond one step are all deleted, and no younger ones", async () => {
-  await pool.query(`
-    insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
-    select 'acme', 'old-' || n, gen_random_uuid(), '', posthorn.now() - interval '8 days'
-    from generate_series(1, 10001) n`);
+  await addOldKeys(10_001);
   await pool.query(`
     insert into posthorn.idempotency_keys (tenant, key, event_id, digest)
     values ('acme', 'young', gen_random_uuid(), '')`);
@@ -99,15 +81,11 @@ test("keys beyond one step are all deleted, and no younger ones", async () => {
 });
 
 test("a locked key is skipped", async () => {
-  await pool.query(`
-    insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
-    select 'acme', n::text, gen_random_uuid(), '', posthorn.now() - interval '8 days' from generate_series(1, 2) n`);
-  const client = await pool.connect();
-  await client.query("begin");
-  await client.query("select from posthorn.idempotency_keys where key = '1' for update");
-  await pruneNow({ idempotencyDays: 7 });
-  await client.query("rollback");
-  client.release();
+  await addOldKeys(2);
+  await inTransaction(pool, async (tx) => {
+    await tx.query("select from posthorn.idempotency_keys where key = '1' for update");
+    await pruneNow({ idempotencyDays: 7 });
+  });
   expect((await pool.query("select key from posthorn.idempotency_keys")).rows).toEqual([{ key: "1" }]);
 });
 
@@ -164,9 +142,9 @@ test("an expired dead letter is deleted with its payload and attempts when its d
       end loop;
     end $$`);
   await pruneNow({ retentionDays: 30 });
-  expect([await count("deliveries"), await count("attempts"), await count("events")]).toEqual([1, 1, 1]);
+  expect(await world.countRows("deliveries", "attempts", "events")).toEqual([1, 1, 1]);
   await pruneNow({ retentionDays: 30, deadRetentionDays: 30 });
-  expect([await count("deliveries"), await count("attempts"), await count("events")]).toEqual([0, 0, 0]);
+  expect(await world.countRows("deliveries", "attempts", "events")).toEqual([0, 0, 0]);
 });
 
 test("a deleted endpoint's row stays while it has history, and for a retention period", async () => {
@@ -177,7 +155,7 @@ test("a deleted endpoint's row stays while it has history, and for a retention p
   await instance.hooks.endpoints.delete("acme", withDead);
   await instance.advance(30 * dayMs - 60_000);
   await pruneNow({ retentionDays: 30 });
-  expect(await count("endpoints")).toBe(2);
+  expect(await world.countRows("endpoints")).toEqual([2]);
   await instance.advance(61_000);
   await pruneNow({ retentionDays: 30 });
   const { rows } = await pool.query("select 'ep_' || id as id from posthorn.endpoints");
@@ -186,14 +164,15 @@ test("a deleted endpoint's row stays while it has history, and for a retention p
 
 test("an audit entry is kept until its retention period ends", async () => {
   const { auditLog } = instance.hooks;
-  const actor = {
-    actorKind: "admin",
-    actorId: null,
-    actorUser: null,
-    actorTenant: null,
+  const actor = { actorKind: "admin", actorId: null, actorUser: null, actorTenant: null } as const;
+  const about = {
     address: null,
-  } as const;
-  const about = { tenant: null, action: "tenants.put", target: {}, changes: null, requestId: "r" };
+    tenant: null,
+    action: "tenants.put",
+    target: {},
+    changes: null,
+    requestId: "r",
+  };
   await auditLog.begin({ ...actor, ...about });
   await instance.advance(7 * dayMs - 60_000);
   await pruneNow({ auditDays: 7 });
@@ -204,21 +183,11 @@ test("an audit entry is kept until its retention period ends", async () => {
 });
 
 test("pruning stops between two steps", async () => {
-  await pool.query(`
-    insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
-    select 'acme', n::text, gen_random_uuid(), '', posthorn.now() - interval '8 days' from generate_series(1, 5001) n`);
+  await addOldKeys(5_001);
   let asked = 0;
-  await prune({
-    db: instance.hooks.db,
-    logger: silentLogger,
-    retentionDays: 30,
-    deadRetentionDays: 30,
-    idempotencyDays: 7,
-    auditDays: 7,
-    mayContinue: () => {
-      asked += 1;
-      return asked === 1;
-    },
+  await pruneNow({ idempotencyDays: 7 }, () => {
+    asked += 1;
+    return asked === 1;
   });
-  expect(await count("idempotency_keys")).toBe(1);
+  expect(await world.countRows("idempotency_keys")).toEqual([1]);
 });

@@ -1,18 +1,21 @@
-// Deletes what is not dropped with a day: idempotency keys, dead letters with a retention period of their own, and kept
+// Deletes what is not dropped with a day: idempotency keys, dead letters with their own retention period, and kept
 // rows that are no longer needed. Each step is a transaction.
 import { lowestUuidAt } from "@posthorn/wire";
 import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Database } from "../storage/database.ts";
-import { pruneAuditLog } from "../storage/queries/audit-log/write.ts";
-import { pruneMembers } from "../storage/queries/batches/read.ts";
-import { pruneDead } from "../storage/queries/deliveries/prune-dead.ts";
-import { pruneDeletedEndpoints } from "../storage/queries/endpoints/prune.ts";
 import { type PrunedRange, pruneRange } from "../storage/queries/events/prune.ts";
-import { pruneKeys } from "../storage/queries/idempotency-keys/prune.ts";
-import { historyPartitions } from "../storage/queries/partitions/list.ts";
-import { pruneReplays } from "../storage/queries/replays/write.ts";
-import { pruneSessions } from "../storage/queries/sessions/write.ts";
+import { historyPartitions } from "../storage/queries/partitions.ts";
+import {
+  pruneAuditLog,
+  pruneDead,
+  pruneDeletedEndpoints,
+  pruneKeys,
+  pruneMembers,
+  pruneNotifications,
+  pruneReplays,
+  pruneSessions,
+} from "../storage/queries/retention.ts";
 import { dayMs, firstWholeDay } from "./plan-replacements.ts";
 
 export interface Retention {
@@ -31,19 +34,25 @@ export interface PruneOptions extends Retention {
 }
 
 const step = 5_000;
+const NOTIFICATION_DAYS = 30;
 
 export async function prune(options: PruneOptions): Promise<void> {
   const { db, retentionDays, deadRetentionDays, idempotencyDays, auditDays } = options;
-  const keys = await untilFewer(options, () => pruneKeys(db, idempotencyDays, step));
-  const deadLetters =
-    deadRetentionDays === null ? 0 : await untilFewer(options, () => pruneDead(db, deadRetentionDays, step));
-  const outlived = await pruneOutlived(options);
-  const endpoints = await untilFewer(options, () => pruneDeletedEndpoints(db, retentionDays, step));
-  const auditEntries = await untilFewer(options, () => pruneAuditLog(db, auditDays, step));
-  const replays = await untilFewer(options, () => pruneReplays(db, retentionDays, step));
-  const sessions = await untilFewer(options, () => pruneSessions(db, step));
-  const batchMembers = await untilFewer(options, () => pruneMembers(db, retentionDays, step));
-  const pruned = { keys, deadLetters, outlived, endpoints, auditEntries, replays, sessions, batchMembers };
+  // deleted endpoints after the history that refers to them
+  const pruned = {
+    keys: await untilFewer(options, () => pruneKeys(db, idempotencyDays, step)),
+    deadLetters:
+      deadRetentionDays === null
+        ? 0
+        : await untilFewer(options, () => pruneDead(db, deadRetentionDays, step)),
+    outlived: await pruneOutlived(options),
+    endpoints: await untilFewer(options, () => pruneDeletedEndpoints(db, retentionDays, step)),
+    auditEntries: await untilFewer(options, () => pruneAuditLog(db, auditDays, step)),
+    replays: await untilFewer(options, () => pruneReplays(db, retentionDays, step)),
+    sessions: await untilFewer(options, () => pruneSessions(db, 0, step)),
+    batchMembers: await untilFewer(options, () => pruneMembers(db, retentionDays, step)),
+    notifications: await untilFewer(options, () => pruneNotifications(db, NOTIFICATION_DAYS, step)),
+  };
   if (Object.values(pruned).some((count) => count > 0)) options.logger.info("pruned", pruned);
 }
 

@@ -1,15 +1,11 @@
 // Rolls five-minute intervals of the charts up into hours, and deletes expired ones. Each step is a transaction.
 import type { Uuid } from "../model.ts";
-import type { Database } from "../storage/database.ts";
-import { WIDTHS } from "../storage/queries/activity/add.ts";
-import { pruneActivity, rollUpHour } from "../storage/queries/activity/roll-up.ts";
+import { pruneActivity, rollUpHour, WIDTHS } from "../storage/queries/activity.ts";
+import type { PruneOptions } from "./prune.ts";
 
-export interface RollUpOptions {
-  readonly db: Database;
+interface RollUpOptions extends Pick<PruneOptions, "db" | "mayContinue"> {
   /** The database's time. */
   readonly nowMs: () => number;
-  /** False if this process stops or no longer leads; checked between steps. */
-  readonly mayContinue: () => boolean;
 }
 
 const hourMs = 3_600_000;
@@ -26,31 +22,23 @@ const kept = [
   { width: WIDTHS.hour, seconds: (30 * 24 + 1) * hourSeconds },
 ] as const;
 
-export class ActivityRollUp {
-  readonly #options: RollUpOptions;
+/**
+ * Returns a function that rolls up the last two complete hours every time, because workers may be late, and the hours
+ * since the last run, up to a day, because the previous leader may have stopped at any time.
+ */
+export function activityRollUp({ db, nowMs, mayContinue }: RollUpOptions): () => Promise<void> {
   /** All hours before this one are rolled up, as far as this process knows. */
-  #doneBeforeMs = 0;
-
-  constructor(options: RollUpOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Rolls up the last two complete hours every time, because workers may be late, and the hours since the last run, up
-   * to a day, because the previous leader may have stopped at any time.
-   */
-  async run(): Promise<void> {
-    const { db, nowMs, mayContinue } = this.#options;
+  let doneBeforeMs = 0;
+  return async () => {
     const thisHourMs = Math.floor(nowMs() / hourMs) * hourMs;
-    const fromMs = Math.max(thisHourMs - dayMs, Math.min(this.#doneBeforeMs, thisHourMs - 2 * hourMs));
-    for (let atMs = fromMs; atMs < thisHourMs; atMs += hourMs) await this.#rollUp(new Date(atMs));
-    if (mayContinue()) this.#doneBeforeMs = thisHourMs;
+    const fromMs = Math.max(thisHourMs - dayMs, Math.min(doneBeforeMs, thisHourMs - 2 * hourMs));
+    for (let atMs = fromMs; atMs < thisHourMs; atMs += hourMs) await rollUp(new Date(atMs));
+    if (mayContinue()) doneBeforeMs = thisHourMs;
     for (const { width, seconds } of kept)
       while (mayContinue() && (await pruneActivity(db, width, seconds, pruneStep)) === pruneStep);
-  }
+  };
 
-  async #rollUp(hour: Date): Promise<void> {
-    const { db, mayContinue } = this.#options;
+  async function rollUp(hour: Date): Promise<void> {
     let last: Uuid | null = null;
     while (mayContinue()) {
       last = await rollUpHour(db, hour, last, rollUpStep);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TableState } from "../storage/queries/tables/vacuum.ts";
+import type { TableState } from "../storage/queries/vacuum.ts";
 import { chooseAction, type LastVacuum, neverVacuumed } from "./vacuum.ts";
 
 function care(state: Partial<TableState>, last: Partial<LastVacuum> = {}, nowMs = 0) {

@@ -3,13 +3,7 @@
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../observe/log.ts";
 import type { Queryable } from "../storage/database.ts";
-import {
-  analyze,
-  type BusyTable,
-  type TableState,
-  tableStates,
-  vacuum,
-} from "../storage/queries/tables/vacuum.ts";
+import { analyze, type BusyTable, type TableState, tableStates, vacuum } from "../storage/queries/vacuum.ts";
 
 export interface LastVacuum {
   /** State after the last vacuum or analyze. */
@@ -73,11 +67,7 @@ export class TableVacuum {
   #warnOnce(table: BusyTable): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    this.#options.logger.warn(
-      "this role does not own the tables and cannot vacuum them; only autovacuum runs",
-      {
-        table,
-      },
-    );
+    const message = "this role does not own the tables and cannot vacuum them; only autovacuum runs";
+    this.#options.logger.warn(message, { table });
   }
 }

@@ -1,6 +1,6 @@
 // Posts a line to the operators' chat, through a Slack incoming webhook or a compatible one (`{"text": "…"}`).
 import type { AttemptOutcome, PreparedRequest } from "../model.ts";
-import type { Channel } from "./channel.ts";
+import type { Channel } from "./notifier.ts";
 import { alertText } from "./wording.ts";
 
 export interface AlertOptions {
@@ -28,5 +28,5 @@ export function createAlertChannel({ url, userAgent, send }: AlertOptions): Chan
 function problemOf(outcome: AttemptOutcome): string | null {
   if (outcome.kind === "failed") return `${outcome.error}: ${outcome.detail}`;
   const isTaken = outcome.statusCode >= 200 && outcome.statusCode < 300;
-  return isTaken ? null : `answered ${outcome.statusCode}`;
+  return isTaken ? null : `returned ${outcome.statusCode}`;
 }

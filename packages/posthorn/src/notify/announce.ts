@@ -2,14 +2,14 @@
 // endpoints and for operators, and a notification per channel.
 import { formatId } from "@posthorn/wire";
 import type { Queryable } from "../storage/database.ts";
-import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
+import type { EndpointRow } from "../storage/queries/endpoints/read.ts";
 import { recordSystemEvent, type SystemEvent } from "../storage/queries/events/record-system-event.ts";
-import { writeNotifications } from "../storage/queries/notifications/write.ts";
-import type { ChannelName } from "./channel.ts";
+import { writeNotifications } from "../storage/queries/notifications.ts";
 import type { SendMail } from "./mail-channel.ts";
+import type { ChannelName } from "./notifier.ts";
 import { withoutQuery } from "./wording.ts";
 
-export interface AnnounceOptions {
+interface AnnounceOptions {
   /** The endpoints of this tenant receive the system events of all tenants. */
   readonly operatorTenant: string | null;
   /** Null disables the channel, here and in the next option. */
@@ -17,19 +17,17 @@ export interface AnnounceOptions {
   readonly alertWebhookUrl: string | null;
 }
 
-export type Announce = (tx: Queryable, disabled: EndpointRow) => Promise<void>;
-
-export function createAnnounce({ operatorTenant, sendMail, alertWebhookUrl }: AnnounceOptions): Announce {
+export function createAnnounce({ operatorTenant, sendMail, alertWebhookUrl }: AnnounceOptions) {
   const channels: ChannelName[] = [];
   if (sendMail !== null) channels.push("mail");
   if (alertWebhookUrl !== null) channels.push("alert");
-  return async (tx, disabled) => {
+  return async (tx: Queryable, disabled: EndpointRow): Promise<void> => {
     await recordSystemEvent(tx, disabledEvent(disabled, operatorTenant));
     if (channels.length > 0) await writeNotifications(tx, disabled.id, channels);
   };
 }
 
-export function disabledEvent(endpoint: EndpointRow, operatorTenant: string | null): SystemEvent {
+function disabledEvent(endpoint: EndpointRow, operatorTenant: string | null): SystemEvent {
   const id = formatId("ep", endpoint.id);
   const data = {
     endpoint_id: id,

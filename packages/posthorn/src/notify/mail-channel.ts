@@ -1,10 +1,10 @@
-// Sends a separate mail to each current owner and admin of the tenant: a rejected address affects no other, and nobody
-// sees the other addresses.
+// Sends a separate mail to each current owner and admin of the tenant: a rejected address affects no other, and
+// recipients do not see each other's addresses.
+import { setTimeout } from "node:timers/promises";
 import type { Logger } from "../observe/log.ts";
 import type { Queryable } from "../storage/database.ts";
-import { addressesToNotify } from "../storage/queries/members/read.ts";
-import type { DisabledEndpoint } from "../storage/queries/notifications/describe.ts";
-import type { Channel } from "./channel.ts";
+import { addressesToNotify } from "../storage/queries/members.ts";
+import type { Channel } from "./notifier.ts";
 import { type Mail, mailText } from "./wording.ts";
 
 export interface MailMessage extends Mail {
@@ -24,7 +24,7 @@ export interface MailOptions {
 
 /** Per notification, because mail servers limit connections. */
 const mailsAtOnce = 2;
-export const MOST_MAILS = 50;
+const MOST_MAILS = 50;
 
 export function createMailChannel({
   db,
@@ -37,7 +37,11 @@ export function createMailChannel({
     name: "mail",
     async send(endpoint, notified, signal) {
       const addresses = await addressesToNotify(db, endpoint.tenant, notified, MOST_MAILS);
-      if (addresses.length + notified.length === 0) tellOfNobody(endpoint);
+      if (addresses.length + notified.length === 0)
+        logger.warn("no recipients: the tenant has no owner or admin with an e-mail address", {
+          tenant: endpoint.tenant,
+          endpointId: endpoint.endpointId,
+        });
       const mail = mailText(endpoint, publicUrl);
       const reached: string[] = [];
       const problems: string[] = [];
@@ -53,13 +57,6 @@ export function createMailChannel({
       return { notified: reached, problems };
     },
   };
-
-  function tellOfNobody({ tenant, endpointId }: DisabledEndpoint): void {
-    logger.warn("no recipients: the tenant has no owner or admin with an e-mail address", {
-      tenant,
-      endpointId,
-    });
-  }
 }
 
 /** Runs the application's function with a timeout. Returns its error as text. */
@@ -68,22 +65,17 @@ async function problemOf(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (signal.aborted) return STOPPING;
-  let cutOff = (_problem: string): void => {};
-  const tooLong = new Promise<string>((resolve) => {
-    cutOff = resolve;
-  });
-  const onAbort = (): void => cutOff(STOPPING);
-  signal.addEventListener("abort", onAbort, { once: true });
-  const timer = setTimeout(() => cutOff(`timed out after ${timeoutMs} ms`), timeoutMs);
+  const done = new AbortController();
+  const until = AbortSignal.any([signal, done.signal]);
+  const timeout = setTimeout(timeoutMs, `timed out after ${timeoutMs} ms`, { signal: until });
   try {
-    return await Promise.race([Promise.resolve(work()).then(() => null), tooLong]);
+    if (signal.aborted) return await timeout;
+    return await Promise.race([Promise.resolve(work()).then(() => null), timeout]);
   } catch (error) {
+    if (signal.aborted) return "this process is stopping";
     return error instanceof Error ? error.message : String(error);
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
+    done.abort();
+    timeout.catch(() => {});
   }
 }
-
-const STOPPING = "this process is stopping";

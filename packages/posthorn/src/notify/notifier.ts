@@ -5,11 +5,30 @@ import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import { nextDelayMs } from "../settle/retry-schedule.ts";
 import type { Queryable } from "../storage/database.ts";
-import { type ClaimedNotification, claimNotifications } from "../storage/queries/notifications/claim.ts";
-import { describeNotification } from "../storage/queries/notifications/describe.ts";
-import { pruneNotifications, settleNotification } from "../storage/queries/notifications/settle.ts";
-import type { Channel } from "./channel.ts";
+import {
+  type ClaimedNotification,
+  claimNotifications,
+  type DisabledEndpoint,
+  describeNotification,
+  settleNotification,
+} from "../storage/queries/notifications.ts";
 import { MAX_COUNTED, oneLine } from "./wording.ts";
+
+export type ChannelName = "mail" | "alert";
+
+/** A way to notify people that an endpoint was disabled. */
+export interface Channel {
+  readonly name: ChannelName;
+  /** Never rejects because of a mail server or receiver. Skips the addresses in `notified`. */
+  send(endpoint: DisabledEndpoint, notified: readonly string[], signal: AbortSignal): Promise<Sent>;
+}
+
+interface Sent {
+  /** Addresses that were reached. */
+  readonly notified: readonly string[];
+  /** Errors for the others, for the log. */
+  readonly problems: readonly string[];
+}
 
 export interface NotifierOptions {
   readonly db: Queryable;
@@ -18,8 +37,6 @@ export interface NotifierOptions {
 }
 
 const pollMs = 5_000;
-const pruneEveryMs = 3_600_000;
-const pruneStep = 1_000;
 /** The lease exceeds the longest run: 50 mails to a tenant, two at a time, 30 s each. */
 const claim = { limit: 5, leaseMs: 900_000 };
 const longestGraceMs = 5_000;
@@ -34,14 +51,13 @@ const schedule = {
 
 export class Notifier {
   readonly #options: NotifierOptions;
-  readonly #senders: readonly Loop[];
-  readonly #pruning: Loop;
+  readonly #loops: readonly Loop[];
   readonly #abort = new AbortController();
 
   constructor(options: NotifierOptions) {
     this.#options = options;
-    const { db, logger, channels } = options;
-    this.#senders = channels.map(
+    const { logger, channels } = options;
+    this.#loops = channels.map(
       (channel) =>
         new Loop({
           name: `sending notifications (${channel.name})`,
@@ -50,32 +66,25 @@ export class Notifier {
           step: () => this.#sendDue(channel),
         }),
     );
-    this.#pruning = new Loop({
-      name: "pruning notifications",
-      intervalMs: pruneEveryMs,
-      logger,
-      step: async () => (await pruneNotifications(db, pruneStep)) === pruneStep,
-    });
   }
 
   async start(): Promise<void> {
-    await Promise.all([this.#pruning, ...this.#senders].map((loop) => loop.start()));
+    await Promise.all(this.#loops.map((loop) => loop.start()));
   }
 
   /** Waits for running sends, up to the grace period. */
   async stop(graceMs: number): Promise<void> {
     const timer = setTimeout(() => this.#abort.abort(), Math.min(graceMs, longestGraceMs));
-    await Promise.all([this.#pruning, ...this.#senders].map((loop) => loop.stop()));
+    await Promise.all(this.#loops.map((loop) => loop.stop()));
     clearTimeout(timer);
   }
 
   wake(): void {
-    for (const loop of this.#senders) loop.wake();
+    for (const loop of this.#loops) loop.wake();
   }
 
-  /** Runs every loop once now. */
   async runNow(): Promise<void> {
-    await Promise.all(this.#senders.map((loop) => loop.runNow()));
+    await Promise.all(this.#loops.map((loop) => loop.runNow()));
   }
 
   async #sendDue(channel: Channel): Promise<boolean> {
@@ -99,13 +108,11 @@ export class Notifier {
     const isSent = endpoint !== null && (notified.length > 0 || error === null);
     await settleNotification(db, notification, { isSent, notified, error, retryInMs });
     if (error === null) return;
-    const { id, attempts } = notification;
-    const endpointId = endpoint?.endpointId;
     const facts = {
       channel: channel.name,
-      notification: id,
-      endpointId,
-      attempts,
+      notification: notification.id,
+      endpointId: endpoint?.endpointId,
+      attempts: notification.attempts,
       failed: problems.length,
       error,
     };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { DisabledEndpoint } from "../storage/queries/notifications/describe.ts";
-import { alertText, mailText, oneLine, withoutQuery } from "./wording.ts";
+import type { DisabledEndpoint } from "../storage/queries/notifications.ts";
+import { alertText, mailText, oneLine } from "./wording.ts";
 
 const endpoint: DisabledEndpoint = {
   endpointId: "01890000-0000-7000-8000-000000000000",
@@ -77,9 +77,4 @@ test.each(["a\r\nb", "a\nb", "a\u2028b", "a\u2029b", "a\u0085b", "a\tb", "a\u202
 test("a line is cut after 200 characters, never within one", () => {
   expect(oneLine("😀".repeat(200))).toBe("😀".repeat(200));
   expect(oneLine("😀".repeat(201))).toBe(`${"😀".repeat(199)}…`);
-});
-
-test("a URL without a query stays as it is", () => {
-  expect(withoutQuery("https://example.com/a")).toBe("https://example.com/a");
-  expect(withoutQuery("https://example.com/a?b?c")).toBe("https://example.com/a");
 });

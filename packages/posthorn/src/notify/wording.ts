@@ -3,7 +3,7 @@
 import { STATUS_CODES } from "node:http";
 import { formatId } from "@posthorn/wire";
 import type { AttemptError } from "../model.ts";
-import type { DisabledEndpoint } from "../storage/queries/notifications/describe.ts";
+import type { DisabledEndpoint } from "../storage/queries/notifications.ts";
 
 export interface Mail {
   readonly subject: string;
@@ -34,15 +34,11 @@ export function mailText(endpoint: DisabledEndpoint, publicUrl: string | null): 
     "What to do: make the endpoint return a 2xx status, then enable it and choose whether the backlog",
     "is delivered or discarded:",
     "",
-    `  POST ${publicUrl === null ? "" : withoutSlash(publicUrl)}/api/v1/tenants/${tenant}/endpoints/${id}/enable`,
+    `  POST ${publicUrl === null ? "" : publicUrl.replace(/\/$/, "")}/api/v1/tenants/${tenant}/endpoints/${id}/enable`,
     '  {"backlog": "deliver"} or {"backlog": "discard"}',
     "",
   ];
   return { subject: `Webhook endpoint disabled: ${hostOf(endpoint.url)}`, text: lines.join("\n") };
-}
-
-function withoutSlash(url: string): string {
-  return url.endsWith("/") ? url.slice(0, -1) : url;
 }
 
 export function alertText(endpoint: DisabledEndpoint): string {
@@ -111,7 +107,7 @@ const ERRORS: Readonly<Record<AttemptError, string>> = {
   blocked_address: "its address is not allowed",
   invalid_request: "its settings do not produce a valid request",
   not_signed: "its secret could not be read",
-  lease_ended: "the subscription had ended",
+  lease_expired: "the subscription had ended",
   unknown: "the outcome of the last attempt is unknown",
 };
 

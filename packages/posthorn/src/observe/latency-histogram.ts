@@ -8,16 +8,9 @@ const bounds = [
 
 export const LATENCY_BUCKETS = bounds.length;
 
-/** Returns the bucket of a duration. */
 export function bucketOf(durationMs: number): number {
-  let low = 0;
-  let high = LATENCY_BUCKETS - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (durationMs <= (bounds[middle] as number)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  const bucket = bounds.findIndex((bound) => durationMs <= bound);
+  return bucket === -1 ? LATENCY_BUCKETS - 1 : bucket;
 }
 
 /** Returns the percentile, interpolated within its bucket; null without counts. */

@@ -2,150 +2,95 @@
 // listed on the reference page.
 import { formatId } from "@posthorn/wire";
 import type { AttemptOutcome, Settlement } from "../model.ts";
-import { LimitedSeries, Metric, type MetricDefinition, type Series } from "./registry.ts";
+import { Metric, type MetricDefinition, type Series } from "./registry.ts";
 
 const statementBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
+const counter = (help: string, labels: readonly string[] = []) =>
+  ({ type: "counter", help, labels }) as const;
+const gauge = (help: string, labels: readonly string[] = []) => ({ type: "gauge", help, labels }) as const;
+const histogram = (help: string, buckets: readonly number[], labels: readonly string[] = []) =>
+  ({ type: "histogram", help, labels, buckets }) as const;
+
 export const metricDefinitions = {
-  webhook_events_published_total: {
-    type: "counter",
-    help: "Events stored and fanned out by this process, by source",
-    labels: ["source"],
-  },
-  webhook_delivery_attempts_total: {
-    type: "counter",
-    help: "HTTP attempts made by this process, by outcome",
-    labels: ["endpoint", "outcome"],
-  },
-  webhook_delivery_latency_seconds: {
-    type: "histogram",
-    help: "Time from the event, or a manual retry, to the successful response, retries included",
-    labels: ["endpoint"],
-    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 28_800],
-  },
-  webhook_dead_lettered_total: {
-    type: "counter",
-    help: "Deliveries that became dead after an attempt by this process, by reason",
-    labels: ["endpoint", "reason"],
-  },
-  webhook_attempt_seconds: {
-    type: "histogram",
-    help: "Duration of one attempt",
-    labels: [],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-  },
-  webhook_ingest_seconds: {
-    type: "histogram",
-    help: "Duration of the statement that stores a batch of events and their deliveries",
-    labels: [],
-    buckets: statementBuckets,
-  },
-  webhook_claim_seconds: {
-    type: "histogram",
-    help: "Duration of the statement that claims a batch of deliveries",
-    labels: [],
-    buckets: statementBuckets,
-  },
-  webhook_settle_seconds: {
-    type: "histogram",
-    help: "Duration of the statement that settles a batch of deliveries",
-    labels: [],
-    buckets: statementBuckets,
-  },
-  webhook_attempts_in_flight: {
-    type: "gauge",
-    help: "Attempts in flight in this process",
-    labels: [],
-  },
-  webhook_database_errors_total: {
-    type: "counter",
-    help: "Failed statements of this process, by kind of failure",
-    labels: ["kind"],
-  },
-  webhook_database_pool_waiting: {
-    type: "gauge",
-    help: "Statements of this process that wait for a connection",
-    labels: [],
-  },
-  webhook_queue_depth: {
-    type: "gauge",
-    help: "Unfinished deliveries of the installation, exact up to 10000 and estimated above",
-    labels: [],
-  },
-  webhook_outbox_depth: {
-    type: "gauge",
-    help: "Published events that wait for fan-out, at most 10000",
-    labels: [],
-  },
-  webhook_oldest_undelivered_age_seconds: {
-    type: "gauge",
-    help: "Age of the oldest event with an unfinished delivery, including disabled endpoints and scheduled retries",
-    labels: [],
-  },
-  webhook_oldest_due_age_seconds: {
-    type: "gauge",
-    help: "How long the most overdue delivery has been due, excluding those held by their own endpoint",
-    labels: [],
-  },
-  webhook_held_deliveries: {
-    type: "gauge",
-    help: "Due deliveries held by their own endpoint, by reason, at most 10000",
-    labels: ["reason"],
-  },
-  webhook_workers: {
-    type: "gauge",
-    help: "Live workers that deliver",
-    labels: [],
-  },
-  webhook_circuits_open: {
-    type: "gauge",
-    help: "Endpoints whose circuit is open or half-open",
-    labels: [],
-  },
-  webhook_endpoints_disabled: {
-    type: "gauge",
-    help: "Endpoints disabled after failures and not enabled again",
-    labels: [],
-  },
-  webhook_partition_days_ahead: {
-    type: "gauge",
-    help: "Days ahead for which every history table has a partition",
-    labels: [],
-  },
-  webhook_websub_subscriptions: {
-    type: "gauge",
-    help: "Active WebSub subscriptions",
-    labels: [],
-  },
-  webhook_websub_requests_total: {
-    type: "counter",
-    help: "Requests to the WebSub hub completed by this process, by result",
-    labels: ["mode", "result"],
-  },
-  webhook_websub_fetches_total: {
-    type: "counter",
-    help: "Topics of other publishers fetched by this process, by result",
-    labels: ["result"],
-  },
-} as const satisfies Record<string, MetricDefinition>;
+  webhook_events_published_total: counter("Events stored and fanned out by this process, by source", [
+    "source",
+  ]),
+  webhook_delivery_attempts_total: counter("HTTP attempts made by this process, by outcome", [
+    "endpoint",
+    "outcome",
+  ]),
+  webhook_delivery_latency_seconds: histogram(
+    "Time from the event, or a manual retry, to the successful response, retries included",
+    [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 28_800],
+    ["endpoint"],
+  ),
+  webhook_dead_lettered_total: counter(
+    "Deliveries that became dead after an attempt by this process, by reason",
+    ["endpoint", "reason"],
+  ),
+  webhook_attempt_seconds: histogram(
+    "Duration of one attempt",
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  ),
+  webhook_ingest_seconds: histogram(
+    "Duration of the statement that stores a batch of events and their deliveries",
+    statementBuckets,
+  ),
+  webhook_claim_seconds: histogram(
+    "Duration of the statement that claims a batch of deliveries",
+    statementBuckets,
+  ),
+  webhook_settle_seconds: histogram(
+    "Duration of the statement that settles a batch of deliveries",
+    statementBuckets,
+  ),
+  webhook_attempts_in_flight: gauge("Attempts in flight in this process"),
+  webhook_database_errors_total: counter("Failed statements of this process, by kind of failure", ["kind"]),
+  webhook_database_pool_waiting: gauge("Statements of this process that wait for a connection"),
+  webhook_queue_depth: gauge(
+    "Unfinished deliveries of the installation, exact up to 10000 and estimated above",
+  ),
+  webhook_outbox_depth: gauge("Published events that wait for fan-out, at most 10000"),
+  webhook_oldest_undelivered_age_seconds: gauge(
+    "Age of the oldest event with an unfinished delivery, including disabled endpoints and scheduled retries",
+  ),
+  webhook_oldest_due_age_seconds: gauge(
+    "How long the most overdue delivery has been due, excluding those held by their own endpoint",
+  ),
+  webhook_held_deliveries: gauge("Due deliveries held by their own endpoint, by reason, at most 10000", [
+    "reason",
+  ]),
+  webhook_workers: gauge("Live workers that deliver"),
+  webhook_circuits_open: gauge("Endpoints whose circuit is open or half-open"),
+  webhook_endpoints_disabled: gauge("Endpoints disabled after failures and not enabled again"),
+  webhook_partition_days_ahead: gauge("Days ahead for which every history table has a partition"),
+  webhook_websub_subscriptions: gauge("Active WebSub subscriptions"),
+  webhook_websub_requests_total: counter("Requests to the WebSub hub completed by this process, by result", [
+    "mode",
+    "result",
+  ]),
+  webhook_websub_fetches_total: counter("Topics of other publishers fetched by this process, by result", [
+    "result",
+  ]),
+} satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof metricDefinitions;
 
+const installationGaugeNames = [
+  "webhook_queue_depth",
+  "webhook_outbox_depth",
+  "webhook_oldest_undelivered_age_seconds",
+  "webhook_oldest_due_age_seconds",
+  "webhook_workers",
+  "webhook_circuits_open",
+  "webhook_endpoints_disabled",
+  "webhook_partition_days_ahead",
+  "webhook_websub_subscriptions",
+] as const satisfies readonly MetricName[];
+
 /** Gauges read from the database; null if it did not respond. */
-export type InstallationGauges = Readonly<
-  Record<
-    | "webhook_queue_depth"
-    | "webhook_outbox_depth"
-    | "webhook_oldest_undelivered_age_seconds"
-    | "webhook_oldest_due_age_seconds"
-    | "webhook_workers"
-    | "webhook_circuits_open"
-    | "webhook_endpoints_disabled"
-    | "webhook_partition_days_ahead"
-    | "webhook_websub_subscriptions",
-    number
-  >
-> & {
+export type InstallationGauges = Readonly<Record<(typeof installationGaugeNames)[number], number>> & {
   /** By reason: an open circuit, a pause requested by the receiver, or the endpoint's own limits. */
   readonly webhook_held_deliveries: Readonly<Record<"circuit" | "throttle" | "limit", number>>;
 };
@@ -164,7 +109,11 @@ interface EndpointSeries {
 export class Metrics {
   readonly #metrics: Readonly<Record<MetricName, Metric>>;
   readonly #attemptSeconds: Series;
-  readonly #endpoints: LimitedSeries<EndpointSeries>;
+  /** Empty if the label is off. */
+  readonly #endpoints = new Map<string, EndpointSeries>();
+  /** Shared by all endpoints beyond the maximum, so that creating endpoints cannot create unlimited series. */
+  readonly #others: EndpointSeries;
+  readonly #maxEndpoints: number;
 
   constructor({ labelsEndpoints }: { readonly labelsEndpoints: boolean }) {
     const entries = Object.entries(metricDefinitions).map(([name, definition]) => [
@@ -173,11 +122,17 @@ export class Metrics {
     ]);
     this.#metrics = Object.fromEntries(entries);
     this.#attemptSeconds = this.#metrics.webhook_attempt_seconds.series();
-    this.#endpoints = new LimitedSeries(labelsEndpoints ? maxEndpointLabels : 0, (id) => ({
-      labelValues: labelsEndpoints ? [id === null ? "other" : formatId("ep", id)] : [],
-      attempts: new Map(),
-      latency: undefined,
-    }));
+    this.#maxEndpoints = labelsEndpoints ? maxEndpointLabels : 0;
+    this.#others = newSeries(labelsEndpoints ? ["other"] : []);
+  }
+
+  #seriesOf(endpointId: string): EndpointSeries {
+    const known = this.#endpoints.get(endpointId);
+    if (known !== undefined) return known;
+    if (this.#endpoints.size >= this.#maxEndpoints) return this.#others;
+    const series = newSeries([formatId("ep", endpointId)]);
+    this.#endpoints.set(endpointId, series);
+    return series;
   }
 
   published(events: number, source: "direct" | "outbox"): void {
@@ -186,7 +141,7 @@ export class Metrics {
 
   attempted({ delivery, outcome }: Settlement): void {
     this.#attemptSeconds.observe(outcome.durationMs / 1_000);
-    const { attempts, labelValues } = this.#endpoints.of(delivery.endpointId);
+    const { attempts, labelValues } = this.#seriesOf(delivery.endpointId);
     const label = outcomeOf(outcome);
     let series = attempts.get(label);
     if (series === undefined) {
@@ -199,7 +154,7 @@ export class Metrics {
   /** Called after the settlement was committed. */
   settled({ delivery, decision }: Settlement, nowMs: number): void {
     if (decision.kind === "retry") return;
-    const endpoint = this.#endpoints.of(delivery.endpointId);
+    const endpoint = this.#seriesOf(delivery.endpointId);
     const { labelValues } = endpoint;
     if (decision.kind === "dead") {
       this.#metrics.webhook_dead_lettered_total.series(...labelValues, decision.reason).add(1);
@@ -213,16 +168,8 @@ export class Metrics {
     this.#metrics[`webhook_${stage}_seconds`].series().observe(ms / 1_000);
   }
 
-  databaseFailed(kind: "unavailable" | "conflict" | "refused"): void {
-    this.#metrics.webhook_database_errors_total.series(kind).add(1);
-  }
-
-  hubRequestEnded(mode: string, result: string): void {
-    this.#metrics.webhook_websub_requests_total.series(mode, result).add(1);
-  }
-
-  topicFetched(result: string): void {
-    this.#metrics.webhook_websub_fetches_total.series(result).add(1);
+  count(counter: MetricName, ...labelValues: readonly string[]): void {
+    this.#metrics[counter].series(...labelValues).add(1);
   }
 
   text(
@@ -242,17 +189,9 @@ export class Metrics {
   }
 }
 
-const installationGaugeNames: readonly Exclude<keyof InstallationGauges, "webhook_held_deliveries">[] = [
-  "webhook_queue_depth",
-  "webhook_outbox_depth",
-  "webhook_oldest_undelivered_age_seconds",
-  "webhook_oldest_due_age_seconds",
-  "webhook_workers",
-  "webhook_circuits_open",
-  "webhook_endpoints_disabled",
-  "webhook_partition_days_ahead",
-  "webhook_websub_subscriptions",
-];
+function newSeries(labelValues: readonly string[]): EndpointSeries {
+  return { labelValues, attempts: new Map(), latency: undefined };
+}
 
 function withoutEndpoint(definition: MetricDefinition): MetricDefinition {
   return { ...definition, labels: definition.labels.filter((label) => label !== "endpoint") };

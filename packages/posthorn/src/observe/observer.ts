@@ -36,7 +36,7 @@ export class Observer {
 
   /** Whether spans of attempts are recorded. */
   get isTracing(): boolean {
-    return this.#tracing?.isHeard === true;
+    return this.#tracing?.isRecording === true;
   }
 
   /**
@@ -44,12 +44,15 @@ export class Observer {
    * tenant.
    */
   publishing(event: Event, user?: string): Span | null {
-    if (!this.#tracing?.isHeard) return null;
+    if (!this.#tracing?.isRecording) return null;
     return this.#tracing.start("posthorn publish", {
       kind: spanKinds.producer,
       parent: event.traceparent,
       joinsActive: true,
-      attributes: () => (user === undefined ? eventAttributes(event) : userEventAttributes(event, user)),
+      attributes: () =>
+        user === undefined
+          ? eventAttributes(event)
+          : { "messaging.system": "posthorn", "posthorn.event.type": event.type, "posthorn.user": user },
     });
   }
 
@@ -74,7 +77,7 @@ export class Observer {
 
   /** Starts the span of an attempt in the trace of its event; null without tracing. */
   attempting(delivery: ClaimedDelivery): Span | null {
-    if (!this.#tracing?.isHeard) return null;
+    if (!this.#tracing?.isRecording) return null;
     return this.#tracing.start("posthorn attempt", {
       kind: spanKinds.client,
       parent: delivery.event.traceparent,
@@ -98,7 +101,7 @@ export class Observer {
 
   /** Starts the span from the response to its commit; null without tracing. */
   settling({ delivery, decision, traceparent }: Settlement): Span | null {
-    if (!this.#tracing?.isHeard) return null;
+    if (!this.#tracing?.isRecording) return null;
     return this.#tracing.start("posthorn settle", {
       kind: spanKinds.internal,
       parent: traceparent,
@@ -127,10 +130,6 @@ function eventAttributes(event: Event): Record<string, string> {
     "posthorn.event.type": event.type,
     "posthorn.tenant": event.tenant,
   };
-}
-
-function userEventAttributes(event: Event, user: string): Record<string, string> {
-  return { "messaging.system": "posthorn", "posthorn.event.type": event.type, "posthorn.user": user };
 }
 
 function attemptFields({ delivery, outcome, decision }: Settlement): Record<string, unknown> {

@@ -24,12 +24,10 @@ export class Series {
     this.bucketCounts = new Array<number>(type === "histogram" ? buckets.length + 1 : 0).fill(0);
   }
 
-  /** Increments a counter. */
   add(amount: number): void {
     this.value += amount;
   }
 
-  /** Adds an observation to a histogram. */
   observe(value: number): void {
     this.value += value;
     let bucket = 0;
@@ -92,35 +90,6 @@ export class Metric {
       line(`${this.name}_sum`, labels, series.value),
       line(`${this.name}_count`, labels, count),
     ];
-  }
-}
-
-/**
- * The first `max` names have a value each; all others share one, so that creating endpoints cannot create unlimited
- * series.
- */
-export class LimitedSeries<Value> {
-  readonly #max: number;
-  readonly #make: (name: string | null) => Value;
-  readonly #known = new Map<string, Value>();
-  #shared: Value | undefined;
-
-  /** `make` receives null for the shared value. */
-  constructor(max: number, make: (name: string | null) => Value) {
-    this.#max = max;
-    this.#make = make;
-  }
-
-  of(name: string): Value {
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
-    if (this.#known.size >= this.#max) {
-      this.#shared ??= this.#make(null);
-      return this.#shared;
-    }
-    const made = this.#make(name);
-    this.#known.set(name, made);
-    return made;
   }
 }
 

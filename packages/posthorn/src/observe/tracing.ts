@@ -71,7 +71,7 @@ export class Tracing {
    * False while the application has registered no SDK, which it may do later: unrecorded spans cost microseconds each.
    * Called for every event, so it reads only two fields.
    */
-  get isHeard(): boolean {
+  get isRecording(): boolean {
     if (this.#hasSdk) return true;
     const provider = this.#api.trace.getTracerProvider();
     this.#hasSdk =

@@ -1,15 +1,15 @@
 // Plans the next step of a replay: finished or failed deliveries, or deliveries that are missing for current
 // subscriptions. Reads only; running the step checks again under locks.
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
-import { type Filter, failedCondition, readFacts } from "../fan-out/filter.ts";
+import { failedCondition, readFacts } from "../fan-out/filter.ts";
 import { isAbout } from "../fan-out/matches.ts";
 import { type LoadRoutes, Routes } from "../fan-out/routes.ts";
 import { batchEncodingOf } from "../formats/formats.ts";
-import type { Uuid } from "../model.ts";
+import type { Target, Uuid } from "../model.ts";
+import { endpointsAsked } from "../resources/deliveries/deliveries.ts";
 import type { Queryable } from "../storage/database.ts";
 import { inBatches } from "../storage/queries/batches/add.ts";
 import { walkDeliveries } from "../storage/queries/deliveries/walk.ts";
-import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
 import {
   eventsBetween,
   existingDeliveries,
@@ -70,7 +70,8 @@ async function planExisting(
     before: range.before,
     direction: "oldest_first",
     limit,
-    endpointIds: await endpointsOf(db, range),
+    // deleted endpoints of a tenant included, so that their deliveries are counted as skipped
+    endpointIds: await endpointsAsked(db, { ...range, endpoint: range.endpointId }),
     states,
     type: range.type,
     deadReason: range.reason,
@@ -85,18 +86,6 @@ async function planExisting(
   });
   const last = rows.length === limit ? rows.at(-1)?.id : examinedUpTo;
   return { deliveries, position: last ?? range.before, isLast: last == null };
-}
-
-/**
- * Returns null for all endpoints. Includes deleted endpoints of a tenant, so that their deliveries are counted as
- * skipped.
- */
-export async function endpointsOf(
-  db: Queryable,
-  { tenant, endpointId }: Pick<Range, "tenant" | "endpointId">,
-): Promise<readonly Uuid[] | null> {
-  if (tenant !== null) return await endpointIdsOf(db, tenant, endpointId);
-  return endpointId === null ? null : [endpointId];
 }
 
 /**
@@ -131,40 +120,36 @@ async function planMissing(db: Queryable, range: Range, loadRoutes: LoadRoutes):
         subject: isOrdered ? event.subject : null,
         sequence: isOrdered ? event.sequence : null,
       };
-      const isBatched = batchEncodingOf(target.format) !== null;
-      const what = { kind: "missing", delivery, isBatched } as const;
-      const planned: PlannedMissing = { after: position, endpointId, what };
-      wanted.push({ planned, event, filter: target.filter });
+      wanted.push({ after: position, event, target, delivery });
     }
     position = event.id;
   }
-  const existing = await existingDeliveries(
-    db,
-    wanted.map(({ planned }) => planned.what.delivery.id),
+  const deliveries = wanted.map(({ delivery }) => delivery);
+  const ids = deliveries.map(({ id }) => id);
+  const existing = new Set(await existingDeliveries(db, ids));
+  // also for endpoints that no longer use batches
+  const batched = await inBatches(db, deliveries);
+  const missing = wanted.filter(
+    ({ delivery: { id, eventId, endpointId } }) =>
+      !existing.has(id) && !batched.has(`${eventId} ${endpointId}`),
   );
-  // also for endpoints that no longer take batches
-  const batched = await inBatches(
-    db,
-    wanted.map(({ planned }) => planned.what.delivery),
-  );
-  const missing = wanted.filter(({ planned }) => {
-    const { id, eventId, endpointId } = planned.what.delivery;
-    return !existing.has(id) && !batched.has(`${eventId} ${endpointId}`);
-  });
   const isLast = !isCutShort && events.length < EVENTS_PER_STEP;
   return {
-    deliveries: (await matchingFilters(db, missing)).map(({ planned }) => planned),
+    deliveries: (await matchingFilters(db, missing)).map(({ after, target, delivery }) => ({
+      after,
+      endpointId: target.endpointId,
+      what: { kind: "missing", delivery, isBatched: batchEncodingOf(target.format) !== null },
+    })),
     position: isLast ? before : position,
     isLast,
   };
 }
 
-type PlannedMissing = PlannedDelivery & { readonly what: { readonly kind: "missing" } };
-
 interface Wanted {
-  readonly planned: PlannedMissing;
+  readonly after: Uuid;
   readonly event: RangeEvent;
-  readonly filter: Filter | null;
+  readonly target: Target;
+  readonly delivery: MissingDelivery;
 }
 
 /** Number of payloads in memory at a time: at most 5 MB. */
@@ -172,15 +157,16 @@ const PAYLOADS_AT_A_TIME = 20;
 
 /** Reads payloads only if a filter needs them. */
 async function matchingFilters(db: Queryable, wanted: readonly Wanted[]): Promise<Wanted[]> {
-  const asked = [...new Set(wanted.flatMap(({ event, filter }) => (filter === null ? [] : event.id)))];
-  const passing = new Set(wanted.filter(({ filter }) => filter === null));
+  const asked = [...new Set(wanted.flatMap(({ event, target }) => (target.filter === null ? [] : event.id)))];
+  const passing = new Set(wanted.filter(({ target }) => target.filter === null));
   for (let at = 0; at < asked.length; at += PAYLOADS_AT_A_TIME) {
     const payloads = await payloadsOf(db, asked.slice(at, at + PAYLOADS_AT_A_TIME));
     for (const one of wanted) {
-      const payload = payloads.get(one.event.id);
-      if (one.filter === null || payload === undefined) continue;
-      const facts = readFacts({ payload, subject: one.event.subject });
-      if (failedCondition(one.filter, facts) === null) passing.add(one);
+      const { event, target } = one;
+      const payload = payloads.get(event.id);
+      if (target.filter === null || payload === undefined) continue;
+      const facts = readFacts({ payload, subject: event.subject });
+      if (failedCondition(target.filter, facts) === null) passing.add(one);
     }
   }
   return wanted.filter((one) => passing.has(one));

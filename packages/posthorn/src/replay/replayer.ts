@@ -10,10 +10,9 @@ import type { LoadRoutes } from "../fan-out/routes.ts";
 import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
-import type { Service } from "../service/service.ts";
 import type { Database } from "../storage/database.ts";
 import { readReplay } from "../storage/queries/replays/advance.ts";
-import { runningReplays } from "../storage/queries/replays/read.ts";
+import { runningReplays } from "../storage/queries/replays/replays.ts";
 import { planStep } from "./plan-step.ts";
 import { runStep } from "./run-step.ts";
 
@@ -30,39 +29,24 @@ const stepEveryMs = 100;
 const lookEveryMs = 1_000;
 const mostPerStep = 500;
 
-export class Replayer implements Service {
+export class Replayer extends Loop {
   readonly #options: ReplayerOptions;
-  readonly #loop: Loop;
   #isIdle = false;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ReplayerOptions) {
-    this.#options = options;
     const { logger } = options;
-    this.#loop = new Loop({ name: "replaying", intervalMs: stepEveryMs, logger, step: () => this.#step() });
+    super({ name: "replaying", intervalMs: stepEveryMs, logger, step: () => this.#advanceAll() });
+    this.#options = options;
   }
 
-  start(): Promise<void> {
-    return this.#loop.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop();
-  }
-
-  /** Called when a replay was created. */
-  wake(): void {
+  /** Called when a replay was created, and by `runNow`. */
+  override wake(): void {
     this.#isIdle = false;
-    this.#loop.wake();
+    super.wake();
   }
 
-  /** Resolves after a step of each replay that started later than this call. */
-  runNow(): Promise<void> {
-    this.#isIdle = false;
-    return this.#loop.runNow();
-  }
-
-  async #step(): Promise<boolean> {
+  async #advanceAll(): Promise<boolean> {
     const now = performance.now();
     if (!this.#options.leads() || (this.#isIdle && now - this.#lookedAt < lookEveryMs)) return false;
     this.#lookedAt = now;
@@ -71,27 +55,26 @@ export class Replayer implements Service {
     let mayContinue = false;
     const failures: unknown[] = [];
     for (const id of running) {
-      // a failing replay does not delay others
-      await this.#carryOn(id).then(
-        (may) => {
-          mayContinue ||= may;
-        },
-        (error) => failures.push(error),
-      );
+      try {
+        if (await this.#advance(id)) mayContinue = true;
+      } catch (error) {
+        // a failing replay does not delay others
+        failures.push(error);
+      }
     }
     if (failures.length > 0) throw failures[0];
     return mayContinue;
   }
 
-  async #carryOn(id: Uuid): Promise<boolean> {
+  async #advance(id: Uuid): Promise<boolean> {
     const { db, loadRoutes, onQueued } = this.#options;
     const replay = await readReplay(db, id);
     if (replay === null || replay.allowance < 1) return false;
     // more than the rate allows, because skipped ones do not count
     const limit = Math.min(mostPerStep, replay.allowance * 4 + 20);
     const plan = await planStep(db, replay, { limit, loadRoutes });
-    const taken = await runStep(db, replay, plan);
-    for (const [endpointId, owner] of taken?.lanes ?? []) onQueued(endpointId, owner);
-    return taken?.mayContinue ?? false;
+    const result = await runStep(db, replay, plan);
+    for (const [endpointId, owner] of result?.lanes ?? []) onQueued(endpointId, owner);
+    return result?.mayContinue ?? false;
   }
 }

@@ -1,36 +1,44 @@
 // The API of replays: create, read and cancel. The replayer does the work.
-
 import { formatId, parseId, uuidv7 } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
-import { PosthornError } from "../errors.ts";
+import { type InputProblem, PosthornError } from "../errors.ts";
 import type { LoadRoutes } from "../fan-out/routes.ts";
 import type { Uuid } from "../model.ts";
+import { endpointsAsked } from "../resources/deliveries/deliveries.ts";
 import { endpointNotFound } from "../resources/endpoints/changes.ts";
-import { type Page, type PageQuery, QueryReader, toPage } from "../resources/page.ts";
+import {
+  idRange,
+  notFound,
+  type Page,
+  type PageQuery,
+  readIdPage,
+  TIME_RANGE,
+  toDate,
+  toPage,
+} from "../resources/page.ts";
+import * as field from "../resources/read-fields.ts";
 import { tenantNotFound } from "../resources/tenants/tenants.ts";
 import type { Database } from "../storage/database.ts";
-import { END_REASONS, type EndReason } from "../storage/queries/deliveries/delivery-row.ts";
+import { END_REASONS, type EndReason } from "../storage/queries/deliveries/read.ts";
 import { countDeliveries } from "../storage/queries/deliveries/walk.ts";
 import { endpointIdsOf, tenantOfEndpoint } from "../storage/queries/endpoints/read.ts";
-import { findReplay, listReplays } from "../storage/queries/replays/read.ts";
-import {
-  REPLAY_STATES,
-  type ReplayRow,
-  type ReplayState,
-  type SkipReason,
-} from "../storage/queries/replays/replay-row.ts";
 import {
   cancelReplay,
+  findReplay,
   idAboveAll,
   idAfterDroppedHistory,
   insertReplay,
-} from "../storage/queries/replays/write.ts";
-import { findTenant } from "../storage/queries/tenants/read.ts";
-import { endpointsOf, planStep, type Range } from "./plan-step.ts";
+  listReplays,
+  REPLAY_STATES,
+  type ReplayRow,
+  type ReplayState,
+} from "../storage/queries/replays/replays.ts";
+import { findTenant } from "../storage/queries/tenants.ts";
+import { planStep, type Range } from "./plan-step.ts";
 
 /** States that can be replayed. Pending deliveries and those in flight will be sent anyway. */
 export type ReplayableState = "success" | "failed" | "dead";
-export const REPLAYABLE_STATES: readonly ReplayableState[] = ["success", "failed", "dead"];
+const REPLAYABLE_STATES: readonly ReplayableState[] = ["success", "failed", "dead"];
 
 export interface ReplayFilter {
   readonly tenant?: string | undefined;
@@ -55,25 +63,17 @@ export interface ReplayInput extends ReplayFilter {
   readonly requestedBy?: string | undefined;
 }
 
-export interface Replay {
-  readonly id: string;
-  readonly tenant: string | null;
+export interface Replay extends Omit<ReplayRow, "endpointId" | "states" | `${string}Ms`> {
   readonly endpoint: string | null;
-  readonly type: string | null;
   /** Null with `resubscribe`. */
   readonly states: readonly ReplayableState[] | null;
-  readonly reason: string | null;
   readonly createdAfter: Date | null;
   readonly createdBefore: Date | null;
   readonly resubscribe: boolean;
-  readonly rate: number;
-  readonly requestedBy: string | null;
-  readonly state: ReplayState;
   /** Number at the start; null: too many to count. */
   readonly total: number | null;
   /** Number of enqueued deliveries. */
   readonly done: number;
-  readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
   readonly createdAt: Date;
   readonly endedAt: Date | null;
 }
@@ -84,23 +84,12 @@ export interface ReplayPreview {
   readonly isExact: boolean;
 }
 
-interface Scope {
+export interface Scope {
   readonly tenant?: string | undefined;
 }
 
-export interface Replays {
-  /** Starts at once, in the leading process. */
-  start(input?: ReplayInput): Promise<Replay>;
-  /** Counts matching deliveries without sending anything. */
-  preview(filter?: ReplayFilter): Promise<ReplayPreview>;
-  /** Newest first. */
-  list(
-    query?: PageQuery & { readonly tenant?: string | undefined; readonly state?: ReplayState | undefined },
-  ): Promise<Page<Replay>>;
-  /** With a tenant, finds neither another tenant's replay nor one of all tenants. */
-  get(id: string, scope?: Scope): Promise<Replay>;
-  /** Takes effect before the next step. Enqueued deliveries stay queued. */
-  cancel(id: string, scope?: Scope): Promise<Replay>;
+export interface ReplayQuery extends PageQuery, Scope {
+  readonly state?: ReplayState | undefined;
 }
 
 export interface ReplaysOptions {
@@ -110,17 +99,18 @@ export interface ReplaysOptions {
   readonly onStarted: () => void;
 }
 
-export const DEFAULT_REPLAY_RATE = 50;
-export const MAX_REPLAY_RATE = 5_000;
+const DEFAULT_REPLAY_RATE = 50;
+const MAX_REPLAY_RATE = 5_000;
 /** Per tenant, and for replays of all tenants. */
-export const MOST_RUNNING_REPLAYS = 5;
+const MOST_RUNNING_REPLAYS = 5;
 /** Upper bound of counting before a replay starts. */
 const COUNT_UP_TO = 100_000;
 const PREVIEW_STEPS = 10;
 
-export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptions): Replays {
+export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptions) {
   return { start, preview, list, get, cancel };
 
+  /** Starts at once, in the leading process. */
   async function start(input: ReplayInput = {}): Promise<Replay> {
     const asked = readInput(input);
     await checkWhose(asked);
@@ -133,41 +123,39 @@ export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptio
     return toReplay(row);
   }
 
+  /** Counts matching deliveries without sending anything. */
   async function preview(filter: ReplayFilter = {}): Promise<ReplayPreview> {
     const asked = readInput(filter);
     await checkWhose(asked);
     return await countIn(await rangeOf(asked));
   }
 
-  async function list(
-    query: PageQuery & { tenant?: string | undefined; state?: ReplayState | undefined } = {},
-  ): Promise<Page<Replay>> {
-    const reader = new QueryReader();
-    const limit = reader.limit(query);
-    const { before } = reader.idRange("replays", query);
-    const tenant = reader.text("tenant", query.tenant);
-    const state = reader.oneOf("state", query.state, REPLAY_STATES);
-    reader.finish(["tenant", "state", "limit", "cursor"], query);
-    const rows = await listReplays(db, { before, limit: limit + 1, tenant, state });
+  /** Newest first. */
+  async function list(query: ReplayQuery = {}): Promise<Page<Replay>> {
+    const filters = { tenant: field.text(), state: field.oneOf(REPLAY_STATES) };
+    const { limit, ...asked } = readIdPage("replays", query, filters);
+    const rows = await listReplays(db, { ...asked, limit: limit + 1 });
     return toPage("replays", rows, limit, toReplay, (row) => row.id);
   }
 
+  /** With a tenant, finds neither another tenant's replay nor one of all tenants. */
   async function get(id: string, scope: Scope = {}): Promise<Replay> {
     return toReplay(await find(id, scope));
   }
 
+  /** Takes effect before the next step. Enqueued deliveries stay queued. */
   async function cancel(id: string, scope: Scope = {}): Promise<Replay> {
     const { id: uuid } = await find(id, scope);
     const row = await cancelReplay(db, uuid);
     if (row !== null) return toReplay(row);
-    throw new PosthornError("replay_over", `The replay ${id} has already ended.`);
+    throw new PosthornError("replay_finished", `The replay ${id} has already ended.`);
   }
 
   async function find(id: string, scope: Scope): Promise<ReplayRow> {
     refuseUnknown("There is no scope", scope, ["tenant"], "invalid_query");
     const uuid = parseId("rpl", String(id));
     const row = uuid === null ? null : await findReplay(db, uuid, scope.tenant ?? null);
-    if (row === null) throw replayNotFound(id);
+    if (row === null) throw notFound("replay", "rpl", id);
     return row;
   }
 
@@ -201,11 +189,10 @@ export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptio
       before: range.before,
       direction: "oldest_first",
       limit: COUNT_UP_TO,
-      endpointIds: await endpointsOf(db, range),
+      endpointIds: await endpointsAsked(db, { ...range, endpoint: range.endpointId }),
       states: range.states,
       type: range.type,
       deadReason: range.reason,
-      endedByMs: null,
     });
   }
 
@@ -230,95 +217,83 @@ interface Asked extends Omit<Range, "createdAtMs"> {
 }
 
 function readInput(input: ReplayInput): Asked {
-  const reader = new QueryReader();
-  const { createdAfter, createdBefore } = input;
-  const { notBefore, before } = reader.idRange("replays", { createdAfter, createdBefore });
-  const isAboutEvents = reader.yesOrNo("resubscribe", input.resubscribe);
-  const asked: Asked = {
-    tenant: reader.text("tenant", input.tenant),
-    endpointId: reader.id("endpoint", "ep", input.endpoint),
-    type: reader.text("type", input.type),
-    states: isAboutEvents ? null : readStates(reader, input),
-    reason: reader.oneOf("reason", input.reason, END_REASONS),
-    rate: reader.whole("rate", input.rate, 1, MAX_REPLAY_RATE) ?? DEFAULT_REPLAY_RATE,
-    requestedBy: reader.text("requestedBy", input.requestedBy, 200),
-    createdAfterMs: createdAfter?.getTime() ?? null,
-    createdBeforeMs: createdBefore?.getTime() ?? null,
-    position: notBefore,
+  const problems: InputProblem[] = [];
+  checkTogether(input, problems);
+  const { endpoint, states, resubscribe, rate, createdAfter, createdBefore, ...asked } = field.readFields(
+    "invalid_replay",
+    "There is no filter",
+    input,
+    FIELDS,
+    problems,
+  );
+  const { notBefore: position, before } = idRange({ createdAfter, createdBefore });
+  return {
+    ...asked,
+    endpointId: endpoint,
+    states: resubscribe === true ? null : [...new Set(states ?? ["dead" as const])],
+    rate: rate ?? DEFAULT_REPLAY_RATE,
+    createdAfterMs: input.createdAfter?.getTime() ?? null,
+    createdBeforeMs: input.createdBefore?.getTime() ?? null,
+    position,
     before,
   };
-  for (const field of ["states", "reason"] as const) {
-    if (isAboutEvents && input[field] !== undefined)
-      reader.refuse(
-        field,
-        `${field} says which deliveries, and resubscribe is about events without one. Leave one of them out.`,
+}
+
+function checkTogether(input: ReplayInput, problems: InputProblem[]): void {
+  const { states, reason, resubscribe } = input;
+  const refuse = (name: string, message: string) => problems.push({ pointer: `/${name}`, message });
+  for (const name of ["states", "reason"] as const) {
+    if (resubscribe === true && input[name] !== undefined)
+      refuse(
+        name,
+        `${name} selects deliveries, and resubscribe selects events without one. Use only one of them.`,
       );
   }
-  reader.finish(FIELDS, input, "invalid_replay");
-  return asked;
+  if (resubscribe !== true && reason !== undefined && Array.isArray(states) && !states.includes("dead"))
+    refuse("reason", "reason applies only to dead deliveries: add dead to states, or leave states out.");
 }
 
-function readStates(reader: QueryReader, { states, reason }: ReplayInput): readonly ReplayableState[] {
-  if (states === undefined) return ["dead"];
-  const isList = Array.isArray(states) && states.length > 0;
-  if (!isList || !states.every((state) => REPLAYABLE_STATES.includes(state))) {
-    reader.refuse(
-      "states",
-      `states is a list of ${REPLAYABLE_STATES.join(", ")}; what is pending or in flight is on its way.`,
-    );
-    return ["dead"];
-  }
-  if (reason !== undefined && !states.includes("dead"))
-    reader.refuse("reason", "reason says why a delivery is dead: add dead to states, or leave states out.");
-  return [...new Set(states)];
+const FIELDS = {
+  ...TIME_RANGE,
+  resubscribe: field.boolean,
+  tenant: field.text(),
+  endpoint: field.id("ep"),
+  type: field.text(),
+  states: field.optional<readonly ReplayableState[]>(
+    (states) =>
+      Array.isArray(states) &&
+      states.length > 0 &&
+      states.every((state) => REPLAYABLE_STATES.includes(state)),
+    `is a list of ${REPLAYABLE_STATES.join(", ")}; pending and in-flight deliveries are sent anyway.`,
+  ),
+  reason: field.oneOf(END_REASONS),
+  rate: field.integer(1, MAX_REPLAY_RATE),
+  requestedBy: field.text(200),
+};
+
+function later(a: Uuid, b: Uuid | null): Uuid {
+  return b !== null && b > a ? b : a;
 }
 
-const FIELDS = [
-  "tenant",
-  "endpoint",
-  "type",
-  "states",
-  "reason",
-  "createdAfter",
-  "createdBefore",
-  "resubscribe",
-  "rate",
-  "requestedBy",
-];
-
-function later(a: Uuid, b: Uuid): Uuid {
-  return a > b ? a : b;
-}
-
-function toReplay(row: ReplayRow): Replay {
+function toReplay({
+  endpointId,
+  createdAfterMs,
+  createdBeforeMs,
+  createdAtMs,
+  endedAtMs,
+  ...row
+}: ReplayRow): Replay {
   return {
+    ...row,
     id: formatId("rpl", row.id),
-    tenant: row.tenant,
-    endpoint: row.endpointId === null ? null : formatId("ep", row.endpointId),
-    type: row.type,
+    endpoint: endpointId === null ? null : formatId("ep", endpointId),
     states: row.states as readonly ReplayableState[] | null,
-    reason: row.reason,
-    createdAfter: toDate(row.createdAfterMs),
-    createdBefore: toDate(row.createdBeforeMs),
     resubscribe: row.states === null,
-    rate: row.rate,
-    requestedBy: row.requestedBy,
-    state: row.state,
-    total: row.total,
-    done: row.done,
-    skipped: row.skipped,
-    createdAt: new Date(row.createdAtMs),
-    endedAt: toDate(row.endedAtMs),
+    createdAfter: toDate(createdAfterMs),
+    createdBefore: toDate(createdBeforeMs),
+    createdAt: new Date(createdAtMs),
+    endedAt: toDate(endedAtMs),
   };
-}
-
-function toDate(ms: number | null): Date | null {
-  return ms === null ? null : new Date(ms);
-}
-
-function replayNotFound(id: unknown): PosthornError {
-  const shown = parseId("rpl", String(id)) === null ? "with that id" : String(id);
-  return new PosthornError("replay_not_found", `There is no replay ${shown}. List replays to see their ids.`);
 }
 
 function limitReached(tenant: string | null): PosthornError {

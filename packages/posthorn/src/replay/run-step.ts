@@ -3,11 +3,10 @@
 import type { Uuid } from "../model.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { addMissingToNextBatch } from "../storage/queries/batches/add.ts";
+import { type LockedLane, lockLanes } from "../storage/queries/lanes/lock.ts";
 import {
   type EndedDelivery,
   enqueueMissing,
-  type LockedLane,
-  lockLanes,
   type MissingDelivery,
   requeueMany,
 } from "../storage/queries/queue/requeue-many.ts";
@@ -17,7 +16,7 @@ import {
   type LockedReplay,
   lockReplay,
 } from "../storage/queries/replays/advance.ts";
-import type { SkipReason } from "../storage/queries/replays/replay-row.ts";
+import type { SkipReason } from "../storage/queries/replays/replays.ts";
 import type { PlannedDelivery, StepPlan } from "./plan-step.ts";
 
 export interface StepResult {
@@ -82,7 +81,7 @@ export interface Choice {
 export function chooseDeliveries(
   plan: StepPlan,
   allowance: number,
-  lanes: ReadonlyMap<Uuid, Pick<LockedLane, "closed">>,
+  lanes: ReadonlyMap<Uuid, Pick<LockedLane, "pausedReason">>,
 ): Choice {
   const chosen: PlannedDelivery[] = [];
   const skipped: Partial<Record<SkipReason, number>> = {};
@@ -93,9 +92,9 @@ export function chooseDeliveries(
     after = planned.after;
     const lane = lanes.get(planned.endpointId);
     // without a lane, the endpoint was deleted together with its tenant
-    const closed = lane === undefined ? "endpoint_deleted" : lane.closed;
-    if (closed === null) chosen.push(planned);
-    else skipped[closed] = (skipped[closed] ?? 0) + 1;
+    const pausedReason = lane === undefined ? "endpoint_deleted" : lane.pausedReason;
+    if (pausedReason === null) chosen.push(planned);
+    else skipped[pausedReason] = (skipped[pausedReason] ?? 0) + 1;
   }
   return { chosen, skipped, position: plan.position };
 }

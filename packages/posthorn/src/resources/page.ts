@@ -1,8 +1,16 @@
 // Pagination by the key of the last row, so that new rows never cause a row to be skipped or repeated.
 import { type IdKind, lowestUuidAt, parseId } from "@posthorn/wire";
-import { findUnknown } from "../did-you-mean.ts";
-import { type ErrorCode, type InputProblem, PosthornError } from "../errors.ts";
+import { type ErrorCode, PosthornError } from "../errors.ts";
 import type { Uuid } from "../model.ts";
+import { type Field, type Fields, integer, optional, readFields, type ValuesOf } from "./read-fields.ts";
+
+/** The same message whether it never existed, belongs to another tenant, or was deleted. */
+export function notFound(name: "event" | "delivery" | "replay", kind: IdKind, id: unknown): PosthornError {
+  const shown = parseId(kind, String(id)) === null ? `with that id; ids look like ${kind}_0198c2f0-…` : id;
+  const list = name === "delivery" ? "deliveries" : `${name}s`;
+  const code: ErrorCode = `${name}_not_found`;
+  return new PosthornError(code, `There is no ${name} ${shown}. List ${list} to see their ids.`);
+}
 
 export interface Page<T> {
   readonly data: readonly T[];
@@ -19,125 +27,83 @@ export interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-export const MAX_PAGE_LIMIT = 250;
-export const DEFAULT_PAGE_LIMIT = 50;
+export interface TimeRangeQuery extends PageQuery {
+  /** Inclusive. */
+  readonly createdAfter?: Date | undefined;
+  /** Exclusive. */
+  readonly createdBefore?: Date | undefined;
+}
+
+const MAX_PAGE_LIMIT = 250;
+const DEFAULT_PAGE_LIMIT = 50;
 
 /** The bounds that include every id. */
 export const HIGHEST_UUID: Uuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 export const LOWEST_UUID: Uuid = "00000000-0000-0000-0000-000000000000";
+/** The syntax of an id in a cursor. */
+export const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
-/** Reads a query and collects all its problems, so that one error reports them all. */
-export class QueryReader {
-  readonly #problems: InputProblem[] = [];
-
-  refuse(field: string, message: string): void {
-    this.#problems.push({ pointer: `/${field}`, message });
-  }
-
-  limit({ limit }: PageQuery): number {
-    return this.whole("limit", limit, 1, MAX_PAGE_LIMIT) ?? DEFAULT_PAGE_LIMIT;
-  }
-
-  /** Returns the key of the last row of the previous page, or null for the first page. `list` is part of the cursor. */
-  cursor(list: string, { cursor }: PageQuery): string | null {
-    if (cursor === undefined) return null;
-    const text = typeof cursor === "string" ? Buffer.from(cursor, "base64url").toString() : "";
-    if (
-      text.startsWith(`${list}:`) &&
-      text.length > list.length + 1 &&
-      // a forged cursor may contain NUL, which PostgreSQL rejects
-      !text.includes("\0") &&
-      encodeCursor(list, text.slice(list.length + 1)) === cursor
-    ) {
-      return text.slice(list.length + 1);
-    }
-    return this.refuseCursor();
-  }
-
-  /** Reads a cursor whose key must match a pattern. */
-  key(list: string, query: PageQuery, form: RegExp): string | null {
-    const cursor = this.cursor(list, query);
-    return cursor === null || form.test(cursor) ? cursor : this.refuseCursor();
-  }
-
-  id(field: string, kind: IdKind, value: string | undefined): Uuid | null {
-    if (value === undefined) return null;
-    const uuid = typeof value === "string" ? parseId(kind, value) : null;
-    if (uuid === null) this.refuse(field, `${field} is an id such as ${kind}_0198c2f0-….`);
-    return uuid;
-  }
-
-  text(field: string, value: string | undefined, maxLength = 256): string | null {
-    if (value === undefined) return null;
-    if (typeof value === "string" && value !== "" && value.length <= maxLength && !value.includes("\0"))
-      return value;
-    this.refuse(field, `${field} is text of 1 to ${maxLength} characters.`);
-    return null;
-  }
-
-  oneOf<T extends string>(field: string, value: T | undefined, allowed: readonly T[]): T | null {
-    if (value === undefined) return null;
-    if (allowed.includes(value)) return value;
-    this.refuse(field, `${field} is one of ${allowed.join(", ")}.`);
-    return null;
-  }
-
-  whole(field: string, value: number | undefined, least: number, most: number): number | null {
-    if (value === undefined) return null;
-    if (Number.isInteger(value) && value >= least && value <= most) return value;
-    this.refuse(field, `${field} is a whole number from ${least} to ${most}.`);
-    return null;
-  }
-
-  /** Default false. */
-  yesOrNo(field: string, value: boolean | undefined): boolean {
-    if (value === undefined || typeof value === "boolean") return value ?? false;
-    this.refuse(field, `${field} is true or false.`);
-    return false;
-  }
-
-  /** Ids contain their time, so a time range and a cursor are both bounds on the id. `before` is exclusive. */
-  idRange(
-    list: string,
-    query: PageQuery & { createdAfter?: Date | undefined; createdBefore?: Date | undefined },
-  ): IdRange {
-    const cursor = this.key(list, query, UUID);
-    const notBefore = this.#time("createdAfter", query.createdAfter) ?? LOWEST_UUID;
-    const before = this.#time("createdBefore", query.createdBefore) ?? HIGHEST_UUID;
-    return { notBefore, before: cursor !== null && cursor < before ? cursor : before };
-  }
-
-  /** Throws if anything was refused, or if the query has unknown fields. */
-  finish(known: readonly string[], query: object, code: ErrorCode = "invalid_query"): void {
-    findUnknown("There is no filter", query, known, this.#problems);
-    const [first] = this.#problems;
-    if (first !== undefined) throw new PosthornError(code, first.message, { problems: this.#problems });
-  }
-
-  refuseCursor(): null {
-    this.refuse(
-      "cursor",
-      "This is not a cursor of this list. Pass nextCursor of the previous page, or leave it out.",
-    );
-    return null;
-  }
-
-  #time(field: string, value: Date | undefined): Uuid | null {
-    if (value === undefined) return null;
-    const ms = value instanceof Date ? value.getTime() : Number.NaN;
-    if (Number.isNaN(ms)) {
-      this.refuse(field, `${field} is a valid date.`);
-      return null;
-    }
-    return lowestUuidAt(Math.min(Math.max(ms, 0), 2 ** 48 - 1));
-  }
+export function readFilters<Known extends Fields>(query: object, filters: Known): ValuesOf<Known> {
+  return readFields("invalid_query", "There is no filter", query, filters);
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const limit: Field<number> = (...field) => integer(1, MAX_PAGE_LIMIT)(...field) ?? DEFAULT_PAGE_LIMIT;
 
-export interface IdRange {
-  readonly notBefore: Uuid;
-  readonly before: Uuid;
+/** Reads the query of a list. The cursor is the key of the last row of the previous page, which matches `key`. */
+export function readPage<Known extends Fields>(
+  list: string,
+  query: PageQuery,
+  filters: Known,
+  key = ".+",
+): ValuesOf<Known & { limit: Field<number>; cursor: Field<string | null> }> {
+  return readFilters(query, { limit, cursor: cursorOf(list, key), ...filters });
+}
+
+function cursorOf(list: string, key: string): Field<string | null> {
+  // a forged cursor may contain NUL, which PostgreSQL rejects
+  const form = new RegExp(`^${list}:(?!.*\0)(${key})$`, "s");
+  const keyIn = (cursor: unknown): string | null => {
+    const [, found] = form.exec(Buffer.from(String(cursor), "base64url").toString()) ?? [];
+    return found !== undefined && encodeCursor(list, found) === cursor ? found : null;
+  };
+  const read = optional<string>(
+    (cursor) => keyIn(cursor) !== null,
+    "is not one of this list. Pass nextCursor of the previous page, or leave it out.",
+  );
+  return (...field) => keyIn(read(...field));
+}
+
+export const date: Field<Date | null> = optional(
+  (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+  "is a valid date.",
+);
+
+const time: Field<Uuid | null> = (...field) => {
+  const at = date(...field);
+  return at === null ? null : lowestUuidAt(Math.min(Math.max(at.getTime(), 0), 2 ** 48 - 1));
+};
+
+/** Reads the query of a list by id: the ids before the cursor. */
+export function readIdPage<Known extends Fields>(list: string, query: PageQuery, filters: Known) {
+  const { cursor, ...asked } = readPage(list, query, filters, UUID);
+  return { ...asked, before: cursor ?? HIGHEST_UUID };
+}
+
+/** Reads the query of a list by id and time. Ids contain their time, so all bounds are on the id. */
+export function readTimedPage<Known extends Fields>(list: string, query: TimeRangeQuery, filters: Known) {
+  const asked = readIdPage<Known & typeof TIME_RANGE>(list, query, { ...TIME_RANGE, ...filters });
+  const { createdAfter, createdBefore, before, ...rest } = asked as typeof asked &
+    ValuesOf<typeof TIME_RANGE>;
+  const range = idRange({ createdAfter, createdBefore });
+  return { ...rest, ...range, before: before < range.before ? before : range.before };
+}
+
+/** Filters by the time of an id. */
+export const TIME_RANGE = { createdAfter: time, createdBefore: time };
+
+/** `before` is exclusive. */
+export function idRange({ createdAfter, createdBefore }: ValuesOf<typeof TIME_RANGE>) {
+  return { notBefore: createdAfter ?? LOWEST_UUID, before: createdBefore ?? HIGHEST_UUID };
 }
 
 /**
@@ -161,4 +127,22 @@ export function toPage<Row, T>(
 
 function encodeCursor(list: string, key: string): string {
   return Buffer.from(`${list}:${key}`).toString("base64url");
+}
+
+export function toDate(ms: number | null | undefined): Date | null {
+  return ms == null ? null : new Date(ms);
+}
+
+/** A row whose times are dates: `createdMs` is `createdAt`. */
+export type Dated<Row> = {
+  readonly [Name in keyof Row as Name extends `${infer Start}Ms`
+    ? `${Start}At`
+    : Name]: Name extends `${string}Ms` ? Date | Extract<Row[Name], null> : Row[Name];
+};
+
+export function dated<Row extends object>(row: Row): Dated<Row> {
+  const fields = Object.entries(row).map(([name, value]) =>
+    name.endsWith("Ms") ? [`${name.slice(0, -2)}At`, toDate(value)] : [name, value],
+  );
+  return Object.fromEntries(fields) as Dated<Row>;
 }

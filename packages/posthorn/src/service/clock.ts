@@ -15,8 +15,11 @@ export class Clock {
     return Math.round(this.#originMs + performance.now());
   }
 
-  /** `askedAt` and `answeredAt` are monotonic times before and after reading the database's time. */
+  /**
+   * `askedAt` and `answeredAt` are monotonic times before and after reading the database's time. The clock changes only
+   * if it contradicts the reading, because a reading that took long says little about the time.
+   */
   follow(databaseMs: number, askedAt: number, answeredAt: number): void {
-    this.#originMs = databaseMs - (askedAt + answeredAt) / 2;
+    this.#originMs = Math.min(Math.max(this.#originMs, databaseMs - answeredAt), databaseMs - askedAt);
   }
 }

@@ -1,6 +1,5 @@
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../observe/log.ts";
-import type { Service } from "./service.ts";
 
 export interface LoopOptions {
   readonly name: string;
@@ -14,9 +13,10 @@ const logEveryMs = 10_000;
 
 /**
  * Runs a step repeatedly: at once when woken, otherwise after its interval. Errors are logged and the loop continues: the
- * first error of an outage at once, later ones every ten seconds, and the recovery once.
+ * first error of an outage at once, later ones every ten seconds, and the recovery once. It may be stopped twice, or before
+ * it was started.
  */
-export class Loop implements Service {
+export class Loop {
   readonly #options: LoopOptions;
   #running: Promise<void> | undefined;
   #stopped = false;
@@ -26,8 +26,8 @@ export class Loop implements Service {
   #isFailureLogged = false;
   #loggedAt = Number.NEGATIVE_INFINITY;
   #wakeSleeper: (() => void) | undefined;
-  #runs = 0;
-  #watchers: { run: number; resolve: () => void }[] = [];
+  /** Resolved after the next run. */
+  readonly #watchers: (() => void)[] = [];
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -42,7 +42,7 @@ export class Loop implements Service {
     this.#stopped = true;
     this.#wakeSleeper?.();
     await this.#running;
-    this.#releaseWatchers();
+    for (const resolve of this.#watchers.splice(0)) resolve();
   }
 
   wake(): void {
@@ -53,7 +53,7 @@ export class Loop implements Service {
   /** Resolves after a run that started later than this call. */
   async runNow(): Promise<void> {
     if (this.#stopped || this.#running === undefined) return;
-    const done = new Promise<void>((resolve) => this.#watchers.push({ run: this.#runs + 1, resolve }));
+    const done = new Promise<void>((resolve) => this.#watchers.push(resolve));
     this.wake();
     await done;
   }
@@ -61,10 +61,9 @@ export class Loop implements Service {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       this.#woken = false;
-      this.#runs += 1;
-      const run = this.#runs;
+      const watchers = this.#watchers.splice(0);
       const again = await this.#step();
-      this.#releaseWatchers(run);
+      for (const resolve of watchers) resolve();
       if (!again && !this.#woken && !this.#stopped) await this.#sleep();
     }
   }
@@ -122,11 +121,5 @@ export class Loop implements Service {
       };
     });
     this.#wakeSleeper = undefined;
-  }
-
-  #releaseWatchers(run = Number.POSITIVE_INFINITY): void {
-    const due = this.#watchers.filter((watcher) => watcher.run <= run);
-    this.#watchers = this.#watchers.filter((watcher) => watcher.run > run);
-    for (const watcher of due) watcher.resolve();
   }
 }

@@ -21,14 +21,18 @@ export class TenantShares {
     return this.#total;
   }
 
+  get free(): number {
+    return this.#capacity - this.#total;
+  }
+
   get isFull(): boolean {
-    return this.#total >= this.#capacity;
+    return this.free <= 0;
   }
 
   /** `tenant` null is the operator. */
   mayTake(tenant: string | null): boolean {
     const used = this.#used.get(tenant) ?? 0;
-    const free = this.#capacity - this.#total;
+    const { free } = this;
     return used === 0 ? free + this.#spare > 0 : free > 1 && used < TIMES_FREE * free;
   }
 

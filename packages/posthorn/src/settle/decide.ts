@@ -1,5 +1,5 @@
-// Decides what follows an attempt. Pure: the input is the row and the outcome, so every worker decides alike, and no retry
-// state is in memory.
+// Decides what follows an attempt. Pure: the input is the row and the outcome, so all workers decide the same, and no
+// retry state is in memory.
 //
 //                 claim                     2xx
 //   ┌─────────┐ ──────────► ┌───────────┐ ──────────────────────► ┌─────────┐
@@ -26,6 +26,8 @@ export function decide(
   random: () => number = Math.random,
   now: number = Date.now(),
 ): Decision {
+  const { retryPolicy } = target;
+  const ageMs = now - delivery.scheduleStartedMs;
   switch (target.destination.interpret(outcome, target.retryOn)) {
     case "delivered":
       return delivered();
@@ -34,9 +36,28 @@ export function decide(
     case "permanent":
       return dead(permanentReason(outcome));
     case "later":
-      return decideLater(delivery, outcome, target, random, now);
+      return postpone() ?? retry();
     case "transient":
-      return decideRetry(delivery, outcome, target, random, now);
+      return retry();
+  }
+
+  function retry(): Decision {
+    const failures = delivery.failures + 1;
+    const retryAfterMs = askedDelayMs(outcome, now);
+    const delayMs = nextDelayMs(retryPolicy, failures, { random, retryAfterMs, ageMs });
+    if (delayMs !== null) return retryAfter(delayMs);
+    return dead(failures >= maxAttempts(retryPolicy) ? "attempts_exhausted" : "too_old");
+  }
+
+  /**
+   * Returns null if the response counts as a failure. A receiver may postpone a delivery for a day; without a limit it
+   * could postpone it forever.
+   */
+  function postpone(): Decision | null {
+    const askedMs = askedDelayMs(outcome, now);
+    const longestMs = Math.min(retryPolicy.maxAgeMs ?? MAX_POSTPONED_MS, MAX_POSTPONED_MS);
+    if (askedMs === undefined || ageMs + askedMs > longestMs) return null;
+    return later(Math.max(askedMs, shortestLaterMs(delivery.attempts)));
   }
 }
 
@@ -58,43 +79,9 @@ export function dead(reason: DeadReason): Decision {
   return { kind: "dead", reason, disableEndpoint: reason === "gone" };
 }
 
-function decideRetry(
-  delivery: ClaimedDelivery,
-  outcome: AttemptOutcome,
-  { retryPolicy }: Pick<Target, "retryPolicy">,
-  random: () => number,
-  now: number,
-): Decision {
-  const failures = delivery.failures + 1;
-  const delayMs = nextDelayMs(retryPolicy, failures, {
-    random,
-    retryAfterMs: askedDelayMs(outcome, now),
-    ageMs: now - delivery.scheduleStartedMs,
-  });
-  if (delayMs !== null) return retryAfter(delayMs);
-  return dead(failures >= maxAttempts(retryPolicy) ? "attempts_exhausted" : "too_old");
-}
+const MAX_POSTPONED_MS = 86_400_000;
 
-/**
- * A receiver may postpone a delivery for a day; after that every response counts as a failure, or it would never end.
- */
-function decideLater(
-  delivery: ClaimedDelivery,
-  outcome: AttemptOutcome,
-  target: Pick<Target, "retryPolicy">,
-  random: () => number,
-  now: number,
-): Decision {
-  const asked = outcome.kind === "answered" ? parseRetryAfter(outcome.retryAfter, now) : undefined;
-  const patienceMs = Math.min(target.retryPolicy.maxAgeMs ?? LATER_PATIENCE_MS, LATER_PATIENCE_MS);
-  if (asked === undefined || now - delivery.scheduleStartedMs + asked > patienceMs)
-    return decideRetry(delivery, outcome, target, random, now);
-  return later(Math.max(asked, shortestLaterMs(delivery.attempts)));
-}
-
-const LATER_PATIENCE_MS = 86_400_000;
-
-/** Doubles with every attempt: nothing else slows down a receiver that answers `Retry-After: 0` for a day. */
+/** Doubles with every attempt: nothing else limits the requests to a receiver that returns `Retry-After: 0` for a day. */
 function shortestLaterMs(attempts: number): number {
   return Math.min(1_000 * 2 ** Math.min(attempts, 30), 60_000);
 }
@@ -108,5 +95,5 @@ function askedDelayMs(outcome: AttemptOutcome, now: number): number | undefined 
 function permanentReason(outcome: AttemptOutcome): DeadReason {
   if (outcome.kind === "answered") return outcome.statusCode < 400 ? "redirect" : "rejected";
   const { error } = outcome;
-  return error === "invalid_request" || error === "lease_ended" ? error : "blocked_address";
+  return error === "invalid_request" || error === "lease_expired" ? error : "blocked_address";
 }

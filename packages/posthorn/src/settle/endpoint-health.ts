@@ -1,4 +1,4 @@
-// An endpoint's health, derived from its attempts: the state of its circuit, its throttle, and whether it has to be disabled.
+// An endpoint's health, derived from its attempts: its circuit, its throttle, and whether it has to be disabled.
 // Pure; the lane's owner keeps the result in memory and writes it when it changes.
 //
 //               N failures in a row, or most attempts of the last minute failed
@@ -26,16 +26,12 @@ import type {
 import type { FailureWindow } from "./failure-window.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
+/** The options of these names, which config.ts documents. */
 export interface HealthRules {
-  /** Consecutive failures that open the circuit; 0 turns the circuit breaker off. */
   readonly circuitFailures: number;
-  /** Percentage of failed attempts in the window that opens the circuit; 0 ignores the percentage. */
   readonly circuitFailurePercent: number;
-  /** How long the circuit stays open at first; every failed probe doubles it. */
   readonly circuitPauseMs: number;
-  /** Consecutive failures after which the endpoint is disabled; 0 for never. */
   readonly disableAfterFailures: number;
-  /** Days without success after which the endpoint is disabled; 0 for never. */
   readonly disableAfterDays: number;
 }
 
@@ -69,10 +65,10 @@ export function blockedUntilMs({ probeAtMs, throttledUntilMs }: EndpointHealth):
   return Math.max(probeAtMs ?? 0, throttledUntilMs ?? 0);
 }
 
-/** What one attempt reveals about the endpoint, apart from what it means for its delivery. */
+/** The effect of one attempt on the endpoint's health, independent of its effect on the delivery. */
 export type HealthSignal =
   | { readonly kind: "success" }
-  /** Our own refusal, or a postponed delivery, reveals nothing about the endpoint. */
+  /** A request that was not sent, or a postponed delivery, reveals nothing about the endpoint. */
   | { readonly kind: "neutral" }
   /** The receiver asks for fewer requests. `askedMs` is null if it did not say for how long. */
   | { readonly kind: "throttled"; readonly askedMs: number | null; readonly error: string }
@@ -92,7 +88,7 @@ export function healthSignal(
   if (outcomeClass === "later") return { kind: "neutral" };
   if (outcome.kind === "failed") {
     // a key that is missing in this process reveals nothing about the endpoint
-    if (outcome.error === "not_signed" || outcome.error === "lease_ended") return { kind: "neutral" };
+    if (outcome.error === "not_signed" || outcome.error === "lease_expired") return { kind: "neutral" };
     return { kind: "failure", askedMs: null, error: outcome.error, isBusy: false };
   }
   const askedMs = parseRetryAfter(outcome.retryAfter, nowMs) ?? null;
@@ -164,8 +160,8 @@ function afterFailure(
     ...failing(before, signal.error, nowMs),
     consecutiveFailures: before.consecutiveFailures + 1,
   };
-  const wish = { askedMs: signal.askedMs, firstMs: FIRST_PAUSE_MS.busy };
-  const health = signal.isBusy ? throttle(counted, wish, nowMs) : counted;
+  const pause = { askedMs: signal.askedMs, firstMs: FIRST_PAUSE_MS.busy };
+  const health = signal.isBusy ? throttle(counted, pause, nowMs) : counted;
   const circuit = circuitOf(health, nowMs);
   const opens =
     circuit === "half_open" ||
@@ -212,21 +208,21 @@ function throttle(
   };
 }
 
-/** Without Retry-After. A 429 asks for fewer requests; a single 503 may be a restart behind a load balancer. */
+/** The first pause without Retry-After. A 429 asks for fewer requests; a single 503 may be a restart behind a load balancer. */
 const FIRST_PAUSE_MS = { tooMany: 1_000, busy: 100 };
 const LONGEST_OWN_PAUSE_MS = 60_000;
 /** One delivery may be postponed for a day; the endpoint as a whole is tried again within the hour. */
 export const MAX_THROTTLE_MS = 3_600_000;
 
-/** Called after every attempt that was not a success. */
+/** Returns why the endpoint has to be disabled, or null. Called after every failure and throttle. */
 export function disableCause(health: EndpointHealth, nowMs: number, rules: HealthRules): DisableCause | null {
   const { consecutiveFailures, throttles, failingSinceMs } = health;
   if (rules.disableAfterFailures > 0 && consecutiveFailures >= rules.disableAfterFailures) return "failures";
   if (rules.disableAfterDays === 0 || failingSinceMs === null) return null;
   const isLong = nowMs - failingSinceMs >= rules.disableAfterDays * DAY_MS;
-  return isLong && consecutiveFailures + throttles >= LEAST_TRIES_OVER_DAYS ? "no_success" : null;
+  return isLong && consecutiveFailures + throttles >= MIN_ATTEMPTS_OVER_DAYS ? "no_success" : null;
 }
 
 const DAY_MS = 86_400_000;
-/** Two failed events a week are not a week of failures. */
-const LEAST_TRIES_OVER_DAYS = 10;
+/** Fewer attempts in days reveal too little: two failed events a week are not a week of failures. */
+const MIN_ATTEMPTS_OVER_DAYS = 10;

@@ -2,8 +2,8 @@
 // memory only: a new owner starts with an empty window.
 
 const HALF_MS = 30_000;
-/** With fewer attempts the percentage means nothing. */
-const LEAST_ATTEMPTS = 20;
+/** With fewer attempts the percentage is not significant. */
+const MIN_ATTEMPTS = 20;
 
 export class FailureWindow {
   #startedAtMs = 0;
@@ -20,7 +20,7 @@ export class FailureWindow {
   failedPercent(nowMs: number): number {
     this.#advance(nowMs);
     const attempts = this.#current.attempts + this.#previous.attempts;
-    if (attempts < LEAST_ATTEMPTS) return 0;
+    if (attempts < MIN_ATTEMPTS) return 0;
     return ((this.#current.failures + this.#previous.failures) / attempts) * 100;
   }
 

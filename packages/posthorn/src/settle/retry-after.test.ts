@@ -30,7 +30,7 @@ describe("parseRetryAfter", () => {
     expect(parseRetryAfter(value, NOW)).toBeUndefined();
   });
 
-  it("ignores a header that is not there", () => {
+  it("ignores a missing header", () => {
     expect(parseRetryAfter(null, NOW)).toBeUndefined();
   });
 });

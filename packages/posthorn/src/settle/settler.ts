@@ -7,87 +7,79 @@ import { Loop } from "../service/loop.ts";
 import { type Database, isConflict, isUnavailable } from "../storage/database.ts";
 import { settle } from "../storage/queries/queue/settle.ts";
 
-export interface SettlerOptions {
+/** A finished attempt, with whatever its worker needs once it is settled. */
+export interface FinishedAttempt {
+  readonly settlement: Settlement;
+  readonly workerId: number;
+}
+
+/** The settlements are durable, except the refused ones: another worker owns these deliveries. */
+export type OnSettled<Finished> = (batch: readonly Finished[], refusedIds: ReadonlySet<Uuid>) => void;
+
+export interface SettlerOptions<Finished extends FinishedAttempt> {
   readonly db: Database;
   readonly logger: Logger;
   readonly observer: Observer;
-}
-
-interface Waiting {
-  readonly settlement: Settlement;
-  readonly workerId: number;
-  readonly done: (accepted: boolean) => void;
+  readonly onSettled: OnSettled<Finished>;
 }
 
 const largestBatch = 500;
-/** How long a settlement waits for others if there are few: half the statements, for a few milliseconds. */
+/** How long a settlement waits for others if there are few. This halves the number of statements. */
 const lingerMs = 3;
-const enough = 100;
+/** From this many waiting settlements on, a batch is written at once. */
+const minBatch = 100;
 
-export class Settler {
-  readonly #options: SettlerOptions;
-  readonly #waiting: Waiting[] = [];
-  readonly #loop: Loop;
+export class Settler<Finished extends FinishedAttempt> extends Loop {
+  readonly #options: SettlerOptions<Finished>;
+  readonly #waiting: Finished[] = [];
   #batchLimit = largestBatch;
   #linger: NodeJS.Timeout | undefined;
 
-  constructor(options: SettlerOptions) {
+  constructor(options: SettlerOptions<Finished>) {
+    const { logger } = options;
+    super({ name: "settling", intervalMs: 60_000, logger, step: () => this.#write() });
     this.#options = options;
-    this.#loop = new Loop({
-      name: "settling",
-      intervalMs: 60_000,
-      logger: options.logger,
-      step: () => this.#write(),
-    });
   }
 
-  start(): Promise<void> {
-    return this.#loop.start();
-  }
-
-  /** Drops what is still waiting: it is recorded with the outcome `unknown` when the worker is reaped. */
-  stop(): Promise<void> {
+  /** Drops settlements that are still waiting: their attempts are recorded with the error `unknown` when the worker is reaped. */
+  override stop(): Promise<void> {
     clearTimeout(this.#linger);
-    return this.#loop.stop();
+    return super.stop();
   }
 
   get backlog(): number {
     return this.#waiting.length;
   }
 
-  /** Calls `done` when the settlement is durable, or refused because another worker owns the delivery. */
-  add(settlement: Settlement, workerId: number, done: (accepted: boolean) => void): void {
-    this.#waiting.push({ settlement, workerId, done });
-    if (this.#waiting.length >= enough) this.#loop.wake();
+  add(finished: Finished): void {
+    this.#waiting.push(finished);
+    if (this.#waiting.length >= minBatch) this.wake();
     else this.#writeSoon();
   }
 
   #writeSoon(): void {
     this.#linger ??= setTimeout(() => {
       this.#linger = undefined;
-      this.#loop.wake();
+      this.wake();
     }, lingerMs);
   }
 
   async #write(): Promise<boolean> {
     const batch = this.#nextBatch();
     if (batch.length === 0) return false;
-    const { workerId } = batch[0] as Waiting;
-    const accepted = await this.#settle(
+    const { workerId } = batch[0] as Finished;
+    const refused = await this.#settle(
       workerId,
       batch.map((entry) => entry.settlement),
     );
-    if (accepted !== null) {
-      for (const { settlement, done } of this.#waiting.splice(0, batch.length))
-        done(accepted.has(settlement.delivery.id));
-    }
-    if (this.#waiting.length >= enough) return true;
+    if (refused !== null) this.#options.onSettled(this.#waiting.splice(0, batch.length), refused);
+    if (this.#waiting.length >= minBatch) return true;
     if (this.#waiting.length > 0) this.#writeSoon();
     return false;
   }
 
   /** One worker id per statement: a settlement under the id of a reaped worker is refused. */
-  #nextBatch(): readonly Waiting[] {
+  #nextBatch(): readonly Finished[] {
     const workerId = this.#waiting[0]?.workerId;
     let size = 0;
     while (
@@ -99,14 +91,14 @@ export class Settler {
     return this.#waiting.slice(0, size);
   }
 
-  /** Returns null if the database rejected the batch's content; from then on settlements are written one by one. */
+  /** Returns the refused ids, or null if the database rejected the batch's content: it is then written one by one. */
   async #settle(workerId: number, settlements: readonly Settlement[]): Promise<ReadonlySet<Uuid> | null> {
     try {
       const startedAt = performance.now();
-      const accepted = await settle(this.#options.db, workerId, settlements);
+      const refused = await settle(this.#options.db, workerId, settlements);
       this.#options.observer.metrics.statementTook("settle", performance.now() - startedAt);
       this.#batchLimit = Math.min(largestBatch, this.#batchLimit * 2);
-      return accepted;
+      return refused;
     } catch (error) {
       if (isUnavailable(error) || isConflict(error)) throw error;
       this.#options.logger.error("a settlement was refused", {
@@ -114,7 +106,7 @@ export class Settler {
         deliveries: settlements.length,
       });
       this.#batchLimit = 1;
-      return settlements.length > 1 ? null : new Set();
+      return settlements.length > 1 ? null : new Set(settlements.map(({ delivery }) => delivery.id));
     }
   }
 }

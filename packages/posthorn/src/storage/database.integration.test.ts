@@ -1,17 +1,15 @@
 // Transactions of a frozen or disconnected process: the server must not keep their locks.
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { createDatabase, createPool } from "../../../../tests/support/database/postgres.ts";
 import { Database, isUnavailable } from "./database.ts";
 import { statement } from "./sql.ts";
 
 const readPatience = statement(
   "read patience",
-  "select current_setting('idle_in_transaction_session_timeout') as patience",
-);
+)`select current_setting('idle_in_transaction_session_timeout') as patience`;
 const losePatience = statement(
   "lose patience",
-  "select set_config('idle_in_transaction_session_timeout', '20ms', true), pg_backend_pid() as pid",
-);
+)`select set_config('idle_in_transaction_session_timeout', '20ms', true), pg_backend_pid() as pid`;
 
 async function openDatabase() {
   const { connectionString, drop } = await createDatabase();
@@ -39,14 +37,14 @@ test("a client whose idle transaction was ended gets an outage error, changed no
     (await pool.query("select from pg_stat_activity where pid = $1", [pid])).rows.length;
   const outcome = await db
     .transaction(async (tx) => {
-      await tx.query(statement("add thing", "insert into things values (1)"));
+      await tx.query(statement("add thing")`insert into things values (1)`);
       const [row] = await tx.query<{ pid: number }>(losePatience);
       await expect.poll(() => backends((row as { pid: number }).pid)).toBe(0);
     })
     .catch((error: unknown) => error);
   expect(isUnavailable(outcome)).toBe(true);
   expect((await pool.query("select from things")).rows).toHaveLength(0);
-  expect(await db.query(statement("ask", "select 1 as one"))).toEqual([{ one: 1 }]);
+  expect(await db.query(statement("ask")`select 1 as one`)).toEqual([{ one: 1 }]);
 });
 
 test("the server's error for an ended idle transaction counts as an outage", () => {

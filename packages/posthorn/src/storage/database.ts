@@ -1,9 +1,13 @@
-// Sends statements to PostgreSQL in the configured schema and classifies failures. Keeps no session state on pooled
+// Sends statements to PostgreSQL in the configured schema. Keeps no session state on pooled
 // connections, so that it works behind pgbouncer in transaction mode.
 import pg from "pg";
 import { PosthornError } from "../errors.ts";
+import { executePrepared } from "./bind-message.ts";
+import { isConflict, isUnavailable } from "./database-errors.ts";
 import { rowTypes } from "./row-types.ts";
-import { inSchema, isSchemaName, type Statement } from "./sql.ts";
+import { durableCommit, inSchema, isSchemaName, type Statement } from "./sql.ts";
+
+export { isConflict, isDuplicate, isLockTimeout, isSchemaMissing, isUnavailable } from "./database-errors.ts";
 
 /** Runs statements: the pool, or a transaction on one of its connections. */
 export interface Queryable {
@@ -17,7 +21,7 @@ export interface DatabaseOptions {
   /** Size of a pool created from a connection string. */
   readonly maxConnections?: number;
   /** Called for every failed statement. */
-  readonly onError?: (kind: "unavailable" | "conflict" | "refused") => void;
+  readonly onError?: (kind: "unavailable" | "conflict" | "rejected") => void;
 }
 
 export class Database implements Queryable {
@@ -91,7 +95,7 @@ export class Database implements Queryable {
     // a connection taken from the pool has no listener of the pool
     client.on("error", this.#swallowPoolError);
     try {
-      await client.query(withTimeout(beginWithIdleTimeout));
+      await client.query(withTimeout(begin));
       const result = await work(client);
       await client.query(withTimeout("commit"));
       return result;
@@ -110,7 +114,7 @@ export class Database implements Queryable {
 
   /**
    * Opens a connection outside the pool for what must not queue behind other statements: the lease, the liveness lock,
-   * LISTEN. `isDirect` is false behind a pooler, where there is no session that could hold a lock or listen.
+   * LISTEN, and the write loop. `isDirect` is false behind a pooler, where there is no session that could hold a lock or listen.
    */
   async connect(): Promise<DirectConnection> {
     const options = (this.#pool as unknown as { options: pg.ClientConfig }).options;
@@ -130,6 +134,7 @@ export class Database implements Queryable {
       throw error;
     });
     this.#preparesStatements = isDirect;
+    const prepared = new Set<string>();
     return {
       isDirect,
       lost,
@@ -143,6 +148,21 @@ export class Database implements Queryable {
             types: rowTypes,
           } as pg.QueryConfig)
         ).rows;
+      },
+      execute: async (statement, values) => {
+        this.#statementsSent += 1;
+        const name = this.#preparedName(statement);
+        if (!prepared.has(name)) {
+          await client.query("set plan_cache_mode = force_generic_plan");
+          await client.query(`prepare "${name}" as ${this.text(statement)}`);
+          prepared.add(name);
+        }
+        try {
+          return await executePrepared(client, name, values);
+        } catch (error) {
+          this.#noteError(error);
+          throw error;
+        }
       },
       onNotification: (listener) =>
         client.on("notification", ({ channel, payload }) => listener(channel, payload ?? "")),
@@ -167,7 +187,7 @@ export class Database implements Queryable {
   #noteError(error: unknown): void {
     // a PosthornError thrown in a transaction is not a database error
     if (error instanceof PosthornError) return;
-    this.#onError?.(isUnavailable(error) ? "unavailable" : isConflict(error) ? "conflict" : "refused");
+    this.#onError?.(isUnavailable(error) ? "unavailable" : isConflict(error) ? "conflict" : "rejected");
   }
 
   /** Whether the application has ended its pool. */
@@ -184,6 +204,10 @@ export class Database implements Queryable {
     }
   }
 
+  #preparedName(statement: Statement): string {
+    return `posthorn ${this.schema} ${statement.name}`;
+  }
+
   #queryConfig(statement: Statement, values: readonly unknown[]): pg.QueryConfig {
     this.#statementsSent += 1;
     const config = {
@@ -193,7 +217,7 @@ export class Database implements Queryable {
       query_timeout: statement.hasNoTimeout ? undefined : statementTimeoutMs,
     };
     return (this.#preparesStatements && !statement.replansEachTime
-      ? { ...config, name: `posthorn ${this.schema} ${statement.name}` }
+      ? { ...config, name: this.#preparedName(statement) }
       : config) as unknown as pg.QueryConfig;
   }
 }
@@ -205,10 +229,10 @@ export class Database implements Queryable {
 const statementTimeoutMs = 5_000;
 
 /**
- * A frozen or disconnected process would keep its locks until TCP gives up, after hours. Sent with `begin` in one round
- * trip, for this transaction only.
+ * A frozen or disconnected process would keep its locks until TCP gives up, after hours. The settings are sent in one
+ * round trip with `begin`, for this transaction only.
  */
-const beginWithIdleTimeout = "begin; set local idle_in_transaction_session_timeout = '10s'";
+const begin = `begin; set local idle_in_transaction_session_timeout = '10s'; select ${durableCommit}`;
 
 const withTimeout = (text: string): pg.QueryConfig =>
   ({ text, query_timeout: statementTimeoutMs }) as pg.QueryConfig;
@@ -233,43 +257,11 @@ export interface DirectConnection extends Queryable {
   readonly isDirect: boolean;
   /** Resolves when the connection is lost. */
   readonly lost: Promise<Error>;
+  /**
+   * Runs a statement that returns one row, prepared with a generic plan, and returns the columns as text. The values are
+   * in PostgreSQL's binary format. Only for a direct connection.
+   */
+  execute(statement: Statement, values: readonly Buffer[]): Promise<readonly (string | null)[]>;
   onNotification(listener: (channel: string, payload: string) => void): void;
   close(): Promise<void>;
 }
-
-/** Whether the database was unreachable, read-only, full or overloaded. */
-export function isUnavailable(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: string; message?: string };
-  if (code !== undefined && unavailableCodes.test(code)) return true;
-  return message !== undefined && unavailableMessages.test(message);
-}
-
-/** Whether two transactions conflicted; the statement may be retried. */
-export function isConflict(error: unknown): boolean {
-  const { code } = error as { code?: string };
-  return code === "40001" || code === "40P01" || isLockTimeout(error);
-}
-
-/** Whether waiting for a lock timed out. */
-export function isLockTimeout(error: unknown): boolean {
-  return (error as { code?: string }).code === "55P03";
-}
-
-/** Whether the schema, or a table or function in it, does not exist. */
-export function isSchemaMissing(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: string };
-  return code === "3F000" || code === "42P01" || code === "42883";
-}
-
-/** Whether a unique constraint was violated. */
-export function isDuplicate(error: unknown): boolean {
-  return (error as { code?: string }).code === "23505";
-}
-
-// 08 connection, 25006 read-only, 25P03 idle in transaction, 53 resources (disk full, too many connections), 57P0x
-// shutdown and restart, 58 system, XX000 "cannot … during recovery"; then codes of the operating system, the driver and
-// this file.
-const unavailableCodes =
-  /^(08...|25006|25P03|53...|57014|57P0[1-5]|58...|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|database_unavailable)$/;
-const unavailableMessages =
-  /Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable|after calling end on the pool|connection is closed|server closed the connection|the database system is (starting up|shutting down|in recovery)/i;

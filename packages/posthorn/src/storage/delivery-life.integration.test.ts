@@ -1,162 +1,543 @@
-// A model of deliveries beside the real tables: random publishes, claims, settlements, crashes, reaping and manual
-// retries. After every step the database must equal the model and keep its invariants. A failure prints its seed:
+// Random publishes, claims, settlements, crashes, reaping and manual retries against the real statements. After every
+// step the tables must keep their invariants and agree with what the workers remember. A failure prints its seed:
 // POSTHORN_SEED=<seed> repeats it, with POSTHORN_SHRINK=1 until it is small.
-import { uuidv7 } from "@posthorn/wire";
+import { hash, randomUUID } from "node:crypto";
+import { parseId, uuidv7 } from "@posthorn/wire";
 import fc from "fast-check";
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { bringToAnEnd, newEvent, toSettlement } from "../../../../tests/support/delivery-life/actions.ts";
-import { createWorld, type Worker, type World } from "../../../../tests/support/delivery-life/model.ts";
-import { steps } from "../../../../tests/support/delivery-life/steps.ts";
-import { eventually } from "../../../../tests/support/eventually.ts";
+import { beforeAll, expect, test } from "vitest";
+import {
+  addEndpoint,
+  addWorker,
+  type End,
+  endpointSettings,
+  leaseMs,
+  minute,
+  newEvent,
+  openQueue,
+  retryDelays,
+  startAnew,
+  tenant,
+  toSettlement,
+} from "../../../../tests/support/database/queue-world.ts";
 import { isQuick } from "../../../../tests/support/matrix.ts";
-import { createMigratedDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
-import type { ClaimedDelivery, Uuid } from "../model.ts";
-import { retryAfter } from "../settle/decide.ts";
-import { Database, type Queryable } from "./database.ts";
-import { migrate } from "./migrate.ts";
+import type { AttemptTrigger, ClaimedDelivery, Event, Uuid } from "../model.ts";
+import type { DirectConnection } from "./database.ts";
+import { lockEndpoint } from "./queries/endpoints/read.ts";
 import { syncLanes } from "./queries/endpoints/sync-lanes.ts";
-import { claim, ingest, type QueuedDelivery } from "./queries/events/ingest.ts";
-import { acquireLanes } from "./queries/lanes/acquire.ts";
+import { updateEndpoint } from "./queries/endpoints/write.ts";
+import { claim, type IngestBatch, type IngestResult, ingest } from "./queries/events/ingest.ts";
+import { publishStatement } from "./queries/events/publish-in-transaction.ts";
+import { isPlain, write, writtenPlain } from "./queries/events/write.ts";
+import { claimLanes } from "./queries/lanes/claim.ts";
+import { releaseLanes } from "./queries/lanes/release.ts";
+import { waitingEvents } from "./queries/outbox.ts";
+import { cancelQueued } from "./queries/queue/cancel.ts";
 import { fetch } from "./queries/queue/fetch.ts";
-import { recoverClaimed } from "./queries/queue/recover.ts";
-import { settle } from "./queries/queue/settle.ts";
-import { installTestClock } from "./queries/test-clock.ts";
-import { reap } from "./queries/workers/reap.ts";
+import { releaseDeliveries } from "./queries/queue/release.ts";
+import { requeueDelivery } from "./queries/queue/requeue.ts";
+import { isFirstSuccess, settle } from "./queries/queue/settle.ts";
+import { incrementRoutingVersion, lockTenant } from "./queries/tenants.ts";
+import { advanceTestClock } from "./queries/test-clock.ts";
+import { reap, suspectWorkers } from "./queries/workers/reap.ts";
+import { renewWorker } from "./queries/workers/register.ts";
 
-let database: TestDatabase;
-let pool: pg.Pool;
-let db: Database;
-
+const queue = openQueue();
+let connection: DirectConnection;
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  // durability is not tested here
-  pool = createPool(database.connectionString, { max: 8, options: "-c synchronous_commit=off" });
-  db = new Database({ database: pool, schema: "posthorn" });
-  await migrate(db);
-  await installTestClock(db);
+  connection = await queue.db.connect();
+  return () => connection.close();
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+
+/** Each as often as it is listed: workers mostly send. */
+const kinds = [
+  ...["publish", "publish", "publish", "publish", "publish", "publish", "relay", "relay"],
+  ...["publish in transaction", "publish in transaction", "claim", "claim", "claim", "release"],
+  ...["fetch", "fetch", "fetch", "fetch", "fetch", "release deliveries", "settle late"],
+  ...["settle", "settle", "settle", "settle", "settle", "settle", "renew", "renew", "stall", "stall"],
+  ...["start", "start", "start", "advance", "advance", "retry", "retry", "pause", "discard"],
+] as const;
+
+const anyStep = fc
+  .record({
+    kind: fc.constantFrom(...kinds),
+    slot: fc.nat(2),
+    count: fc.integer({ min: 1, max: 4 }),
+    choice: fc.nat(1_000),
+    /** Which of the three endpoints an event is for. */
+    mask: fc.integer({ min: 1, max: 7 }),
+    key: fc.nat(20).map((n) => (n < 4 ? `key ${n}` : null)),
+    ends: fc.array(fc.constantFrom<End>("delivered", "retry", "long retry", "dead"), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+    hasCapacity: mostly(),
+    delivers: mostly(),
+    isFresh: mostly(),
+  })
+  .map((step) => ({ ...step, [fc.toStringMethod]: () => `${step.kind} by ${step.slot}` }));
+type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
+
+function mostly(): fc.Arbitrary<boolean> {
+  return fc.integer({ min: 0, max: 9 }).map((n) => n > 1);
+}
 
 test("any sequence of steps keeps deliveries in valid states and loses none", async () => {
   const seed = process.env.POSTHORN_SEED;
   await fc.assert(
-    fc.asyncProperty(fc.commands(steps, { maxCommands: 150, size: "max" }), async (commands) => {
-      const world = await createWorld(db, pool);
-      await fc.asyncModelRun(async () => world, commands);
-      await bringToAnEnd(world.model, world.real);
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 150, size: "max" }), async (steps) => {
+      const life = await createLife();
+      for (const step of steps) await life.take(step);
+      await life.bringToAnEnd();
     }),
     {
-      numRuns: Number(process.env.POSTHORN_RUNS ?? (isQuick ? 6 : 60)),
+      numRuns: Number(process.env.POSTHORN_RUNS ?? (isQuick ? 6 : 30)),
+      interruptAfterTimeLimit: 60_000, // fewer runs on a busy machine
       endOnFailure: process.env.POSTHORN_SHRINK === undefined,
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     },
   );
 }, 120_000);
 
-test("a lane that gets its first delivery while its owner is reaped becomes ready", async () => {
-  const { model, real } = await createWorld(db, pool);
-  const [dead, other] = model.processes as [Worker, Worker];
-  const id = await ingestOne(db, real, dead, claim.ifGained);
-  await settle(db, dead.id, [toSettlement(await claimedById(dead, id), "delivered")]);
-  const burial = await db.transaction(async (tx) => {
-    await ingestOne(tx, real, other, claim.none);
-    const burying = reap(db, { id: dead.id, leaseExpiresMs: null });
-    await untilSomebodyWaits();
-    return { burying };
-  });
-  expect(await burial.burying).toMatchObject({ deliveries: 0, lanes: 1 });
-  expect(await acquireLanes(db, other.id, 10)).toEqual([{ endpointId: real.endpoints[0], hasParked: false }]);
-});
+type State = "pending" | "in_flight" | "failed" | "success" | "dead";
 
-test("a worker that is being reaped cannot write", async () => {
-  const { model, real } = await createWorld(db, pool);
-  const [dead] = model.processes as [Worker];
-  const id = await ingestOne(db, real, dead, claim.ifGained);
-  const delivery = await claimedById(dead, id);
-  // a lock on its lane suspends the reaping after the deliveries were released
-  const late = await db.transaction(async (tx) => {
-    await syncLanes(tx, real.endpoints);
-    const burying = reap(db, { id: dead.id, leaseExpiresMs: null });
-    await untilSomebodyWaits(1);
-    const settling = settle(db, dead.id, [toSettlement(delivery, "delivered")]);
-    await untilSomebodyWaits(2);
-    const ingesting = ingestOne(db, real, dead, claim.mine);
-    await untilSomebodyWaits(3);
-    return { burying, settling, ingesting };
-  });
-  expect(await late.burying).toMatchObject({ deliveries: 1 });
-  expect(await late.settling).toEqual(new Set());
-  expect(await late.ingesting).toBe("not written");
-  const { rows } = await pool.query("select id, claimed_by, attempts, failures from posthorn.queue");
-  expect(rows).toEqual([{ id, claimed_by: null, attempts: 1, failures: 0 }]);
-});
-
-test("a settlement that is repeated after a lost reply does not affect the next attempt", async () => {
-  const { model, real } = await createWorld(db, pool);
-  const [worker] = model.processes as [Worker];
-  const id = await ingestOne(db, real, worker, claim.ifGained);
-  const failed = { ...toSettlement(await claimedById(worker, id), "retry"), decision: retryAfter(0) };
-  expect(await settle(db, worker.id, [failed])).toEqual(new Set([id]));
-  const turn = { endpointId: real.endpoints[0] as Uuid, room: 5 };
-  expect((await fetch(db, worker.id, [turn])).deliveries).toHaveLength(1);
-  expect(await settle(db, worker.id, [failed])).toEqual(new Set());
-  const { rows } = await pool.query("select claimed_by, attempts, failures from posthorn.queue");
-  expect(rows).toEqual([{ claimed_by: worker.id, attempts: 1, failures: 1 }]);
-});
-
-test("a worker is not reaped while it is writing", async () => {
-  const { model, real } = await createWorld(db, pool);
-  const [busy] = model.processes as [Worker];
-  await db.transaction(async (tx) => {
-    await ingestOne(tx, real, busy, claim.ifGained);
-    expect(await reap(db, { id: busy.id, leaseExpiresMs: null })).toBeNull();
-  });
-  expect(await fetch(db, busy.id, [{ endpointId: real.endpoints[0] as Uuid, room: 5 }])).toMatchObject({
-    deliveries: [],
-  });
-  expect(await recoverClaimed(db, busy.id, [])).toHaveLength(1);
-});
-
-/** One event for the first endpoint. */
-async function ingestOne(
-  on: Queryable,
-  real: World,
-  worker: Worker,
-  how: QueuedDelivery["claim"],
-): Promise<Uuid> {
-  const event = newEvent();
-  const endpointId = real.endpoints[0] as Uuid;
-  const id = uuidv7();
-  const { written } = await ingest(on, {
-    workerId: worker.id,
-    delivers: true,
-    routes: new Map(),
-    events: [event],
-    keys: [],
-    outbox: [],
-    deliveries: [{ id, eventId: event.id, endpointId, claim: how, isOrdered: false }],
-    collected: [],
-    foreignLanes: how === claim.mine ? [] : [endpointId],
-  });
-  return written ? id : "not written";
+interface Delivery {
+  /** How each attempt ended, by whom, and why it was made. */
+  readonly attempts: string[];
+  /** Why the next attempt is made. */
+  trigger: AttemptTrigger;
+  failures: number;
+  /** The database's time at the start of the step that set it. */
+  dueMs: number;
+  /** `dueMs` at the last check, and how long the step that set it took. */
+  checked?: { readonly dueMs: number; readonly tookMs: number };
 }
 
-async function claimedById(worker: Worker, id: Uuid): Promise<ClaimedDelivery> {
-  const claimed = await recoverClaimed(db, worker.id, []);
-  return claimed.find((delivery) => delivery.id === id) as ClaimedDelivery;
+/** The memory of one process. It does not know that it was reaped. */
+interface Worker {
+  readonly id: number;
+  isAlive: boolean;
+  readonly lanes: Set<Uuid>;
+  readonly held: Map<Uuid, ClaimedDelivery>;
 }
 
-async function untilSomebodyWaits(count = 1): Promise<void> {
-  await eventually("the statements wait for a lock", async () => {
-    const { rows } = await pool.query(
-      `select count(*)::integer as waiting
-       from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock'`,
+async function createLife() {
+  const { db, pool } = queue;
+  await startAnew(queue);
+  const endpoints = [await addEndpoint(db), await addEndpoint(db), await addEndpoint(db)];
+  const workers: Worker[] = [];
+  const slots: Worker[] = [];
+  const deliveries = new Map<Uuid, Delivery>();
+  const events = new Set<Uuid>();
+  const keys = new Map<string, Uuid>();
+  const paused = new Set<Uuid>();
+  /** As of the end of the last step. */
+  let before = {} as Snapshot;
+  /** The database's time at the start of the step, with what the step has advanced it by. */
+  let nowMs = 0;
+  for (const slot of [0, 1, 2]) await start(slot);
+  before = await snapshot();
+  nowMs = before.atMs;
+
+  async function start(slot: number): Promise<Worker> {
+    const worker = { id: await addWorker(db), isAlive: true, lanes: new Set<Uuid>(), held: new Map() };
+    workers.push(worker);
+    slots[slot] = worker;
+    return worker;
+  }
+
+  async function advance(ms: number): Promise<void> {
+    await advanceTestClock(db, ms);
+    nowMs += ms;
+  }
+
+  /** Plans by what the process remembers, like the fan-out; the statement decides. */
+  async function ingestAs(
+    worker: Worker,
+    batch: readonly Event[],
+    { mask, key, hasCapacity, delivers, isFresh }: Step,
+    { fromOutbox = false, isRefused = false } = {},
+  ): Promise<boolean> {
+    const plan = batch.flatMap((event) =>
+      endpoints
+        .filter((_, index) => (mask >> index) % 2 === 1)
+        .map((endpointId) => {
+          const wanted = worker.lanes.has(endpointId) ? claim.mine : delivers ? claim.ifGained : claim.none;
+          const how = hasCapacity && !paused.has(endpointId) ? wanted : claim.none;
+          return { id: uuidv7(), event, eventId: event.id, endpointId, claim: how, isOrdered: false };
+        }),
     );
-    return rows[0].waiting >= count;
-  });
+    const foreignLanes = endpoints.filter(
+      (id) => !worker.lanes.has(id) && plan.some(({ endpointId }) => endpointId === id),
+    );
+    const ids = batch.map(({ id }) => id);
+    const result = await store({
+      workerId: worker.id,
+      delivers,
+      routes: new Map([[tenant, before.routingVersion - (isFresh ? 0 : 1)]]),
+      events: fromOutbox ? [] : batch,
+      keys: key === null ? [] : ids.map((eventId) => ({ tenant, key, eventId, digest })),
+      outbox: fromOutbox ? batch : [],
+      deliveries: plan,
+      collected: [],
+      foreignLanes,
+      peerLanes: new Map(),
+    });
+    expect(result.written).toBe(isFresh && worker.isAlive);
+    expect(result.staleTenants).toEqual(isFresh ? [] : [tenant]);
+    if (!result.written) return false;
+    expect(new Set(result.refusedEventIds)).toEqual(new Set(isRefused ? ids : []));
+    for (const { id, owner, readyIn } of before.lanes.filter((lane) => foreignLanes.includes(lane.id))) {
+      const isWanted = plan.some((row) => row.endpointId === id && row.claim === claim.ifGained);
+      const isGained = owner === null && readyIn === null && !paused.has(id) && isWanted;
+      expect(result.gainedLanes.has(id)).toBe(isGained);
+      expect(result.otherOwners.get(id) ?? null).toBe(owner);
+      expect(result.readyLanes.includes(id)).toBe(owner === null && !isGained);
+      if (isGained) worker.lanes.add(id);
+    }
+    if (isRefused) return true;
+    for (const row of plan) {
+      deliveries.set(row.id, { attempts: [], trigger: "event", failures: 0, dueMs: nowMs });
+      const isClaimed =
+        row.claim === claim.mine || (row.claim === claim.ifGained && worker.lanes.has(row.endpointId));
+      if (isClaimed)
+        hold(worker, { ...row, attempts: 0, failures: 0, scheduleStartedMs: 0, trigger: "event" });
+    }
+    return true;
+  }
+
+  /** Like the write loop: the common case has a statement of its own. */
+  async function store(batch: IngestBatch): Promise<IngestResult> {
+    const isWritten = isPlain(batch) && (await write(connection, batch.workerId, batch, [])).areEventsWritten;
+    return isWritten ? writtenPlain : await ingest(db, batch);
+  }
+
+  function hold(worker: Worker, claimed: ClaimedDelivery): void {
+    const { attempts, failures, trigger } = deliveries.get(claimed.id) as Delivery;
+    expect(claimed).toMatchObject({ attempts: attempts.length, failures, trigger });
+    worker.held.set(claimed.id, claimed);
+  }
+
+  async function settleAs(worker: Worker, ends: readonly End[]): Promise<void> {
+    const held = [...worker.held.values()].slice(0, ends.length);
+    const settlements = held.map((delivery, index) => toSettlement(delivery, ends[index] as End));
+    const refused = settlements.every(isFirstSuccess)
+      ? (await write(connection, worker.id, null, settlements)).refusedIds
+      : await settle(db, worker.id, settlements);
+    expect(refused).toEqual(new Set(worker.isAlive ? [] : held.map(({ id }) => id)));
+    for (const [index, { id, trigger }] of held.entries()) {
+      worker.held.delete(id);
+      if (!worker.isAlive) continue;
+      const delivery = deliveries.get(id) as Delivery;
+      delivery.attempts.push(`answered ${worker.id} ${trigger}`);
+      const end = ends[index] as End;
+      if (end === "delivered" || end === "dead") continue;
+      const dueMs = nowMs + retryDelays[end];
+      Object.assign(delivery, { failures: delivery.failures + 1, trigger: "retry", dueMs });
+    }
+  }
+
+  async function releaseAs(worker: Worker, count: number): Promise<void> {
+    const ids = [...worker.held.keys()].slice(0, count);
+    await releaseDeliveries(db, worker.id, ids);
+    for (const id of ids) worker.held.delete(id);
+  }
+
+  async function reapExpired(): Promise<void> {
+    const expired = (await suspectWorkers(db, 0, "posthorn", 0)).filter(({ leaseEnded }) => leaseEnded);
+    for (const suspect of expired) {
+      const worker = workers.find(({ id }) => id === suspect.id) as Worker;
+      expect(await reap(db, suspect)).toEqual({
+        workerId: suspect.id,
+        deliveries: worker.held.size,
+        lanes: worker.lanes.size,
+      });
+      worker.isAlive = false;
+      for (const { id, trigger } of worker.held.values()) {
+        // it may have been sent: recorded, and not counted as a failure
+        const delivery = deliveries.get(id) as Delivery;
+        delivery.attempts.push(`unknown ${worker.id} ${trigger}`);
+        delivery.trigger = "retry";
+      }
+    }
+  }
+
+  async function togglePause(endpoint: Uuid): Promise<void> {
+    const isPaused = paused.has(endpoint);
+    const owners = await db.transaction(async (tx) => {
+      await lockTenant(tx, tenant);
+      await lockEndpoint(tx, tenant, endpoint);
+      await updateEndpoint(tx, endpoint, { ...endpointSettings, isActive: isPaused });
+      await incrementRoutingVersion(tx, tenant);
+      return await syncLanes(tx, [endpoint]);
+    });
+    expect(owners.get(endpoint) ?? null).toBe(
+      workers.find((w) => w.isAlive && w.lanes.has(endpoint))?.id ?? null,
+    );
+    if (isPaused) paused.delete(endpoint);
+    else paused.add(endpoint);
+  }
+
+  async function claimAs(worker: Worker, limit: number): Promise<void> {
+    const ready = before.lanes.filter(
+      ({ owner, paused, readyIn }) => owner === null && !paused && isDue(readyIn),
+    );
+    const claimed = await claimLanes(db, worker.id, limit);
+    expect(claimed).toHaveLength(worker.isAlive ? Math.min(limit, ready.length) : 0);
+    for (const { endpointId } of claimed) worker.lanes.add(endpointId);
+  }
+
+  async function fetchAs(worker: Worker, maxRows: number): Promise<void> {
+    const turns = endpoints.map((endpointId) => ({ endpointId, maxRows }));
+    const { deliveries: fetched } = await fetch(db, worker.id, turns);
+    for (const endpoint of endpoints) {
+      const due = before.deliveries.filter(
+        (row) => row.endpoint === endpoint && row.claimedBy === null && isDue(row.dueIn),
+      );
+      const owns = worker.isAlive && worker.lanes.has(endpoint);
+      const found = fetched.filter(({ delivery }) => delivery.endpointId === endpoint);
+      expect(found).toHaveLength(owns ? Math.min(maxRows, due.length) : 0);
+    }
+    for (const { delivery } of fetched) hold(worker, delivery);
+  }
+
+  async function relayAs(worker: Worker, step: Step): Promise<void> {
+    const waiting = await waitingEvents(db, { events: 1_000, bytes: 1_000_000 });
+    expect(new Set(waiting.map(({ id }) => id))).toEqual(new Set(before.outbox));
+    const given = { ...step, key: null, delivers: true, isFresh: true };
+    const isWritten = await ingestAs(worker, waiting, given, { fromOutbox: true });
+    // another process that read the same rows is too late
+    const rival = slots[step.choice % 3] as Worker;
+    if (!isWritten) return;
+    await check("relay");
+    await ingestAs(rival, waiting, given, { fromOutbox: true, isRefused: true });
+  }
+
+  const actions: Record<Step["kind"], (worker: Worker, step: Step) => Promise<unknown>> = {
+    publish: async (worker, step) => {
+      const event = newEvent();
+      const isRefused = step.key !== null && keys.has(step.key);
+      const isWritten = await ingestAs(worker, [event], step, { isRefused });
+      if (!isWritten || isRefused) return;
+      events.add(event.id);
+      if (step.key !== null) keys.set(step.key, event.id);
+    },
+    "publish in transaction": async (_worker, { key, hasCapacity: commits }) => {
+      const client = await pool.connect();
+      await client.query("begin");
+      const values = [tenant, "order.paid", "{}", null, "1", key, `evt_${newEvent().id}`];
+      const { rows } = await client.query(publishStatement.text, values);
+      await client.query(commits ? "commit" : "rollback");
+      client.release();
+      const id = parseId("evt", rows[0].id) as Uuid;
+      const known = key === null ? undefined : keys.get(key);
+      if (known !== undefined) expect(id).toBe(known);
+      if (!commits || known !== undefined) return;
+      events.add(id);
+      if (key !== null) keys.set(key, id);
+    },
+    relay: relayAs,
+    claim: (worker, { count }) => claimAs(worker, count),
+    release: async (worker) => {
+      const busy = new Set([...worker.held.values()].map(({ endpointId }) => endpointId));
+      const idle = [...worker.lanes].filter((endpoint) => !busy.has(endpoint));
+      const released = await releaseLanes(db, worker.id, idle);
+      // a reaped worker owned none of them any more
+      expect(released).toEqual(new Set(idle));
+      for (const endpoint of released) worker.lanes.delete(endpoint);
+    },
+    fetch: (worker, { count }) => fetchAs(worker, count),
+    "release deliveries": (worker, { count }) => releaseAs(worker, count),
+    settle: (worker, { ends }) => settleAs(worker, ends),
+    "settle late": async (_worker, { choice, ends, count }) => {
+      const dead = workers.filter(({ isAlive, held }) => !isAlive && held.size > 0);
+      if (dead.length === 0) return;
+      const worker = dead[choice % dead.length] as Worker;
+      if (choice % 3 > 0) await settleAs(worker, ends);
+      else await releaseAs(worker, count);
+    },
+    start: (_worker, { slot }) => start(slot),
+    renew: async (worker, { slot }) => {
+      const [before] = (await suspectWorkers(db, 0, "posthorn", 0)).filter(({ id }) => id === worker.id);
+      const renewed = await renewWorker(db, worker.id, leaseMs, 0, 0);
+      expect(renewed !== null).toBe(worker.isAlive);
+      if (renewed === null) return start(slot);
+      // a process that read the lease before the renewal may not reap after it
+      const leaseExpiresMs = before?.leaseExpiresMs as number;
+      expect(await reap(db, { id: worker.id, leaseExpiresMs })).toBeNull();
+    },
+    stall: async (stalled) => {
+      await advance(20_000);
+      for (const worker of slots) if (worker !== stalled) await renewWorker(db, worker.id, leaseMs, 0, 0);
+      const alive = slots.filter((worker) => worker !== stalled && worker.isAlive);
+      await reapExpired();
+      expect(stalled.isAlive).toBe(false);
+      expect(alive.every(({ isAlive }) => isAlive)).toBe(true);
+    },
+    advance: (_worker, { choice }) => advance([20_000, 1.1 * minute, 11 * minute][choice % 3] as number),
+    retry: async (_worker, { choice }) => {
+      const row = before.deliveries[choice % (before.deliveries.length + 1)];
+      const result = await requeueDelivery(db, row?.id ?? randomUUID());
+      if (row === undefined) expect(result).toEqual({ kind: "not_found" });
+      else if (paused.has(row.endpoint))
+        expect(result).toEqual({ kind: "paused", because: "endpoint_disabled" });
+      else if (row.state === "in_flight") expect(result).toEqual({ kind: "in_flight" });
+      else {
+        const owner = before.lanes.find(({ id }) => id === row.endpoint)?.owner;
+        expect(result).toEqual({ kind: "queued", endpointId: row.endpoint, owner, isProbe: false });
+        Object.assign(deliveries.get(row.id) as Delivery, { trigger: "manual", failures: 0, dueMs: nowMs });
+      }
+    },
+    pause: (_worker, { slot }) => togglePause(endpoints[slot] as Uuid),
+    discard: async (_worker, { slot, choice }) => {
+      if (choice % 3 > 0) return;
+      const isWaiting = ({ endpoint, claimedBy, dueIn }: Row) =>
+        endpoint === endpoints[slot] && claimedBy === null && dueIn !== null;
+      const count = await cancelQueued(db, [endpoints[slot] as Uuid], "discarded");
+      expect(count).toBe(before.deliveries.filter(isWaiting).length);
+    },
+  };
+
+  async function check(kind: string): Promise<void> {
+    const now = await snapshot();
+    expect(new Set(now.deliveries.map(({ id }) => id)), "in queue or history exactly once").toEqual(
+      new Set(deliveries.keys()),
+    );
+    expect(now.deliveries).toHaveLength(deliveries.size);
+    expect(new Set(now.events), "rolled back events never existed").toEqual(events);
+    const alive = workers.filter(({ isAlive }) => isAlive);
+    expect(new Set(now.workers)).toEqual(new Set(alive.map(({ id }) => id)));
+    for (const { id, lanes, held } of alive) {
+      const owned = now.lanes.filter(({ owner }) => owner === id).map((lane) => lane.id);
+      expect(new Set(owned)).toEqual(lanes);
+      const claimed = now.deliveries.filter(({ claimedBy }) => claimedBy === id).map((row) => row.id);
+      expect(new Set(claimed)).toEqual(new Set(held.keys()));
+    }
+    const states = new Map(before.deliveries.map(({ id, state }) => [id, state]));
+    const laneById = new Map(now.lanes.map((lane) => [lane.id, lane]));
+    for (const { id, endpoint, state, claimedBy, failures, dueIn, attempts, ends } of now.deliveries) {
+      const delivery = deliveries.get(id) as Delivery;
+      if (delivery.dueMs !== delivery.checked?.dueMs)
+        delivery.checked = { dueMs: delivery.dueMs, tookMs: now.atMs - nowMs };
+      expect([attempts, ends], "each attempt is recorded once").toEqual([
+        delivery.attempts.length,
+        delivery.attempts,
+      ]);
+      const from = states.get(id);
+      const allowed = [...(transitions[`${from}`] ?? []), ...(transitions[`${from} by ${kind}`] ?? [])];
+      if (from !== state) expect(allowed, `${from} to ${state} by ${kind}`).toContain(state);
+      if (dueIn === null) continue;
+      expect(failures).toBe(delivery.failures);
+      const { owner, paused: isPaused, readyIn } = laneById.get(endpoint) as Snapshot["lanes"][number];
+      if (claimedBy !== null) {
+        expect(claimedBy, "only the owner of a lane holds its deliveries").toBe(owner);
+        continue;
+      }
+      const lateMs = now.atMs + dueIn - delivery.dueMs;
+      expect(lateMs).toBeGreaterThan(-1);
+      expect(lateMs).toBeLessThan(delivery.checked.tookMs + 1);
+      if (owner !== null || isPaused) continue;
+      expect(readyIn, "a lane without an owner is ready when its first delivery is due").not.toBeNull();
+      expect(readyIn).toBeLessThanOrEqual(dueIn);
+    }
+    before = now;
+    nowMs = now.atMs;
+  }
+
+  async function take(step: Step): Promise<void> {
+    await actions[step.kind](slots[step.slot] as Worker, step);
+    await check(step.kind);
+  }
+
+  return {
+    take,
+    /** All workers die, a new one continues and receivers recover: everything must finish. */
+    async bringToAnEnd(): Promise<void> {
+      for (const endpoint of [...paused]) await togglePause(endpoint);
+      await advance(11 * minute);
+      await reapExpired();
+      await check("end");
+      const worker = await start(0);
+      const [step] = fc.sample(anyStep, 1) as [Step];
+      await take({ ...step, kind: "relay", slot: 0, hasCapacity: true });
+      await claimAs(worker, 10);
+      await check("end");
+      await fetchAs(worker, 1_000);
+      await check("end");
+      await settleAs(worker, Array(worker.held.size).fill("delivered"));
+      await check("end");
+      expect(before.deliveries.filter(({ state }) => state !== "success" && state !== "dead")).toEqual([]);
+    },
+  };
 }
+
+/** All events have the same content. */
+const digest = hash("sha256", "order.paid\n1\n\n{}", "buffer");
+const isDue = (inMs: number | null) => inMs !== null && inMs <= 0;
+
+const transitions: Readonly<Record<string, readonly State[]>> = {
+  undefined: ["pending", "in_flight"],
+  pending: ["in_flight"],
+  in_flight: ["pending", "failed", "success", "dead"],
+  failed: ["in_flight"],
+  "failed by retry": ["pending"],
+  "success by retry": ["pending"],
+  "dead by retry": ["pending"],
+  "pending by discard": ["dead"],
+  "failed by discard": ["dead"],
+};
+
+interface Row {
+  readonly id: Uuid;
+  readonly endpoint: Uuid;
+  readonly state: State;
+  readonly claimedBy: number | null;
+  readonly failures: number;
+  /** Null in the history. */
+  readonly dueIn: number | null;
+  readonly attempts: number;
+  /** How the attempts 1, 2, … ended. */
+  readonly ends: readonly string[];
+}
+
+interface Snapshot {
+  /** The database's time. */
+  readonly atMs: number;
+  readonly deliveries: readonly Row[];
+  readonly lanes: readonly { id: Uuid; owner: number | null; readyIn: number | null; paused: boolean }[];
+  readonly workers: readonly number[];
+  readonly events: readonly Uuid[];
+  readonly outbox: readonly Uuid[];
+  readonly routingVersion: number;
+}
+
+async function snapshot(): Promise<Snapshot> {
+  const { rows } = await queue.pool.query<{ snapshot: Snapshot }>(snapshotText);
+  return (rows[0] as { snapshot: Snapshot }).snapshot;
+}
+
+const snapshotText = `
+select json_build_object(
+  'atMs', posthorn.epoch_ms(posthorn.now()),
+  'deliveries', coalesce((
+    select json_agg(json_build_object(
+      'id', d.id, 'endpoint', d.endpoint_id, 'state', d.state, 'attempts', d.attempts, 'claimedBy', q.claimed_by,
+      'failures', q.failures, 'dueIn', posthorn.epoch_ms(q.next_at) - posthorn.epoch_ms(posthorn.now()),
+      'ends', coalesce(a.ends, '[]')))
+    from posthorn.delivery_states d
+    left join posthorn.queue q on q.id = d.id
+    left join (
+      select delivery_id, json_agg(coalesce(error, 'answered') || ' ' || worker || ' ' || trigger order by number) as ends
+      from posthorn.attempts
+      group by delivery_id
+    ) a on a.delivery_id = d.id), '[]'),
+  'lanes', (
+    select json_agg(json_build_object(
+      'id', l.endpoint_id, 'owner', l.owner, 'paused', l.paused,
+      'readyIn', posthorn.epoch_ms(l.ready_at) - posthorn.epoch_ms(posthorn.now())))
+    from posthorn.lanes l),
+  'workers', coalesce((select json_agg(w.id) from posthorn.workers w), '[]'),
+  'events', coalesce((select json_agg(e.id) from posthorn.events e), '[]'),
+  'outbox', coalesce((select json_agg(o.event_id) from posthorn.outbox o), '[]'),
+  'routingVersion', (select t.routing_version::float8 from posthorn.tenants t)
+) as snapshot
+`;

@@ -14,7 +14,7 @@ const files = readdirSync(folder)
     return { version: index + 1, name: file.slice(5, -4), checksum, sql };
   });
 
-test("the checked-in module holds every migration as its file has it", () => {
+test("the checked-in module contains every migration unchanged", () => {
   expect(migrations, "Run node scripts/build-migrations.mjs").toEqual(files);
 });
 

@@ -5,11 +5,6 @@ import { generateEncryptionKey, parseKeyRing, secretBinding } from "./key-ring.t
 
 const row = secretBinding("endpoint-1", "secret-1");
 
-test("what was encrypted is read back", () => {
-  const ring = parseKeyRing(generateEncryptionKey());
-  expect(ring.decrypt(ring.encrypt("whsec_abc", row), row)).toBe("whsec_abc");
-});
-
 test("encrypting a secret twice gives different ciphertexts", () => {
   const ring = parseKeyRing(generateEncryptionKey());
   expect(ring.encrypt("whsec_abc", row).ciphertext).not.toEqual(ring.encrypt("whsec_abc", row).ciphertext);
@@ -23,28 +18,20 @@ test("the first key encrypts and all decrypt", () => {
   expect(ring.decrypt(before, row)).toBe("whsec_abc");
 });
 
-test("a ciphertext in another row does not decrypt", () => {
-  const ring = parseKeyRing(generateEncryptionKey());
-  const encrypted = ring.encrypt("whsec_abc", row);
-  const error = catchError(() => ring.decrypt(encrypted, secretBinding("endpoint-2", "secret-1")));
-  expect(error.code).toBe("secret_unreadable");
-  expect(error.message).toContain("endpoint_secrets|endpoint-2|secret-1");
-});
-
-test.each([0, 12, 28, 30])("a ciphertext with byte %i changed does not decrypt", (at) => {
+test("a ciphertext that was changed, cut short or copied to another row does not decrypt", () => {
   const ring = parseKeyRing(generateEncryptionKey());
   const { keyId, ciphertext } = ring.encrypt("whsec_abc", row);
-  ciphertext[at] = (ciphertext[at] ?? 0) ^ 1;
-  expect(catchError(() => ring.decrypt({ keyId, ciphertext }, row)).code).toBe("secret_unreadable");
-});
-
-test("a ciphertext that was cut short does not decrypt", () => {
-  const ring = parseKeyRing(generateEncryptionKey());
-  const { keyId, ciphertext } = ring.encrypt("whsec_abc", row);
-  for (const length of [0, 5, 20, 30]) {
-    const cut = { keyId, ciphertext: ciphertext.subarray(0, length) };
-    expect(catchError(() => ring.decrypt(cut, row)).code).toBe("secret_unreadable");
+  const changed = [0, 12, 28, 30].map((at) =>
+    ciphertext.map((byte, index) => (index === at ? byte ^ 1 : byte)),
+  );
+  const cut = [0, 5, 20, 30].map((length) => ciphertext.subarray(0, length));
+  for (const wrong of [...changed, ...cut]) {
+    const error = catchError(() => ring.decrypt({ keyId, ciphertext: Buffer.from(wrong) }, row));
+    expect(error.code).toBe("secret_unreadable");
   }
+  const elsewhere = secretBinding("endpoint-2", "secret-1");
+  const error = catchError(() => ring.decrypt({ keyId, ciphertext }, elsewhere));
+  expect(error).toMatchObject({ code: "secret_unreadable", message: expect.stringContaining(elsewhere) });
 });
 
 test("without a key, the error says what to set and includes a valid key", () => {

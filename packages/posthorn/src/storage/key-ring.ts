@@ -4,19 +4,10 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { PosthornError } from "../errors.ts";
 
-export interface Encrypted {
+interface Encrypted {
   readonly keyId: string;
   /** IV (12 bytes), tag (16), then the encrypted text. */
   readonly ciphertext: Buffer;
-}
-
-export interface KeyRing {
-  readonly keyIds: readonly string[];
-  /** Id of the encrypting key; throws if there is none. */
-  readonly firstKeyId: string;
-  /** `binding` identifies the row: the same ciphertext does not decrypt in another row. */
-  encrypt(plaintext: string, binding: string): Encrypted;
-  decrypt(encrypted: Encrypted, binding: string): string;
 }
 
 /** Parses `id:base64,id2:base64`, or a list of such items. Without keys, the ring fails at the first use. */
@@ -28,7 +19,7 @@ export function parseKeyRing(input: string | readonly string[] | undefined): Key
     if (keys.has(id)) throw invalid(`two encryption keys have the id "${id}". Give each its own.`);
     keys.set(id, key);
   }
-  return new Ring(keys);
+  return new KeyRing(keys);
 }
 
 /** The row to which the ciphertext of a secret is bound. */
@@ -68,7 +59,7 @@ function invalid(message: string): PosthornError {
   return new PosthornError("invalid_config", `The encryption keys are not valid: ${message}`);
 }
 
-class Ring implements KeyRing {
+export class KeyRing {
   readonly #keys: ReadonlyMap<string, KeyObject>;
 
   constructor(keys: ReadonlyMap<string, KeyObject>) {
@@ -79,6 +70,7 @@ class Ring implements KeyRing {
     return [...this.#keys.keys()];
   }
 
+  /** Id of the encrypting key; throws if there is none. */
   get firstKeyId(): string {
     return this.#first[0];
   }
@@ -89,6 +81,7 @@ class Ring implements KeyRing {
     return first;
   }
 
+  /** `binding` identifies the row: the same ciphertext does not decrypt in another row. */
   encrypt(plaintext: string, binding: string): Encrypted {
     const [keyId, key] = this.#first;
     const iv = randomBytes(IV_BYTES);

@@ -1,18 +1,18 @@
 import { createHash, randomBytes } from "node:crypto";
 import type pg from "pg";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { createDatabase, createPool } from "../../../../tests/support/database/postgres.ts";
 import { Database } from "./database.ts";
 import { type Migration, migrations } from "./generated/migrations.ts";
 import { migrate, migrationStatus } from "./migrate.ts";
 import { getMetadata, setMetadataOnce } from "./queries/metadata/metadata.ts";
-import { ensurePartitions } from "./queries/partitions/ensure.ts";
+import { ensurePartitions } from "./queries/partitions.ts";
 
 const database = await createDatabase();
 const pool = createPool(database.connectionString, { max: 10 });
 afterAll(() => database.drop());
 
-/** Each test has a schema of its own. */
+/** Each test has its own schema. */
 function open(schema = `s_${randomBytes(4).toString("hex")}`, connection: pg.Pool | string = pool): Database {
   const db = new Database({ database: connection, schema });
   onTestFinished(() => db.close());
@@ -30,23 +30,22 @@ function migration(version: number, name: string, sql: string): Migration {
   return { version, name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
 }
 
-test("an empty database is migrated to the newest version, with partitions for today and three days", async () => {
+test("an empty database is migrated to the newest version, with partitions for today and three days, once", async () => {
   const db = open();
+  const startedAt = Date.now();
   const result = await migrate(db);
 
   expect(result.applied.map(({ name }) => name)).toEqual(migrations.map(({ name }) => name));
   expect(result.version).toBe(migrations.length);
   const partitions = (await tablesOf(db.schema)).filter((name) => /^events_\d/.test(name));
-  const days = [0, 1, 2, 3].map((ahead) =>
-    new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10),
-  );
-  expect(partitions).toEqual(days.map((day) => `events_${day.replaceAll("-", "")}`));
+  const daysFrom = (ms: number) =>
+    [0, 1, 2, 3].map((ahead) => {
+      const day = new Date(ms + ahead * 86_400_000).toISOString().slice(0, 10);
+      return `events_${day.replaceAll("-", "")}`;
+    });
+  // the day may have changed during the migration
+  expect([daysFrom(startedAt), daysFrom(Date.now())]).toContainEqual(partitions);
   expect(await migrationStatus(db)).toMatchObject({ version: migrations.length, pending: [] });
-});
-
-test("a second run finds nothing to do", async () => {
-  const db = open();
-  await migrate(db);
   expect(await migrate(db)).toEqual({ applied: [], pending: [], version: migrations.length, script: "" });
 });
 
@@ -136,31 +135,18 @@ test("a dry run changes nothing, and its script does the same as a migration", a
   expect(await migrate(db)).toMatchObject({ applied: [], version: migrations.length });
 });
 
-test("a failed migration is rolled back, and earlier ones stay applied", async () => {
-  const db = open();
-  const broken = migration(
-    migrations.length + 1,
-    "broken",
-    "create table posthorn.half (id int); select 1 / 0;",
-  );
-  await expect(migrate(db, { migrations: [...migrations, broken] })).rejects.toMatchObject({ code: "22012" });
-  expect(await tablesOf(db.schema)).not.toContain("half");
-  expect(await migrationStatus(db)).toMatchObject({ version: migrations.length, pending: [] });
-});
-
-test("a migrator whose session ends half-way leaves nothing half-applied", async () => {
+test.each([
+  ["fails", "select 1 / 0;"],
+  ["ends its session", "select pg_terminate_backend(pg_backend_pid());"],
+])("a migration that %s leaves nothing half-applied, and earlier ones stay applied", async (name, sql) => {
   const db = open();
   const ownPool = createPool(database.connectionString, { max: 1 });
-  ownPool.on("connect", (client) => client.on("error", () => {})); // its death is the point
-  const own = open(db.schema, ownPool);
-  const endsItself = migration(
-    migrations.length + 1,
-    "ends-itself",
-    "create table posthorn.half (id int); select pg_terminate_backend(pg_backend_pid());",
-  );
-  await expect(migrate(own, { migrations: [...migrations, endsItself] })).rejects.toThrow();
+  ownPool.on("connect", (client) => client.on("error", () => {})); // it is terminated on purpose
+  const broken = migration(migrations.length + 1, name, `create table posthorn.half (id int); ${sql}`);
+  const all = [...migrations, broken];
+  await expect(migrate(open(db.schema, ownPool), { migrations: all })).rejects.toThrow();
   expect(await tablesOf(db.schema)).not.toContain("half");
-  expect(await migrate(db)).toMatchObject({ applied: [], version: migrations.length });
+  expect(await migrationStatus(db)).toMatchObject({ version: migrations.length, pending: [] });
 });
 
 test("a migration backs off from a locked table, and succeeds when the lock is released", async () => {
@@ -185,12 +171,14 @@ test("the first process to write a fact about the installation decides it", asyn
   const db = open();
   await migrate(db);
   expect(await getMetadata(db, "installation")).toBeNull();
-  const told = await Promise.all(["a", "b", "c"].map((value) => setMetadataOnce(db, "installation", value)));
-  expect(new Set(told).size).toBe(1);
-  expect(await getMetadata(db, "installation")).toBe(told[0]);
+  const stored = await Promise.all(
+    ["a", "b", "c"].map((value) => setMetadataOnce(db, "installation", value)),
+  );
+  expect(new Set(stored).size).toBe(1);
+  expect(await getMetadata(db, "installation")).toBe(stored[0]);
 });
 
-/** May connect, and nothing else. */
+/** A role that may only connect. */
 async function makeRole(): Promise<{ name: string; connectionString: string }> {
   const name = `role_${randomBytes(6).toString("hex")}`;
   await pool.query(`create role ${name} login password 'test'`);

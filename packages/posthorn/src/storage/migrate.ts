@@ -14,8 +14,8 @@ import {
   readSchemaState,
   recordApplied,
   runScript,
-} from "./queries/migrations/bookkeeping.ts";
-import { ensurePartitions, ensureStatement } from "./queries/partitions/ensure.ts";
+} from "./queries/migrations.ts";
+import { ensurePartitions, ensureText } from "./queries/partitions.ts";
 import { inSchema } from "./sql.ts";
 
 export interface MigrateOptions {
@@ -47,11 +47,13 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   if (options.dryRun === true) return { ...(await survey(db, migrations)), applied: [] };
   const applied: MigrationName[] = [];
   const patiently = <Result>(work: () => Promise<Result>) => retryLocked(work, lockTries);
-  await patiently(() => createSchemaAndTable(db, lockTimeoutMs));
-  for (;;) {
-    const done = await patiently(() => applyNext(db, migrations, lockTimeoutMs));
-    if (done === null) break;
-    applied.push(done);
+  // without locks, because most starts find nothing to do
+  const { pending } = await read(db, migrations);
+  if (pending.length > 0) await patiently(() => createSchemaAndTable(db, lockTimeoutMs));
+  for (let isDone = pending.length === 0; !isDone; ) {
+    const next = await patiently(() => applyNext(db, migrations, lockTimeoutMs));
+    isDone = next === null;
+    if (next !== null) applied.push(next);
   }
   await patiently(() => ensurePartitions(db, 3, lockTimeoutMs));
   return { applied, pending: [], version: migrations.length, script: "" };
@@ -115,7 +117,7 @@ function wholeScript(
     (migration) =>
       `-- ${migration.version} ${migration.name}\nbegin;\n${scriptOf(migration, schema)}\ncommit;\n`,
   );
-  const ensure = inSchema(ensureStatement.text, schema).replace("$1::integer", "3");
+  const ensure = inSchema(ensureText.trim(), schema).replace("$1::integer", "3");
   const partitions = pending.length === 0 ? [] : [`${ensure};\n`];
   return [...ground.map((sql) => `${sql};\n`), ...steps, ...partitions].join("\n");
 }

@@ -6,18 +6,27 @@ export interface Statement {
   readonly name: string;
   readonly text: string;
   /** It may run for any time, like a migration. Others time out after seconds. */
-  readonly hasNoTimeout: boolean;
+  readonly hasNoTimeout?: boolean;
   /** Planned for its values every time: a generic plan for a range of ids expects the range to hold few rows. */
   readonly replansEachTime?: boolean;
 }
 
-export function statement(
-  name: string,
-  text: string,
-  { hasNoTimeout = false, replansEachTime = false } = {},
-): Statement {
-  return { name, text: text.trim(), hasNoTimeout, replansEachTime };
+/** The tag of a statement's text: `statement("find tenant")\`select …\``. */
+export function statement(name: string | Omit<Statement, "text">) {
+  return (texts: TemplateStringsArray, ...parts: readonly (string | number)[]): Statement => ({
+    ...(typeof name === "string" ? { name } : name),
+    text: String.raw({ raw: texts }, ...parts).trim(),
+  });
 }
+
+/**
+ * An expression that makes the commit of the current transaction durable in a database with `synchronous_commit = off`,
+ * where a crash would lose the last acknowledged commits. It needs no round trip and leaves the session unchanged, so it
+ * works behind a transaction pooler. Other values are durable and stay.
+ */
+export const durableCommit = `case current_setting('synchronous_commit')
+    when 'off' then set_config('synchronous_commit', 'on', true)
+  end`;
 
 const schemaSyntax = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
 

@@ -1,8 +1,8 @@
 // A Posthorn instance for tests, on a real PostgreSQL, with a clock that tests move.
 import { randomBytes } from "node:crypto";
 import { type PosthornOptions, resolveConfig } from "../config.ts";
-import { Instance } from "../posthorn.ts";
-import { ensurePartitions } from "../storage/queries/partitions/ensure.ts";
+import { createInstance, type Instance } from "../posthorn.ts";
+import { ensurePartitions } from "../storage/queries/partitions.ts";
 import { isAnythingDue } from "../storage/queries/queue/due.ts";
 import { advanceTestClock, installTestClock } from "../storage/queries/test-clock.ts";
 
@@ -28,7 +28,7 @@ export async function createTestInstance({
   started = true,
   ...options
 }: TestInstanceOptions): Promise<TestInstance> {
-  const hooks = new Instance(
+  const hooks = createInstance(
     resolveConfig({
       encryptionKeys: `test:${randomBytes(32).toString("base64")}`,
       allowHttp: true,
@@ -45,7 +45,7 @@ export async function createTestInstance({
     advance: async (ms) => {
       await advanceTestClock(hooks.db, ms);
       await ensurePartitions(hooks.db);
-      await hooks.engine?.followClock();
+      await hooks.engine?.worker.renew();
     },
     settle: async () => {
       do {

@@ -1,4 +1,5 @@
 // An HTTP server on loopback that responds by script and records all requests.
+import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { refuseUnknown } from "../did-you-mean.ts";
@@ -39,81 +40,58 @@ export interface Concurrency {
 
 export interface ReceivedOptions {
   readonly path?: string;
-  /** Default 5 s. */
+  /** Default 20 s. */
   readonly timeoutMs?: number;
 }
 
-export interface ScriptedReceiver {
-  /** `http://127.0.0.1:<port>` */
-  readonly url: string;
-  readonly port: number;
-  /** All requests, in order of arrival of their last byte. */
-  readonly requests: readonly ReceivedRequest[];
-  /** Number of accepted connections. */
-  readonly connections: number;
-  /** One response per request to this path; the last one repeats. A number is a status. Other paths respond with 200. */
-  answer(path: string, script: ScriptedStep | readonly ScriptedStep[]): void;
-  requestsTo(path: string): readonly ReceivedRequest[];
-  /** Requests in progress, and their maximum, for one path or all. */
-  concurrency(path?: string): Concurrency;
-  /** Resolves with all requests (to `path`) as soon as there are `count`; rejects after the timeout. */
-  received(count: number, options?: ReceivedOptions): Promise<readonly ReceivedRequest[]>;
-  /** Resolves when no request is in progress. */
-  idle(): Promise<void>;
-  close(): Promise<void>;
+export async function startScriptedReceiver(): Promise<LoopbackReceiver> {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return new LoopbackReceiver(server);
 }
 
-export async function startScriptedReceiver(): Promise<ScriptedReceiver> {
-  const receiver = new LoopbackReceiver();
-  await receiver.listen();
-  return receiver;
-}
+export type { LoopbackReceiver as ScriptedReceiver };
 
 type Step = ScriptedAnswer | Misbehaviour;
 
-interface Waiter {
-  readonly count: number;
-  readonly path: string | undefined;
-  readonly timer: NodeJS.Timeout;
-  readonly resolve: (requests: readonly ReceivedRequest[]) => void;
-  readonly reject: (error: Error) => void;
-}
-
-class LoopbackReceiver implements ScriptedReceiver {
-  readonly requests: ReceivedRequest[] = [];
+class LoopbackReceiver {
+  readonly #requests: ReceivedRequest[] = [];
   readonly #server: Server;
   readonly #scripts = new Map<string, Step[]>();
   readonly #concurrency = new Map<string, { now: number; max: number }>();
-  readonly #waiters = new Set<Waiter>();
-  readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #onIdle: (() => void)[] = [];
+  /** Emits `change` when a request has arrived or the receiver is closed, and `idle` when none is in progress. */
+  readonly #signals = new EventEmitter().setMaxListeners(0);
   #connections = 0;
+  #isClosed = false;
 
-  constructor() {
-    this.#server = createServer((request, response) => this.#collect(request, response));
-    this.#server.on("connection", () => {
+  constructor(server: Server) {
+    this.#server = server;
+    server.on("request", (request, response) => this.#collect(request, response));
+    server.on("connection", () => {
       this.#connections += 1;
     });
   }
 
-  listen(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject).listen(0, "127.0.0.1", resolve);
-    });
+  /** All requests, in order of arrival of their last byte. */
+  get requests(): readonly ReceivedRequest[] {
+    return this.#requests;
   }
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** `http://127.0.0.1:<port>` */
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
   }
 
+  /** Number of accepted connections. */
   get connections(): number {
     return this.#connections;
   }
 
+  /** One response per request to this path; the last one repeats. A number is a status. Other paths respond with 200. */
   answer(path: string, script: ScriptedStep | readonly ScriptedStep[]): void {
     if (typeof path !== "string" || !path.startsWith("/")) {
       throw new TypeError('answer takes a path and its script: answer("/orders", [500, 200]).');
@@ -125,39 +103,39 @@ class LoopbackReceiver implements ScriptedReceiver {
     return this.requests.filter((request) => request.path === path);
   }
 
+  /** Requests in progress, and their maximum, for one path or all. */
   concurrency(path?: string): Concurrency {
     return { ...(this.#concurrency.get(path ?? ALL_PATHS) ?? { now: 0, max: 0 }) };
   }
 
-  received(
+  /** Resolves with all requests (to `path`) as soon as there are `count`; rejects after the timeout. */
+  async received(
     count: number,
-    { path, timeoutMs = 5_000 }: ReceivedOptions = {},
+    { path, timeoutMs = 20_000 }: ReceivedOptions = {},
   ): Promise<readonly ReceivedRequest[]> {
-    const seen = this.#seen(path);
-    if (seen.length >= count) return Promise.resolve(seen);
-    return new Promise((resolve, reject) => {
-      const timer = this.#startTimer(timeoutMs, () => {
-        this.#waiters.delete(waiter);
-        reject(new Error(this.#missing(count, path, timeoutMs)));
-      });
-      const waiter: Waiter = { count, path, timer, resolve, reject };
-      this.#waiters.add(waiter);
-    });
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeoutMs);
+    try {
+      while (this.#seen(path).length < count) {
+        if (this.#isClosed) throw new Error("The receiver was closed while waiting for requests.");
+        await once(this.#signals, "change", { signal: late.signal });
+      }
+      return this.#seen(path);
+    } catch (error) {
+      throw late.signal.aborted ? new Error(this.#missing(count, path, timeoutMs)) : error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
-  idle(): Promise<void> {
-    if (this.concurrency().now === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#onIdle.push(resolve);
-    });
+  /** Resolves when no request is in progress. */
+  async idle(): Promise<void> {
+    if (this.concurrency().now > 0) await once(this.#signals, "idle");
   }
 
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
-    for (const waiter of this.#waiters)
-      waiter.reject(new Error("The receiver was closed while waiting for requests."));
-    this.#waiters.clear();
+    this.#isClosed = true;
+    this.#signals.emit("change");
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeAllConnections();
@@ -175,9 +153,9 @@ class LoopbackReceiver implements ScriptedReceiver {
     request.on("end", () => {
       const body = Buffer.concat(chunks);
       const { method = "", headers } = request;
-      this.requests.push({ method, path, url, headers, body, receivedAt: performance.now() });
-      this.#wake();
-      this.#play(this.#nextStep(path), response);
+      this.#requests.push({ method, path, url, headers, body, receivedAt: performance.now() });
+      this.#signals.emit("change");
+      play(this.#nextStep(path), response);
     });
   }
 
@@ -186,36 +164,6 @@ class LoopbackReceiver implements ScriptedReceiver {
     const [first = {}] = script ?? [];
     if (script !== undefined && script.length > 1) script.shift();
     return first;
-  }
-
-  #play(step: Step, response: ServerResponse): void {
-    if (step === "hang") return;
-    if (step === "reset") response.socket?.resetAndDestroy();
-    else if (step === "drip") this.#drip(response);
-    else if (step === "endless") pourForEver(response);
-    else this.#reply(step, response);
-  }
-
-  #reply(
-    { status = 200, headers = {}, body = "", delayMs = 0, until }: ScriptedAnswer,
-    response: ServerResponse,
-  ): void {
-    const write = () => {
-      response.writeHead(status, headers).end(body);
-    };
-    const afterDelay = () => (delayMs > 0 ? void this.#startTimer(delayMs, write) : write());
-    if (until === undefined) afterDelay();
-    else until.then(afterDelay, afterDelay);
-  }
-
-  #drip(response: ServerResponse): void {
-    response.writeHead(200);
-    const drop = () => {
-      if (response.destroyed) return;
-      response.write(".");
-      this.#startTimer(10, drop);
-    };
-    drop();
   }
 
   #enter(path: string, response: ServerResponse): void {
@@ -227,18 +175,8 @@ class LoopbackReceiver implements ScriptedReceiver {
       // "close" is emitted after the response is written, and also when the connection breaks
       response.once("close", () => {
         count.now -= 1;
-        if (key === ALL_PATHS && count.now === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+        if (key === ALL_PATHS && count.now === 0) this.#signals.emit("idle");
       });
-    }
-  }
-
-  #wake(): void {
-    for (const waiter of this.#waiters) {
-      const seen = this.#seen(waiter.path);
-      if (seen.length < waiter.count) continue;
-      this.#waiters.delete(waiter);
-      this.#stopTimer(waiter.timer);
-      waiter.resolve(seen);
     }
   }
 
@@ -253,20 +191,6 @@ class LoopbackReceiver implements ScriptedReceiver {
     const wanted = `${count} request${count === 1 ? "" : "s"}${path === undefined ? "" : ` to ${path}`}`;
     return `Waited ${timeoutMs} ms for ${wanted}, got ${this.#seen(path).length}. Received so far: ${others || "nothing"}.`;
   }
-
-  #startTimer(delayMs: number, action: () => void): NodeJS.Timeout {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      action();
-    }, delayMs);
-    this.#timers.add(timer);
-    return timer;
-  }
-
-  #stopTimer(timer: NodeJS.Timeout): void {
-    clearTimeout(timer);
-    this.#timers.delete(timer);
-  }
 }
 
 const ALL_PATHS = "*";
@@ -280,14 +204,42 @@ function readStep(step: ScriptedStep): Step {
   if (MISBEHAVIOURS.includes(answer)) return answer;
   if (typeof answer !== "object" || answer === null) {
     const known = MISBEHAVIOURS.join(", ");
-    throw new TypeError(`"${String(answer)}" is no answer. Give a status, an object, or one of ${known}.`);
+    throw new TypeError(
+      `"${String(answer)}" is not a response. Give a status, an object, or one of ${known}.`,
+    );
   }
-  refuseUnknown("An answer has no", answer, ANSWER_FIELDS);
+  refuseUnknown("A response has no", answer, ANSWER_FIELDS);
   const { status = 200 } = answer as ScriptedAnswer;
   if (!Number.isInteger(status) || status < 100 || status > 999) {
-    throw new TypeError(`${status} is no HTTP status.`);
+    throw new TypeError(`${status} is not an HTTP status.`);
   }
   return answer;
+}
+
+function play(step: Step, response: ServerResponse): void {
+  if (step === "hang") return;
+  if (step === "reset") response.socket?.resetAndDestroy();
+  else if (step === "drip") drip(response);
+  else if (step === "endless") pourForEver(response);
+  else reply(step, response);
+}
+
+function reply(
+  { status = 200, headers = {}, body = "", delayMs = 0, until }: ScriptedAnswer,
+  response: ServerResponse,
+): void {
+  const write = () => void response.writeHead(status, headers).end(body);
+  const afterDelay = () => (delayMs > 0 ? void setTimeout(write, delayMs).unref() : write());
+  if (until === undefined) afterDelay();
+  else until.then(afterDelay, afterDelay);
+}
+
+function drip(response: ServerResponse): void {
+  response.writeHead(200).write(".");
+  const timer = setInterval(() => {
+    if (response.destroyed) clearInterval(timer);
+    else response.write(".");
+  }, 10);
 }
 
 function pourForEver(response: ServerResponse): void {

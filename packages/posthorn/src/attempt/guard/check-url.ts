@@ -1,5 +1,5 @@
-// Checks a URL when an endpoint is registered, and again before every connection. The connector checks what a name
-// resolves to.
+// Checks a URL when an endpoint is registered, and again when the dispatcher sends to it, which caches the result. The
+// connector checks the addresses that a name resolves to.
 import { isIP } from "node:net";
 import { type AddressPolicy, isAllowedAddress, isNeverAllowed, isOperatorAllowed } from "./guard-address.ts";
 
@@ -14,7 +14,7 @@ export type UrlProblemCode =
 
 export interface UrlProblem {
   readonly code: UrlProblemCode;
-  /** What is wrong and how to fix it; safe to show to a tenant. */
+  /** Says what is wrong and how to fix it; safe to show to a tenant. */
   readonly message: string;
 }
 
@@ -27,7 +27,7 @@ const MAX_URL_BYTES = 2048;
 /** Returns the normalised URL: store and connect to that one, never to the input. */
 export function checkUrl(text: string, policy: AddressPolicy): UrlCheck {
   // Before parsing, because the parser silently removes tab, CR and LF.
-  if (hasControlCharacter(text)) {
+  if (/\p{Cc}/u.test(text)) {
     return refuse("invalid_url", "The URL contains a control character. Remove line breaks and tabs.");
   }
   if (Buffer.byteLength(text) > MAX_URL_BYTES) return refuse("url_too_long", TOO_LONG);
@@ -73,12 +73,9 @@ function checkCredentials(url: URL): UrlProblem | null {
 function checkHost(url: URL, policy: AddressPolicy): UrlProblem | null {
   const host = unbracketed(url.hostname);
   const family = isIP(host);
-  if (family !== 0) return isAllowedAddress(host, family === 6 ? 6 : 4, policy) ? null : refusal(host);
-  return checkHostName(host, policy);
-}
-
-function refusal(ip: string): UrlProblem {
-  return isNeverAllowed(ip) ? NEVER_ALLOWED : BLOCKED;
+  if (family === 0) return checkHostName(host, policy);
+  if (isAllowedAddress(host, family === 6 ? 6 : 4, policy)) return null;
+  return isNeverAllowed(host) ? NEVER_ALLOWED : BLOCKED;
 }
 
 const BLOCKED: UrlProblem = {
@@ -88,7 +85,7 @@ const BLOCKED: UrlProblem = {
     'An operator can allow private ranges with POSTHORN_ALLOW_CIDRS, or the library\'s option "allowCidrs".',
 };
 
-/** No setting allows them: they return credentials to any caller. */
+/** No setting allows metadata services: they return credentials to any caller. */
 const NEVER_ALLOWED: UrlProblem = {
   code: "blocked_address",
   message: "This address is never allowed. Use a host that is reachable on the public internet.",
@@ -157,14 +154,6 @@ const REFUSED_PORTS = new Set([
 
 function unbracketed(hostname: string): string {
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
-}
-
-function hasControlCharacter(text: string): boolean {
-  for (let i = 0; i < text.length; i += 1) {
-    const code = text.charCodeAt(i);
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
-  }
-  return false;
 }
 
 function refuse(code: UrlProblemCode, message: string): UrlCheck {

@@ -29,29 +29,17 @@ interface Remembered {
 }
 
 export class CheckedNames {
-  readonly #policy: AddressPolicy;
-  readonly #resolve: Resolve;
-  readonly #now: () => number;
-  readonly #lookupTimeoutMs: number;
+  readonly #options: CheckedNamesOptions;
   readonly #semaphore: TenantSemaphore;
   /** By name and tenant. */
   readonly #remembered: BoundedMap<string, Remembered>;
   /** One lookup per name and tenant at a time: a slow name takes one slot, however many requests wait for it. */
-  readonly #asked = new Map<string, Promise<readonly ResolvedAddress[]>>();
+  readonly #lookups = new Map<string, Promise<readonly ResolvedAddress[]>>();
 
-  constructor({
-    policy,
-    resolve,
-    now,
-    maxRemembered = 10_000,
-    maxLookups = MAX_LOOKUPS,
-    lookupTimeoutMs = 5_000,
-  }: CheckedNamesOptions) {
-    this.#policy = policy;
-    this.#resolve = resolve;
-    this.#now = now;
+  constructor(options: CheckedNamesOptions) {
+    const { maxRemembered = 10_000, maxLookups = MAX_LOOKUPS } = options;
+    this.#options = options;
     this.#remembered = new BoundedMap(maxRemembered);
-    this.#lookupTimeoutMs = lookupTimeoutMs;
     this.#semaphore = new TenantSemaphore(maxLookups);
   }
 
@@ -62,42 +50,44 @@ export class CheckedNames {
   addressesOf(tenant: string | null, hostname: string): Promise<readonly ResolvedAddress[]> {
     const key = keyOf(tenant, hostname);
     const known = this.#remembered.get(key);
-    if (known !== undefined && known.until > this.#now()) return Promise.resolve(known.answer);
-    let asked = this.#asked.get(key);
-    if (asked === undefined) {
-      asked = this.#ask(tenant, hostname).finally(() => this.#asked.delete(key));
-      this.#asked.set(key, asked);
+    if (known !== undefined && known.until > this.#options.now()) return Promise.resolve(known.answer);
+    let lookup = this.#lookups.get(key);
+    if (lookup === undefined) {
+      lookup = this.#lookUp(tenant, hostname).finally(() => this.#lookups.delete(key));
+      this.#lookups.set(key, lookup);
     }
-    return asked;
+    return lookup;
   }
 
-  /** No address of the name is reachable: it may have moved. Other tenants keep their own answer. */
+  /** Drops the cached answer: no address of the name is reachable, so it may have moved. Other tenants keep theirs. */
   forget(tenant: string | null, hostname: string): void {
     this.#remembered.delete(keyOf(tenant, hostname));
   }
 
-  async #ask(tenant: string | null, hostname: string): Promise<readonly ResolvedAddress[]> {
+  async #lookUp(tenant: string | null, hostname: string): Promise<readonly ResolvedAddress[]> {
+    const { policy, now } = this.#options;
     const answer = await this.#resolveInTime(tenant, hostname);
     if (answer.length === 0) throw new NameNotResolvedError("ENODATA");
     // One blocked address rejects the whole answer: a mixed answer is an attack, or will be at the next lookup.
-    if (!answer.every(({ address, family }) => isAllowedAddress(address, family, this.#policy))) {
+    if (!answer.every(({ address, family }) => isAllowedAddress(address, family, policy))) {
       throw new BlockedAddressError();
     }
     const tried = answer.slice(0, MAX_ADDRESSES_TRIED);
-    this.#remembered.set(keyOf(tenant, hostname), { answer: tried, until: this.#now() + REMEMBERED_MS });
+    this.#remembered.set(keyOf(tenant, hostname), { answer: tried, until: now() + REMEMBERED_MS });
     return tried;
   }
 
   /** Waiting for a slot is part of the time limit. */
   async #resolveInTime(tenant: string | null, hostname: string): Promise<readonly ResolvedAddress[]> {
+    const { resolve, lookupTimeoutMs = 5_000 } = this.#options;
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), this.#lookupTimeoutMs);
+    const timer = setTimeout(() => deadline.abort(), lookupTimeoutMs);
     const late = new Promise<never>((_resolve, reject) => {
       deadline.signal.addEventListener("abort", () => reject(new NameNotResolvedError("ETIMEOUT")));
     });
     try {
       const lookup = this.#semaphore.run(tenant, deadline.signal, () =>
-        Promise.race([this.#resolve(hostname, deadline.signal, tenant), late]),
+        Promise.race([resolve(hostname, deadline.signal, tenant), late]),
       );
       return await Promise.race([lookup, late]);
     } catch (error) {

@@ -15,29 +15,23 @@ export interface AddressPolicy {
   readonly isOwn: (address: IpBytes) => boolean;
 }
 
-export interface AddressPolicyInput {
-  readonly allowHttp?: boolean;
+export function parseRange(text: string): IpRange {
+  const range = parseCidr(text);
+  if (range !== null) return range;
+  throw new Error(
+    `"${text}" is not an address range. Write it as 10.0.0.0/8 or fd00::/8, or as one address.`,
+  );
+}
+
+/** By default only public addresses are allowed, over HTTPS. */
+export function parseAddressPolicy({
+  allowedCidrs = [],
+  ...input
+}: Partial<Omit<AddressPolicy, "allowedCidrs">> & {
   readonly allowedCidrs?: readonly string[];
-  readonly allowNat64?: boolean;
-  readonly isOwn?: (address: IpBytes) => boolean;
-}
-
-export function parseRanges(texts: readonly string[]): IpRange[] {
-  return texts.map((text) => {
-    const range = parseCidr(text);
-    if (range === null) {
-      throw new Error(
-        `"${text}" is not an address range. Write it as 10.0.0.0/8 or fd00::/8, or as one address.`,
-      );
-    }
-    return range;
-  });
-}
-
-export function parseAddressPolicy(input: AddressPolicyInput = {}): AddressPolicy {
-  const allowedCidrs = parseRanges(input.allowedCidrs ?? []);
-  const { allowHttp = false, allowNat64 = false, isOwn = ownAddresses() } = input;
-  return { allowHttp, allowedCidrs, allowNat64, isOwn };
+} = {}): AddressPolicy {
+  const defaults = { allowHttp: false, allowNat64: false, isOwn: ownAddresses() };
+  return { ...defaults, ...input, allowedCidrs: allowedCidrs.map(parseRange) };
 }
 
 export const PUBLIC_ONLY: AddressPolicy = parseAddressPolicy();
@@ -77,7 +71,7 @@ export function isNeverAllowed(ip: string): boolean {
 /** Returns the ranges within the operator's that stay blocked, as written in the table. */
 export function metadataIn({ allowedCidrs }: AddressPolicy): string[] {
   return METADATA_RANGES.filter((text) => {
-    const metadata = range(text);
+    const metadata = parseRange(text);
     return allowedCidrs.some((cidr) => isInRange(metadata.bytes, cidr) || isInRange(cidr.bytes, metadata));
   });
 }
@@ -106,12 +100,6 @@ function isInAny(address: IpBytes, list: readonly IpRange[]): boolean {
   return list.some((range) => isInRange(address, range));
 }
 
-function range(text: string): IpRange {
-  const parsed = parseCidr(text);
-  if (parsed === null) throw new Error(`bad range in the table: ${text}`);
-  return parsed;
-}
-
 // IANA IPv4 Special-Purpose Address Registry, plus multicast and two cloud addresses outside it.
 const SPECIAL_IPV4 = [
   "0.0.0.0/8", // this network; 0.0.0.0 reaches loopback on Linux
@@ -133,9 +121,9 @@ const SPECIAL_IPV4 = [
   "224.0.0.0/4", // multicast
   "240.0.0.0/4", // reserved, broadcast
   "168.63.129.16", // Azure host
-].map(range);
+].map(parseRange);
 
-const GLOBAL_UNICAST = range("2000::/3");
+const GLOBAL_UNICAST = parseRange("2000::/3");
 
 const SPECIAL_IPV6 = [
   "2001::/23", // IETF protocol assignments: Teredo, ORCHID, benchmarking
@@ -143,7 +131,7 @@ const SPECIAL_IPV6 = [
   "2002::/16", // 6to4
   "2620:4f:8000::/48", // AS112
   "3fff::/20", // documentation
-].map(range);
+].map(parseRange);
 
 const METADATA_RANGES = [
   "169.254.0.0/16", // AWS, GCP, Azure, ECS, Scaleway, Tencent: all of link-local
@@ -154,9 +142,9 @@ const METADATA_RANGES = [
   "fd00:ec2::/32", // AWS
   "fd20:ce::254", // GCP
 ];
-const METADATA = METADATA_RANGES.map(range);
+const METADATA = METADATA_RANGES.map(parseRange);
 
-const SIX_TO_FOUR = range("2002::/16");
-const NAT64 = range("64:ff9b::/96");
-const LOCAL_NAT64 = range("64:ff9b:1::/48");
-const ENDS_IN_IPV4 = [NAT64, ...["::/96", "::ffff:0:0:0/96"].map(range)];
+const SIX_TO_FOUR = parseRange("2002::/16");
+const NAT64 = parseRange("64:ff9b::/96");
+const LOCAL_NAT64 = parseRange("64:ff9b:1::/48");
+const ENDS_IN_IPV4 = [NAT64, ...["::/96", "::ffff:0:0:0/96"].map(parseRange)];

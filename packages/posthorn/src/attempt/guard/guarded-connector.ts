@@ -1,9 +1,8 @@
 // Opens sockets to one origin, to allowed addresses only. Three layers: literals here (Node does not look them up),
 // every DNS answer in `names` (the checked answer is the one connected to, so rebinding has no gap), and the peer
-// address at the end.
-import { isIP, type LookupFunction, type Socket } from "node:net";
-import { rootCertificates } from "node:tls";
-import { buildConnector } from "undici";
+// address before TLS begins and before anything is sent.
+import net, { isIP, type LookupFunction, type Socket } from "node:net";
+import tls, { rootCertificates, type SecureContext } from "node:tls";
 import { BlockedAddressError } from "../classify-error.ts";
 import type { CheckedNames } from "./checked-names.ts";
 import { type AddressPolicy, isAllowedAddress } from "./guard-address.ts";
@@ -14,85 +13,146 @@ export interface GuardedConnectorOptions {
   readonly names: CheckedNames;
   /** The owner of the connections; null for the operator. */
   readonly tenant: string | null;
-  /** True if a request waits for a connection. undici also reconnects for aborted requests. */
-  readonly isWanted: () => boolean;
-  /** Receives the timing of each connection. */
-  readonly connectTiming: ConnectTiming;
-  /** Certificate authorities (PEM) the operator trusts besides the public ones. */
-  readonly extraCa?: readonly string[] | undefined;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly tlsTrust: TlsTrust;
 }
 
-/** Timing of an origin's newest connection; simultaneous ones are told apart only when they are ready. */
-export interface ConnectTiming {
-  /** When TCP was connected and TLS began, in monotonic milliseconds. */
-  connectedAt: number;
-  /** The connection being handed over now: the request that begins meanwhile is the one it was opened for. */
-  handedOver: { readonly tlsMs: number | null } | null;
+/** Receives the events of one connection; none after it has destroyed the socket. */
+export interface ConnectionListener {
+  /** False if no request waits for the connection any more. */
+  readonly isWanted: boolean;
+  /** The socket is being connected. */
+  onSocket(socket: Socket): void;
+  /** TCP is connected and TLS begins. */
+  onTlsStart(): void;
+  /** The connection can be used. */
+  onReady(): void;
+  /** `bytes` is overwritten by the next read. */
+  onRead(bytes: Buffer, length: number): void;
+  /** The peer ended the connection. */
+  onEnd(): void;
+  /** The connection could not be opened, or broke. */
+  onError(error: Error): void;
 }
 
-export function newConnectTiming(): ConnectTiming {
-  return { connectedAt: Number.NEGATIVE_INFINITY, handedOver: null };
+/** Which certificates are accepted. Reading the authorities takes milliseconds, so connections share the result. */
+export class TlsTrust {
+  readonly #extraCa: readonly string[];
+  #context: SecureContext | undefined;
+
+  /** `extraCa`: certificate authorities (PEM) the operator trusts besides the public ones. */
+  constructor(extraCa: readonly string[] = []) {
+    this.#extraCa = extraCa;
+  }
+
+  /** The context that all connections share. It contains no TLS sessions, which tenants do not share. */
+  get context(): SecureContext {
+    this.#context ??= tls.createSecureContext({
+      minVersion: "TLSv1.2",
+      ...(this.#extraCa.length > 0 ? { ca: [...rootCertificates, ...this.#extraCa] } : {}),
+    });
+    return this.#context;
+  }
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Shared by all connections: each read is processed before the next begins. */
+const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** For one tenant and origin: tenants share neither connections nor TLS sessions. */
-export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
-  const { policy, names, tenant, connectTiming, extraCa = [] } = options;
-  let dialled: readonly ResolvedAddress[] = [];
-  const connect = buildConnector({
-    lookup: handOver(() => dialled),
-    timeout: CONNECT_TIMEOUT_MS,
-    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
-    rejectUnauthorized: true,
-    minVersion: "TLSv1.2",
-    allowH2: false,
-    ...(extraCa.length > 0 ? { ca: [...rootCertificates, ...extraCa] } : {}),
-  });
+/** Opens the connections of one tenant to one origin: tenants share neither connections nor TLS sessions. */
+export class GuardedConnector {
+  readonly #options: GuardedConnectorOptions;
+  readonly #hostname: string;
+  readonly #port: number;
+  readonly #isTls: boolean;
+  #session: Buffer | undefined;
 
-  const check = async (hostname: string): Promise<void> => {
-    refuseUnwanted(options.isWanted());
-    if (isIP(hostname) === 0) dialled = await names.addressesOf(tenant, hostname);
-    else if (!isAllowed(hostname, policy)) throw new BlockedAddressError();
-    // The request may have been aborted during the lookup.
-    refuseUnwanted(options.isWanted());
-  };
+  constructor(options: GuardedConnectorOptions) {
+    const { hostname, port, protocol } = new URL(options.origin);
+    this.#options = options;
+    this.#hostname = hostname.replace(/^\[|\]$/g, "");
+    this.#isTls = protocol === "https:";
+    this.#port = port === "" ? (this.#isTls ? 443 : 80) : Number(port);
+  }
 
-  return (target, callback) => {
-    const dial = (): void => {
-      let connectedAt = 0;
-      const opening = connect(target, (...[error, socket]) => {
-        if (error !== null) {
-          names.forget(tenant, target.hostname);
-          return callback(error, null);
-        }
-        const problem = peerProblem(socket.remoteAddress, policy);
-        if (problem === null) {
-          const tlsMs = target.protocol === "https:" ? performance.now() - connectedAt : null;
-          connectTiming.handedOver = { tlsMs };
-          // undici starts the waiting request before this returns
-          callback(null, inSmallReads(socket));
-          connectTiming.handedOver = null;
-          return;
-        }
-        socket.destroy();
-        callback(problem, null);
-      }) as unknown as Socket;
-      if (target.protocol !== "https:") return;
-      opening.once("connect", () => {
-        connectedAt = performance.now();
-        connectTiming.connectedAt = connectedAt;
-      });
+  connect(listener: ConnectionListener): void {
+    if (isIP(this.#hostname) === 0) void this.#resolveAndDial(listener);
+    else if (isAllowed(this.#hostname, this.#options.policy)) this.#dial([], listener);
+    else listener.onError(new BlockedAddressError());
+  }
+
+  async #resolveAndDial(listener: ConnectionListener): Promise<void> {
+    const { names, tenant } = this.#options;
+    try {
+      const addresses = await names.addressesOf(tenant, this.#hostname);
+      // The request may have been aborted during the lookup.
+      if (listener.isWanted) this.#dial(addresses, listener);
+    } catch (error) {
+      if (listener.isWanted) listener.onError(error as Error);
+    }
+  }
+
+  #dial(addresses: readonly ResolvedAddress[], listener: ConnectionListener): void {
+    const socket = this.#open(addresses, listener);
+    const timer = setTimeout(() => socket.destroy(new ConnectTimeoutError()), CONNECT_TIMEOUT_MS);
+    const ready = () => {
+      clearTimeout(timer);
+      socket.off("error", forget);
+      listener.onReady();
     };
-    check(target.hostname)
-      .then(dial)
-      .catch((error: Error) => callback(error, null));
-  };
+    const forget = () => this.#options.names.forget(this.#options.tenant, this.#hostname);
+    // Before the listener of TLS, which begins the handshake.
+    socket.prependOnceListener("connect", () => {
+      const problem = peerProblem(socket.remoteAddress, this.#options.policy);
+      if (problem !== null) {
+        socket.destroy(problem);
+        return;
+      }
+      socket.setNoDelay(true);
+      if (this.#isTls) listener.onTlsStart();
+      else ready();
+    });
+    if (this.#isTls) {
+      socket.once("secureConnect", ready);
+      socket.on("session", (session: Buffer) => {
+        this.#session = session;
+      });
+    }
+    socket.once("error", forget);
+    socket.on("error", (error) => listener.onError(error));
+    socket.once("end", () => listener.onEnd());
+    socket.once("close", () => clearTimeout(timer));
+    listener.onSocket(socket);
+  }
+
+  #open(addresses: readonly ResolvedAddress[], listener: ConnectionListener): Socket {
+    const callback = (length: number) => {
+      listener.onRead(readBuffer, length);
+      return true;
+    };
+    const target = {
+      host: this.#hostname,
+      port: this.#port,
+      lookup: lookupOf(addresses),
+      onread: { buffer: readBuffer, callback },
+    };
+    if (!this.#isTls) return net.connect(target);
+    return tls.connect({
+      ...target,
+      ...(isIP(this.#hostname) === 0 && { servername: this.#hostname }),
+      ...(this.#session !== undefined && { session: this.#session }),
+      secureContext: this.#options.tlsTrust.context,
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
+      rejectUnauthorized: true,
+      ALPNProtocols: ["http/1.1"],
+    });
+  }
 }
 
 /**
- * A receiver that resets the connection while it is opened leaves no peer address. That is transient; classified as a
- * blocked address it would be permanent, and the delivery dead.
+ * Returns why the peer must not be used, or null. A receiver that resets the connection while it is opened leaves no
+ * peer address. That is transient; classified as a blocked address it would be permanent, and the delivery dead.
  */
 export function peerProblem(peer: string | undefined, policy: AddressPolicy): Error | null {
   if (peer === undefined) return new ConnectionGoneError();
@@ -103,35 +163,20 @@ class ConnectionGoneError extends Error {
   readonly code = "ECONNRESET";
 }
 
-function refuseUnwanted(isWanted: boolean): void {
-  if (!isWanted) throw new Error("no request waits for this connection");
-}
-
-const READ_BYTES = 2_048;
-
-/**
- * undici creates an error with a stack for every header beyond the limit, up to the end of what it has read, even
- * from a socket it has destroyed: 64 KB of headers blocked the event loop for 100 ms. With reads of 2 KB it is 5 ms.
- */
-function inSmallReads(socket: Socket): Socket {
-  const read = socket.read.bind(socket);
-  socket.read = (size) => {
-    if (socket.destroyed) return null;
-    return read(size ?? (socket.readableLength > READ_BYTES ? READ_BYTES : undefined));
-  };
-  return socket;
+class ConnectTimeoutError extends Error {
+  readonly code = "ETIMEDOUT";
 }
 
 function isAllowed(ip: string, policy: AddressPolicy): boolean {
   return isAllowedAddress(ip, isIP(ip) === 6 ? 6 : 4, policy);
 }
 
-/** Replaces the lookup: the addresses are known. */
-function handOver(checked: () => readonly ResolvedAddress[]): LookupFunction {
+/** Returns a lookup function that does no lookup: the addresses are resolved and checked. */
+function lookupOf(checked: readonly ResolvedAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
-    const [first] = checked();
+    const [first] = checked;
     if (first === undefined) callback(new BlockedAddressError(), []);
-    else if (options.all === true) callback(null, [...checked()]);
+    else if (options.all === true) callback(null, [...checked]);
     else callback(null, first.address, first.family);
   };
 }

@@ -32,10 +32,10 @@ export function resolverFor(policy: AddressPolicy): Resolve {
 /** Per server: 1.5 s, then 3 s. */
 const TRY_MS = 1_500;
 const TRIES = 2;
-/** Some name servers respond for IPv4 and drop queries for IPv6: one answer waits no longer for the other. */
+/** Some name servers respond for IPv4 and drop queries for IPv6: the first answer waits this long for the second. */
 const OTHER_FAMILY_MS = 1_000;
 
-/** `servers` as in `dns.setServers`. Default: those of resolv.conf. */
+/** Resolves names at `servers`, given as for `dns.setServers`. Default: those of resolv.conf. */
 export function resolveByDns(servers?: readonly string[]): Resolve {
   return async (hostname, signal) => {
     // One resolver per name (23 µs): it can be cancelled alone, and reads the current resolv.conf.
@@ -43,11 +43,11 @@ export function resolveByDns(servers?: readonly string[]): Resolve {
     if (servers !== undefined) resolver.setServers(servers);
     const cancel = (): void => resolver.cancel();
     signal.addEventListener("abort", cancel, { once: true });
-    const questions = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
-    const [first] = await Promise.allSettled([Promise.any(questions)]);
-    const hurry = first.status === "fulfilled" ? setTimeout(cancel, OTHER_FAMILY_MS) : undefined;
-    const [ipv4, ipv6] = await Promise.allSettled(questions);
-    clearTimeout(hurry);
+    const queries = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
+    const [first] = await Promise.allSettled([Promise.any(queries)]);
+    const otherTimer = first.status === "fulfilled" ? setTimeout(cancel, OTHER_FAMILY_MS) : undefined;
+    const [ipv4, ipv6] = await Promise.allSettled(queries);
+    clearTimeout(otherTimer);
     signal.removeEventListener("abort", cancel);
     if (ipv4.status === "rejected" && ipv6.status === "rejected") throw ipv4.reason;
     // IPv4 first, because IPv6 is often configured without being connected; the socket tries them in order.
@@ -74,10 +74,10 @@ export function privateNamesToo(byDns: Resolve, bySystem: Resolve): Resolve {
   };
 }
 
-/** No such name, no address, or no name server. A slow or broken server says nothing about the name. */
+/** No such name, no address, or no name server. A slow or broken server reveals nothing about the name. */
 const UNKNOWN_TO_DNS = new Set(["ENOTFOUND", "ENODATA", "ECONNREFUSED"]);
 
-/** Of the four threads that file access needs too. A lookup cannot be cancelled, so a tenant gets one of the two. */
+/** Lookups use the four threads that file access needs too, and cannot be cancelled. A tenant gets one of the two. */
 const MAX_SYSTEM_LOOKUPS = 2;
 
 export function resolveBySystem(lookup: typeof systemLookup = systemLookup): Resolve {

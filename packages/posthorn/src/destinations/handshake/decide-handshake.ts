@@ -3,9 +3,6 @@
 import type { AttemptOutcome, HandshakeDecision, HandshakeSettings } from "../../model.ts";
 import { nextDelayMs } from "../../settle/retry-schedule.ts";
 
-export const ALLOWED_ORIGIN = "webhook-allowed-origin";
-export const ALLOWED_RATE = "webhook-allowed-rate";
-
 export interface Asked extends HandshakeSettings {
   /** Includes the current attempt. */
   readonly attempts: number;
@@ -26,8 +23,9 @@ export function decideHandshake(
   asked: Asked,
   random = Math.random,
 ): HandshakeDecision {
-  if (outcome.kind === "failed") return unreached(`It could not be asked: ${outcome.detail}.`, asked, random);
-  const { [ALLOWED_ORIGIN]: header, [ALLOWED_RATE]: rate } = outcome.answer?.headers ?? {};
+  if (outcome.kind === "failed")
+    return unreached(`The handshake request failed: ${outcome.detail}.`, asked, random);
+  const { "webhook-allowed-origin": header, "webhook-allowed-rate": rate } = outcome.answer?.headers ?? {};
   if (header === undefined) return silent(outcome.statusCode, asked);
   const origin = header.trim();
   if (origin !== "*" && origin.toLowerCase() !== asked.origin.toLowerCase()) {
@@ -61,7 +59,7 @@ function denied(detail: string): HandshakeDecision {
 }
 
 function silent(statusCode: number, { hasCallback }: Asked): HandshakeDecision {
-  const answer = `It answered HTTP ${statusCode} without WebHook-Allowed-Origin`;
+  const answer = `It returned HTTP ${statusCode} without WebHook-Allowed-Origin`;
   if (!hasCallback) return denied(`${answer}, so it does not allow webhooks.`);
   const detail = `${answer}. It can still allow webhooks through the callback URL it was given.`;
   return { state: "waiting", allowedRate: null, detail, retryInMs: null };

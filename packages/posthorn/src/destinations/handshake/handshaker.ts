@@ -1,11 +1,10 @@
-// Asks endpoints whether they accept webhooks, with one OPTIONS request each. The database holds what is due, so any
-// process may ask and a crash loses nothing; at worst an endpoint is asked twice.
+// Requests permission from endpoints to send webhooks, with one OPTIONS request each. Due handshakes are in the database,
+// so any process may send the request and a crash loses nothing; at worst it is sent twice.
 import type { AttemptOutcome, HandshakeDecision, PreparedRequest } from "../../model.ts";
 import type { Logger } from "../../observe/log.ts";
-import { InFlight } from "../../service/in-flight.ts";
-import { Loop } from "../../service/loop.ts";
+import { ClaimLoop } from "../../service/claim-loop.ts";
 import type { Queryable } from "../../storage/database.ts";
-import { claimHandshakes, type DueHandshake } from "../../storage/queries/handshakes/claim.ts";
+import { claimHandshakes, type DueHandshake } from "../../storage/queries/handshakes.ts";
 import type { DestinationService } from "../destination.ts";
 import { decideHandshake } from "./decide-handshake.ts";
 
@@ -25,64 +24,44 @@ const pollMs = 5_000;
 const leaseMs = 120_000;
 const limits = { maxInFlight: 50, batchSize: 10 };
 
-export class Handshaker implements DestinationService {
+export class Handshaker extends ClaimLoop<DueHandshake> implements DestinationService {
   readonly publishes = false;
   readonly maintenanceTasks = {};
   readonly #options: HandshakerOptions;
-  readonly #loop: Loop;
-  readonly #inFlight: InFlight<DueHandshake>;
   readonly #abort = new AbortController();
 
   constructor(options: HandshakerOptions) {
-    this.#options = options;
-    this.#inFlight = new InFlight({
+    const { db, logger } = options;
+    super({
       ...limits,
-      claim: (limit) => claimHandshakes(options.db, { limit, leaseMs }),
-      work: (asked) => this.#ask(asked).catch((error) => this.#complain(asked, error)),
-    });
-    this.#loop = new Loop({
       name: "requesting permission of endpoints",
       intervalMs: pollMs,
-      logger: options.logger,
-      step: () => this.#inFlight.begin(),
+      logger,
+      claim: (limit) => claimHandshakes(db, { limit, leaseMs }),
+      work: (asked) => this.#ask(asked).catch((error) => this.#logFailure(asked, error)),
     });
-    this.#inFlight.onFree = () => this.#loop.wake();
+    this.#options = options;
   }
 
-  async start(): Promise<void> {
-    await this.#loop.start();
-  }
-
-  async stop(graceMs: number): Promise<void> {
+  override async stop(graceMs = 0): Promise<void> {
     const abort = setTimeout(() => this.#abort.abort(), graceMs);
-    await this.#loop.stop();
-    await this.#inFlight.drain();
+    await super.stop();
     clearTimeout(abort);
   }
 
-  wake(): void {
-    this.#loop.wake();
-  }
-
-  async runNow(): Promise<void> {
-    await this.#loop.runNow();
-    await this.#inFlight.drain();
-  }
-
   /** The handshake is due again when its lease expires. */
-  #complain({ tenant, endpointId }: DueHandshake, error: Error): void {
-    const { message } = error;
-    this.#options.logger.warn("an endpoint could not be asked for permission", {
-      tenant,
-      endpointId,
-      error: message,
-    });
+  #logFailure({ tenant, endpointId }: DueHandshake, { message: error }: Error): void {
+    const fields = { tenant, endpointId, error };
+    this.#options.logger.warn(
+      "a handshake could not be completed; it is repeated when its lease expires",
+      fields,
+    );
   }
 
   async #ask(asked: DueHandshake): Promise<void> {
     const { send, settle, publicUrl, logger } = this.#options;
     const outcome = await send(this.#requestFor(asked), this.#abort.signal);
-    // this process is stopping: another one asks when the lease expires
+    // this process is stopping: another one sends the request when the lease expires
     if (outcome.kind === "failed" && outcome.error === "unknown") return;
     const decision = decideHandshake(outcome, { ...asked, hasCallback: publicUrl !== null });
     await settle(asked, decision);

@@ -1,4 +1,4 @@
-// What the outcome of an HTTP request means for its delivery, apart from how many attempts are left.
+// Classifies the outcome of an HTTP request, independent of the number of attempts left.
 import type { AttemptError, AttemptOutcome, OutcomeClass, RetryOn } from "../../model.ts";
 
 export function classify(outcome: AttemptOutcome, retryOn: RetryOn): OutcomeClass {
@@ -12,7 +12,7 @@ function classifyStatus(status: number, retryOn: RetryOn): OutcomeClass {
   if (status === 410) return "gone";
   if (retryOn === "every") return "transient";
   if (status === 408 || status === 429) return "transient";
-  // A status outside 100–599 counts as a 5xx (RFC 9110 §15), and so does a final 1xx.
+  // A status outside 100–599 counts as a 5xx (RFC 9110 §15). A 1xx never ends a response.
   return status >= 300 && status <= 499 ? "permanent" : "transient";
 }
 
@@ -33,5 +33,5 @@ const BY_ERROR: Readonly<Record<AttemptError, OutcomeClass>> = {
   blocked_address: "permanent",
   invalid_request: "permanent",
   // nothing was sent: the subscriber's lease has ended
-  lease_ended: "permanent",
+  lease_expired: "permanent",
 };

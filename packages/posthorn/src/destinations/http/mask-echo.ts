@@ -13,12 +13,12 @@ export function maskEcho(
   if (confidential === undefined || outcome.kind !== "answered") return outcome;
   // bytewise, regardless of the charset: tokens are ASCII
   const body = Buffer.from(outcome.responseBody).toString("latin1");
-  const hidden = confidential
+  const masked = confidential
     .filter(({ length }) => length >= SHORTEST)
     .flatMap(spellingsOf)
     .reduce((text, token) => without(text, token, mask), body);
-  if (hidden === body) return outcome;
-  return { ...outcome, responseBody: Buffer.from(hidden, "latin1").subarray(0, body.length) };
+  if (masked === body) return outcome;
+  return { ...outcome, responseBody: Buffer.from(masked, "latin1").subarray(0, body.length) };
 }
 
 /** Returns the token as it is, in a URL, and in JSON as most libraries, PHP and Gson write it. */

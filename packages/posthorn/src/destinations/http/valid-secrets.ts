@@ -3,7 +3,7 @@ import type { TargetSecret } from "../../model.ts";
 
 /** Each list has the secret that expires first at its beginning, and the current one last. */
 export interface SigningSecrets {
-  /** Used by every scheme that has no secret of its own. */
+  /** Used by every scheme without its own secret. */
   readonly shared: readonly string[];
   readonly ofScheme: ReadonlyMap<string, readonly string[]> | null;
 }
@@ -18,9 +18,7 @@ export function validSecrets(secrets: readonly TargetSecret[], now: Date): Signi
     if (scheme === undefined) shared.push(value);
     else {
       ofScheme ??= new Map();
-      const own = ofScheme.get(scheme);
-      if (own === undefined) ofScheme.set(scheme, [value]);
-      else own.push(value);
+      ofScheme.set(scheme, [...(ofScheme.get(scheme) ?? []), value]);
     }
   }
   return { shared, ofScheme };

@@ -18,7 +18,6 @@ export const AUTHORIZATION_HEADER = { bearer: "authorization", query: "cache-con
 
 const QUERY_TOKEN = /([?&]access_token=)[^&#]*/g;
 
-/** Masks the token in a URL. */
 export function withoutToken(url: string, mask: string): string {
   return url.replace(QUERY_TOKEN, `$1${mask}`);
 }

@@ -1,6 +1,6 @@
 // The request of a delivery: its headers, the secrets that sign it, and that the signed bytes are sent.
 import { createHmac } from "node:crypto";
-import { generateSecret, verify } from "@posthorn/wire";
+import { generateSecret } from "@posthorn/wire";
 import { Webhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { expect, test } from "vitest";
@@ -71,7 +71,7 @@ test("by default a request carries the X-Webhook and the Standard Webhooks heade
   });
 });
 
-test("Stripe's SDK and the Standard Webhooks library accept the default request as it is", () => {
+test("Stripe's SDK and the Standard Webhooks library accept the default request unchanged", () => {
   const { headers, body } = build();
   const text = Buffer.from(body).toString();
   expect(text).toContain(`"data":${DATA}}`);
@@ -80,19 +80,7 @@ test("Stripe's SDK and the Standard Webhooks library accept the default request 
   expect(new Webhook(SECRET).verify(text, headers)).toMatchObject({ id: `evt_${EVENT_UUID}` });
 });
 
-test("the format data sends the payload itself, and signs it", async () => {
-  const { headers, body } = build({ format: "data" });
-  expect(body).toEqual(delivery.event.payload);
-  expect(await verify({ scheme: "t-v1", headers, body, secrets: [SECRET], now: NOW })).toEqual({ ok: true });
-});
-
-test("the format thin sends what happened to what, without the data, and signs that", async () => {
-  const { headers, body } = build({ format: "thin" });
-  expect(Buffer.from(body).toString()).toBe(`{"id":"evt_${EVENT_UUID}","type":"order.paid"}`);
-  expect(await verify({ scheme: "t-v1", headers, body, secrets: [SECRET], now: NOW })).toEqual({ ok: true });
-});
-
-test("X-OrientedOS with sha256 is reached by settings alone", () => {
+test("X-OrientedOS headers with sha256 need only settings", () => {
   const { headers, body } = build({ signature: { schemes: ["sha256"], headerPrefix: "X-OrientedOS" } });
   const hex = createHmac("sha256", SECRET).update(body).digest("hex");
   expect(headers).toMatchObject({
@@ -103,13 +91,7 @@ test("X-OrientedOS with sha256 is reached by settings alone", () => {
   expect(Object.keys(headers).filter((name) => /webhook/i.test(name))).toEqual([]);
 });
 
-test("X-SpeedPy with t-v1 is reached by settings alone", () => {
-  const { headers, body } = build({ signature: { schemes: ["t-v1"], headerPrefix: "X-SpeedPy" } });
-  const hex = createHmac("sha256", SECRET).update(`${SECONDS}.`).update(body).digest("hex");
-  expect(headers["X-SpeedPy-Signature"]).toBe(`t=${SECONDS},v1=${hex}`);
-});
-
-test("every secret valid now signs, one that expires at this instant does not", () => {
+test("every valid secret signs, and one that expires at this instant does not", () => {
   const [older, retired] = [generateSecret(), generateSecret()];
   const secrets = [
     { value: SECRET, expiresAt: null },
@@ -123,7 +105,7 @@ test("every secret valid now signs, one that expires at this instant does not", 
   expect(headers["X-Webhook-Signature"]?.match(/v1=/g)).toHaveLength(2);
 });
 
-test("where the header holds one signature, the secret that retires soonest makes it until it has expired", () => {
+test("in a header with one signature, the secret that expires first signs until it has expired", () => {
   const older = generateSecret();
   const expiresAt = new Date(NOW.getTime() + 1_000);
   const changed = {
@@ -144,11 +126,7 @@ test("where the header holds one signature, the secret that retires soonest make
   expect(later).not.toHaveProperty("X-Webhook-Signature-Next");
 });
 
-test("a delivery whose secrets have all expired is not sent unsigned", () => {
-  expect(() => build({ secrets: [{ value: SECRET, expiresAt: NOW }] })).toThrow("No valid secret");
-});
-
-test("custom headers are added and cannot replace ours, whatever their case", () => {
+test("custom headers are added and cannot replace Posthorn's, in any case", () => {
   const { headers } = build({
     headers: {
       authorization: "Bearer x",
@@ -163,13 +141,7 @@ test("custom headers are added and cannot replace ours, whatever their case", ()
   expect(Object.keys(headers)).toHaveLength(12);
 });
 
-test("the body is the same on every attempt, the timestamp is that of the attempt", () => {
-  const later = build({}, new Date(NOW.getTime() + 60_000));
-  expect(later.body).toEqual(build().body);
-  expect(later.headers["X-Webhook-Timestamp"]).toBe(String(Number(SECONDS) + 60));
-});
-
-test("a request carries the attempt's trace context, which no custom header replaces", () => {
+test("a request has the attempt's trace context, which custom headers cannot replace", () => {
   const traceparent = "00-11111111111111111111111111111111-2222222222222222-01";
   const own = target({ headers: { Traceparent: "00-mine", traceparent: "00-mine" } });
   const traced = buildRequest(delivery, own, { startedAt: NOW, traceparent }, "Posthorn/0.1");

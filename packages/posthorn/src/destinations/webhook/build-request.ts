@@ -8,7 +8,6 @@ import { AUTHORIZATION_HEADER, authorizationHeader, authorizedUrl } from "./auth
 import { signRequest } from "./signing/sign.ts";
 import { addCompanions, digestOf, type VendorStyle, vendorStyleOf } from "./signing/vendor-style.ts";
 
-/** The parts of a target that a request is built from. */
 export type WebhookTarget = Pick<
   Target,
   | "tenant"

@@ -6,7 +6,6 @@ export const FEED_CONTENT_TYPE = "application/atom+xml; charset=utf-8";
 
 export interface FeedFacts {
   readonly hubUrl: string;
-  /** The URL of the feed. */
   readonly topicUrl: string;
   readonly tenant: string;
   readonly type: string;

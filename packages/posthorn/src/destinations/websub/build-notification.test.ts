@@ -32,7 +32,7 @@ function notification(secret: string, shape: typeof feed | null) {
     feed: shape,
   };
   const delivery = { id: event.id, event, attempts: 0 };
-  return buildNotification(delivery, target, subscription, { startedAt: new Date() }, "Posthorn/1");
+  return buildNotification(subscription, delivery, target, { startedAt: new Date() }, "Posthorn/1");
 }
 
 test("subscribers of a topic are sent the same bytes, each signed with its own secret", () => {

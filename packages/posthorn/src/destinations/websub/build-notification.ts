@@ -3,20 +3,30 @@ import { createHmac } from "node:crypto";
 import { formatId, headerNames } from "@posthorn/wire";
 import type { Content } from "../../formats/format.ts";
 import { contentOf } from "../../formats/formats.ts";
-import type { Event, PayloadFormat, PreparedRequest, Target } from "../../model.ts";
+import type { Event, HubSignatureMethod, PayloadFormat, PreparedRequest, Target } from "../../model.ts";
 import type { AttemptMoment, SendableDelivery } from "../destination.ts";
 import { validSecrets } from "../http/valid-secrets.ts";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
-import type { Subscription } from "./subscription.ts";
+
+/** The parts of a subscription that its notifications need. */
+export interface Subscription {
+  /** `Link` to the hub and the topic, in one header. */
+  readonly link: string;
+  readonly signatureMethod: HubSignatureMethod;
+  /** By the database's clock; nothing is distributed from then on. */
+  readonly leaseEndsMs: number;
+  /** Null if the topic is not a feed: its content is sent as it is. */
+  readonly feed: { readonly hubUrl: string; readonly topicUrl: string } | null;
+}
 
 /** How late a lane's owner may learn of a renewal; the fan-out knows at once. */
 export const RENEWAL_GRACE_MS = 5_000;
 
 /** Signed only if the subscriber gave a secret. */
 export function buildNotification(
+  subscription: Subscription,
   delivery: SendableDelivery,
   target: Target,
-  subscription: Subscription,
   { startedAt, traceparent }: AttemptMoment,
   userAgent: string,
 ): PreparedRequest {

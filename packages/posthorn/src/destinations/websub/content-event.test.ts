@@ -16,7 +16,7 @@ test.each([
   ["text/plain", Buffer.from("a\0ü"), "text", "a\0ü"],
   ["text/plain", Buffer.from([0xff]), "base64", "/w=="],
 ])(
-  "content of %s is kept as a text, whatever it says it is: nobody parses what strangers publish",
+  "content of %s is stored as text and never parsed, whatever its content type",
   (contentType, body, encoding, text) => {
     const { event } = contentEvent(topic, { contentType, body }, { revision: 1, nowMs: 0 });
     expect(event.attributes).toEqual({ source: topic.url, datacontenttype: contentType, encoding });

@@ -1,7 +1,7 @@
 // The content of an external topic as an event, which keeps its bytes and content type.
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { type EventAttributes, uuidv7 } from "@posthorn/wire";
+import { uuidv7 } from "@posthorn/wire";
 import type { ValidEvent } from "../../event/validate.ts";
 import type { ExternalTopic } from "./topics.ts";
 
@@ -18,11 +18,6 @@ export function contentEvent(
   { revision, nowMs }: { readonly revision: number; readonly nowMs: number },
 ): ValidEvent {
   const { encoding, payload } = encoded(content.body);
-  const attributes: EventAttributes = {
-    source: topic.url,
-    datacontenttype: content.contentType,
-    encoding,
-  };
   return {
     event: {
       id: uuidv7(nowMs),
@@ -33,7 +28,7 @@ export function contentEvent(
       sequence: null,
       payload,
       createdAt: new Date(nowMs),
-      attributes,
+      attributes: { source: topic.url, datacontenttype: content.contentType, encoding },
     },
     idempotency: { key: `${topic.hash}:${revision}`, digest: digestOf(content) },
   };

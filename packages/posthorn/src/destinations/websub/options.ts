@@ -3,7 +3,7 @@
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { HUB_SIGNATURE_METHODS, type HubSignatureMethod } from "../../model.ts";
-import { invalid, oneOf, readRanges, within } from "../../option-checks.ts";
+import { invalid, type NumericOption, oneOf, readNumbers, readRanges } from "../../option-checks.ts";
 
 export interface WebSubOptions {
   /** URL prefixes of external topics that it serves; `*` for all. Default: only its own topics. */
@@ -31,46 +31,35 @@ export interface WebSubOptions {
   readonly allowCidrs?: readonly string[] | undefined;
 }
 
-export interface HubConfig {
-  readonly hubUrl: string;
-  /** Followed by `tenant/type`. */
-  readonly topicsUrl: string;
-  readonly externalTopics: readonly string[];
-  readonly signatureMethod: HubSignatureMethod;
-  readonly leaseSeconds: number;
-  readonly maxLeaseSeconds: number;
-  readonly maxSubscriptions: number;
-  readonly maxSubscriptionsPerHost: number;
-  readonly verificationsPerHost: number;
-  readonly verificationsPerMinute: number;
-  readonly maxTopicBytes: number;
-  /** Applies to URLs from anonymous subscribers and publishers. */
-  readonly addressPolicy: AddressPolicy;
-}
+export type HubConfig = NonNullable<ReturnType<typeof resolveWebSub>>;
+
+/** Requests may arrive at another process, so this one polls. */
+export const POLL_MS = 1_000;
 
 /** Shorter leases would cost too many renewals. */
 export const MIN_LEASE_SECONDS = 300;
 const DAY_SECONDS = 86_400;
 
-const names: readonly (keyof WebSubOptions)[] = [
-  "externalTopics",
-  "signature",
-  "leaseSeconds",
-  "maxLeaseSeconds",
-  "maxSubscriptions",
-  "maxSubscriptionsPerHost",
-  "verificationsPerHost",
-  "verificationsPerMinute",
-  "maxTopicBytes",
-  "allowCidrs",
-];
-export const webSubOptionNames = names;
+const lease = { min: MIN_LEASE_SECONDS, max: 365 * DAY_SECONDS };
+
+/** Bounds and defaults of the options that are numbers, shared with the server's settings. */
+export const hubNumbers = {
+  leaseSeconds: { ...lease, default: 10 * DAY_SECONDS },
+  maxLeaseSeconds: { ...lease, default: 15 * DAY_SECONDS },
+  maxSubscriptions: { min: 1, max: 1_000_000, default: 10_000 },
+  maxSubscriptionsPerHost: { min: 1, max: 1_000_000, default: 500 },
+  verificationsPerHost: { min: 1, max: 10_000, default: 30 },
+  verificationsPerMinute: { min: 1, max: 100_000, default: 600 },
+  maxTopicBytes: { min: 1024, max: 4 * 1024 * 1024, default: 1024 * 1024 },
+} satisfies Partial<Record<keyof WebSubOptions, NumericOption>>;
+
+const names = ["externalTopics", "signature", "allowCidrs", ...Object.keys(hubNumbers)];
 
 export function resolveWebSub(
   options: WebSubOptions | undefined,
   publicUrl: string | undefined,
   addressPolicy: AddressPolicy,
-): HubConfig | null {
+) {
   if (options === undefined) return null;
   if (typeof options !== "object" || options === null) {
     throw invalid("websub must be an object of options; {} takes the defaults.");
@@ -82,43 +71,19 @@ export function resolveWebSub(
     );
   }
   const hubUrl = `${publicUrl.replace(/\/+$/, "")}/websub`;
-  const maxLeaseSeconds = number(
-    options,
-    "maxLeaseSeconds",
-    15 * DAY_SECONDS,
-    MIN_LEASE_SECONDS,
-    365 * DAY_SECONDS,
-  );
+  const { maxLeaseSeconds } = hubNumbers;
+  const { maxLeaseSeconds: max } = readNumbers(options, { maxLeaseSeconds }, "websub.");
+  const leaseSeconds = { ...lease, max, default: Math.min(hubNumbers.leaseSeconds.default, max) };
   return {
     hubUrl,
+    /** Followed by `tenant/type`. */
     topicsUrl: `${hubUrl}/topics/`,
     externalTopics: readTopics(options.externalTopics ?? []),
     signatureMethod: oneOf("websub.signature", options.signature ?? "sha256", HUB_SIGNATURE_METHODS),
-    leaseSeconds: number(
-      options,
-      "leaseSeconds",
-      Math.min(10 * DAY_SECONDS, maxLeaseSeconds),
-      MIN_LEASE_SECONDS,
-      maxLeaseSeconds,
-    ),
-    maxLeaseSeconds,
-    maxSubscriptions: number(options, "maxSubscriptions", 10_000, 1, 1_000_000),
-    maxSubscriptionsPerHost: number(options, "maxSubscriptionsPerHost", 500, 1, 1_000_000),
-    verificationsPerHost: number(options, "verificationsPerHost", 30, 1, 10_000),
-    verificationsPerMinute: number(options, "verificationsPerMinute", 600, 1, 100_000),
-    maxTopicBytes: number(options, "maxTopicBytes", 1024 * 1024, 1024, 4 * 1024 * 1024),
+    ...readNumbers(options, { ...hubNumbers, leaseSeconds }, "websub."),
+    /** Applies to URLs from anonymous subscribers and publishers. */
     addressPolicy: { ...addressPolicy, allowedCidrs: readRanges("websub.allowCidrs", options.allowCidrs) },
   };
-}
-
-function number(
-  options: WebSubOptions,
-  name: Exclude<keyof WebSubOptions, "externalTopics" | "signature" | "allowCidrs">,
-  usual: number,
-  least: number,
-  most: number,
-): number {
-  return within(`websub.${name}`, options[name] ?? usual, least, most);
 }
 
 function readTopics(topics: readonly string[]): readonly string[] {

@@ -8,8 +8,7 @@ import { Semaphore } from "../../service/semaphore.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { newestOfType, readEvents } from "../../storage/queries/events/newest-of-type.ts";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE, type FeedFacts } from "./atom-feed.ts";
-import { OWN_TOPIC_FORMAT } from "./subscription.ts";
-import type { TopicShape } from "./topics.ts";
+import { OWN_TOPIC_FORMAT, type TopicShape } from "./topics.ts";
 
 export interface TopicPage {
   /** The same for the same events, redacted the same way. */
@@ -29,7 +28,7 @@ const SHOWN: Readonly<Record<TopicShape, { readonly limit: number; readonly maxB
   envelope: { limit: 1, maxBytes: 0 },
   atom: { limit: 50, maxBytes: 1024 * 1024 },
 };
-/** Of the ten connections of a process. */
+/** A process has ten connections. */
 const readAtOnce = 2;
 const KEPT_BYTES = 16 * 1024 * 1024;
 
@@ -47,26 +46,23 @@ export interface OwnTopicsOptions {
 }
 
 export class OwnTopics {
-  readonly #db: Queryable;
-  readonly #redactedView: (type: string) => Promise<RedactedView>;
+  readonly #options: OwnTopicsOptions;
   readonly #semaphore = new Semaphore(readAtOnce);
   /** By topic, the least recently requested first. */
   readonly #feeds = new Map<string, KeptFeed>();
-  readonly #maxKeptBytes: number;
   #keptBytes = 0;
 
-  constructor({ db, redactedView, maxKeptBytes = KEPT_BYTES }: OwnTopicsOptions) {
-    this.#db = db;
-    this.#redactedView = redactedView;
-    this.#maxKeptBytes = maxKeptBytes;
+  constructor(options: OwnTopicsOptions) {
+    this.#options = options;
   }
 
   /** Returns null if there is no event of the type among the tenant's last 2 000. */
   async show(shape: TopicShape, facts: TopicFacts): Promise<TopicPage | null> {
+    const { db, redactedView } = this.#options;
     const { tenant, type } = facts;
     const { ids, view } = await this.#semaphore.run(async () => ({
-      ids: await newestOfType(this.#db, tenant, type, SHOWN[shape]),
-      view: await this.#redactedView(type),
+      ids: await newestOfType(db, tenant, type, SHOWN[shape]),
+      view: await redactedView(type),
     }));
     const tag = createHash("sha256").update(`${ids.join()} ${view.version}`).digest("base64url");
     if (shape === "envelope") return await this.#envelope(tag, ids, view);
@@ -75,7 +71,7 @@ export class OwnTopics {
 
   /** Byte for byte what subscribers are sent. */
   async #envelope(tag: string, ids: readonly Uuid[], view: RedactedView): Promise<TopicPage | null> {
-    const [event] = await this.#semaphore.run(() => readEvents(this.#db, ids));
+    const [event] = await this.#semaphore.run(() => readEvents(this.#options.db, ids));
     if (event === undefined) return null;
     const topicFormat = { format: OWN_TOPIC_FORMAT, formatContext: NO_CONTEXT } as const;
     const { contentType, body } = contentOf(view.redact(event), topicFormat);
@@ -104,7 +100,7 @@ export class OwnTopics {
   }
 
   async #make({ ids, view, facts }: WantedFeed): Promise<Uint8Array> {
-    const events = await readEvents(this.#db, ids);
+    const events = await readEvents(this.#options.db, ids);
     const entries: string[] = [];
     for (const event of events) {
       entries.push(atomEntry(view.redact(event)));
@@ -119,7 +115,7 @@ export class OwnTopics {
     feed.bytes = bytes;
     this.#keptBytes += bytes;
     for (const oldest of this.#feeds.keys()) {
-      if (this.#keptBytes <= this.#maxKeptBytes) break;
+      if (this.#keptBytes <= (this.#options.maxKeptBytes ?? KEPT_BYTES)) break;
       this.#drop(oldest);
     }
   }

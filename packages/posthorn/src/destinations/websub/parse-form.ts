@@ -36,7 +36,9 @@ export function parseForm(form: URLSearchParams, policy: AddressPolicy): HubRequ
   const topic = required(form, "hub.topic");
   const callback = withoutFragment(required(form, "hub.callback"));
   const verifyToken = only(form, "hub.verify_token") || null;
-  checkTopic(topic);
+  // the address of a topic is checked when it is fetched
+  if (!isWebUrl(topic))
+    throw refusal("hub.topic must be a URL with http or https, without user name and password.");
   checkCallback(callback, { topic, verifyToken }, policy);
   // "MAY be present for unsubscription requests and MUST be ignored by the hub in that case"
   if (mode === "unsubscribe") {
@@ -58,12 +60,6 @@ function required(form: URLSearchParams, name: string): string {
   const value = only(form, name);
   if (value === null || value === "") throw refusal(`${name} is missing.`);
   return value;
-}
-
-/** Checks only that it is a URL; its address is checked when it is fetched. */
-function checkTopic(topic: string): void {
-  if (!isWebUrl(topic))
-    throw refusal("hub.topic must be a URL with http or https, without user name and password.");
 }
 
 function isWebUrl(text: string): boolean {

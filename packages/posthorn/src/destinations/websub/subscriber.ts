@@ -1,66 +1,46 @@
 // A WebSub subscription: an endpoint that an anonymous subscriber registered, for as long as its lease lasts.
-import type {
-  AttemptOutcome,
-  ClaimedDelivery,
-  Event,
-  OutcomeClass,
-  PreparedRequest,
-  RetryOn,
-  Target,
-} from "../../model.ts";
-import type { AttemptMoment, AttemptServices, DestinationKind, SendableDelivery } from "../destination.ts";
-import { attemptOverHttp, type HttpDestination, notSent } from "../http/attempt.ts";
-import { classify } from "../http/classify.ts";
-import { buildNotification, RENEWAL_GRACE_MS } from "./build-notification.ts";
-import { type HubIdentity, type Subscription, subscriptionOf } from "./subscription.ts";
+import { notSent } from "../../model.ts";
+import type { Destination, DestinationKind } from "../destination.ts";
+import { httpDestination } from "../http/http-destination.ts";
+import { buildNotification, RENEWAL_GRACE_MS, type Subscription } from "./build-notification.ts";
+import type { HubConfig } from "./options.ts";
+import { FEED_QUERY, OWN_TOPIC_FORMAT } from "./topics.ts";
+import { discoveryLink } from "./urls.ts";
 
-export class Subscriber implements HttpDestination {
-  readonly mayStart = true;
-  readonly allowedPerMinute = null;
-  readonly isPublic = true;
-  /** A topic is what it holds now; subscribers are not sent what it held before. */
-  readonly acceptsReplays = false;
-  /** A subscription lasts until its lease ends, whether or not notifications arrive (REC 7). */
-  readonly isPermanent = false;
-  readonly #subscription: Subscription;
-
-  constructor(subscription: Subscription) {
-    this.#subscription = subscription;
-  }
-
-  accepts({ createdAt }: Event): boolean {
-    return this.#subscription.leaseEndsMs > createdAt.getTime();
-  }
-
-  attempt(
-    delivery: ClaimedDelivery,
-    target: Target,
-    moment: AttemptMoment,
-    services: AttemptServices,
-  ): AttemptOutcome | Promise<AttemptOutcome> {
-    if (this.#subscription.leaseEndsMs + RENEWAL_GRACE_MS <= moment.startedAt.getTime()) return LEASE_ENDED;
-    return attemptOverHttp(this, delivery, target, moment, services);
-  }
-
-  interpret(outcome: AttemptOutcome, retryOn: RetryOn): OutcomeClass {
-    return classify(outcome, retryOn);
-  }
-
-  request(
-    delivery: SendableDelivery,
-    target: Target,
-    moment: AttemptMoment,
-    userAgent: string,
-  ): PreparedRequest {
-    return buildNotification(delivery, target, this.#subscription, moment, userAgent);
-  }
+function subscriber(subscription: Subscription): Destination {
+  const { leaseEndsMs } = subscription;
+  const destination = httpDestination({
+    isPublic: true,
+    // a topic represents its current content, so earlier events are not sent to subscribers
+    acceptsReplays: false,
+    // failures never disable a subscription: it stays active until its lease expires or the receiver returns 410 (REC 7)
+    isPermanent: false,
+    accepts: ({ createdAt }) => leaseEndsMs > createdAt.getTime(),
+    request: (...parameters) => buildNotification(subscription, ...parameters),
+  });
+  return {
+    ...destination,
+    attempt(delivery, target, moment, services) {
+      if (leaseEndsMs + RENEWAL_GRACE_MS <= moment.startedAt.getTime()) return LEASE_EXPIRED;
+      return destination.attempt(delivery, target, moment, services);
+    },
+  };
 }
 
-const LEASE_ENDED = notSent("lease_ended", "not sent: the subscription had ended");
+const LEASE_EXPIRED = notSent({ error: "lease_expired", detail: "not sent: the subscription had ended" });
 
-export function subscriberKind(hub: HubIdentity | null): DestinationKind {
-  return (row) => {
-    const subscription = subscriptionOf(row, hub);
-    return subscription === null ? null : new Subscriber(subscription);
+export function subscriberKind(hub: HubConfig | null): DestinationKind {
+  return ({ websubTopic, leaseEndsMs, format }) => {
+    if (websubTopic === null) return null;
+    // without a hub, subscriptions have ended: nothing is distributed
+    if (hub === null) return subscriber({ link: "", signatureMethod: "sha256", leaseEndsMs: 0, feed: null });
+    const { hubUrl, signatureMethod } = hub;
+    const isOwnFeed = format === OWN_TOPIC_FORMAT && websubTopic.endsWith(FEED_QUERY);
+    return subscriber({
+      link: discoveryLink(hubUrl, websubTopic),
+      signatureMethod,
+      leaseEndsMs: leaseEndsMs ?? 0,
+      feed: isOwnFeed ? { hubUrl, topicUrl: websubTopic } : null,
+    });
   };
 }

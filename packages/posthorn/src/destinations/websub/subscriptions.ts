@@ -1,18 +1,18 @@
 // Creates, renews and ends subscriptions, each in one transaction with the end of its request. A request that was
 // replaced by a newer one has no effect.
 import { uuidv7 } from "@posthorn/wire";
-import { hubTenant } from "../../event/limits.ts";
-import { createEndpointChanges, type EndpointChange } from "../../resources/endpoints/changes.ts";
-import { endSubscriptions } from "../../resources/endpoints/subscription-end.ts";
-import { isOpenTopic } from "../../resources/tenants/tenants.ts";
-import type { Database, Queryable } from "../../storage/database.ts";
-import { type KeyRing, secretBinding } from "../../storage/key-ring.ts";
+import { reservedTenant } from "../../event/limits.ts";
+import type { Uuid } from "../../model.ts";
+import { createEndpointChanges } from "../../resources/endpoints/changes.ts";
+import type { Queryable } from "../../storage/database.ts";
+import { secretBinding } from "../../storage/key-ring.ts";
+import { markDeleted } from "../../storage/queries/endpoints/write.ts";
 import { deleteHealth } from "../../storage/queries/health/record.ts";
 import { cancelQueued } from "../../storage/queries/queue/cancel.ts";
-import { deleteSecrets, insertSecret } from "../../storage/queries/secrets/rotate.ts";
-import { findTenant } from "../../storage/queries/tenants/read.ts";
+import { deleteSecrets, insertSecret } from "../../storage/queries/secrets.ts";
+import { findTenant } from "../../storage/queries/tenants.ts";
 import { prunePermits } from "../../storage/queries/websub/permits.ts";
-import { type ClaimedRequest, endRequest } from "../../storage/queries/websub/requests.ts";
+import { type ClaimedRequest, endRequest, storeDenials } from "../../storage/queries/websub/requests.ts";
 import {
   countSubscriptions,
   endedSubscriptions,
@@ -20,47 +20,37 @@ import {
   insertSubscription,
   lockCounts,
   renewSubscription,
-  type SubscriptionRow,
+  subscriptionsOfTenant,
 } from "../../storage/queries/websub/subscriptions.ts";
 import { ensureExternalTenant, ensureTopic, pruneTopics } from "../../storage/queries/websub/topics.ts";
+import type { SubscriptionKind } from "../destination.ts";
 import { RENEWAL_GRACE_MS } from "./build-notification.ts";
-import type { HubConfig } from "./options.ts";
-import { hasQuotaLeft } from "./subscription-quota.ts";
-import type { Topic } from "./topics.ts";
-import { familyOf, hostOf } from "./urls.ts";
+import type { HubOptions } from "./hub.ts";
+import { isOpenTopic, type Topic } from "./topics.ts";
+import { domainOf, hostOf } from "./urls.ts";
 
-export interface SubscriptionsOptions {
-  readonly db: Database;
-  readonly keyRing: KeyRing;
-  readonly hub: HubConfig;
-  /** Returns the database's time. */
-  readonly nowMs: () => number;
-  readonly onChanged: (change: EndpointChange) => void;
-}
+const NOT_OFFERED = "This topic is not offered here.";
 
-export interface Subscriptions {
-  /** Returns the reason if the hub refuses this subscription, otherwise null. */
-  objection(topic: Topic | null, request: ClaimedRequest): Promise<string | null>;
-  exists(request: ClaimedRequest): Promise<boolean>;
-  /** The callback has confirmed. Returns false if the request is no longer valid. */
-  confirm(topic: Topic, request: ClaimedRequest, leaseSeconds: number): Promise<boolean>;
-  end(request: ClaimedRequest): Promise<void>;
-  /** Deletes subscriptions whose leases have ended. */
-  endLapsed(): Promise<void>;
-}
+export const subscriptionKind: SubscriptionKind = {
+  /** The subscribers are notified of the denial (REC 5.2). */
+  onDeleted: (tx, endpointIds) => storeDenials(tx, endpointIds, NOT_OFFERED),
+  async disallowed(tx, { id, websubTopics }) {
+    const closed = (await subscriptionsOfTenant(tx, id)).filter(
+      ({ eventType }) => !isOpenTopic(websubTopics ?? [], eventType),
+    );
+    return closed.map((subscription) => subscription.id);
+  },
+};
 
-export function createSubscriptions({
-  db,
-  keyRing,
-  hub,
-  nowMs,
-  onChanged,
-}: SubscriptionsOptions): Subscriptions {
+export type Subscriptions = ReturnType<typeof createSubscriptions>;
+
+export function createSubscriptions({ db, keyRing, hub, nowMs, onChanged }: HubOptions) {
   const { change } = createEndpointChanges(db, onChanged);
-  return { objection, exists, confirm, end, endLapsed };
+  return { denialReason, exists, confirm, end, endExpired };
 
-  async function objection(topic: Topic | null, request: ClaimedRequest): Promise<string | null> {
-    if (topic === null || !(await isOffered(db, topic))) return "This topic is not offered here.";
+  /** Returns the reason if the hub refuses this subscription, otherwise null. */
+  async function denialReason(topic: Topic | null, request: ClaimedRequest): Promise<string | null> {
+    if (topic === null || !(await isOffered(db, topic))) return NOT_OFFERED;
     if (await exists(request)) return null;
     return (await hasQuotaFor(db, request.host))
       ? null
@@ -73,16 +63,22 @@ export function createSubscriptions({
     return tenant?.isActive === true && isOpenTopic(tenant.websubTopics ?? [], topic.type);
   }
 
+  /**
+   * Hosts with the same last two labels share a quota of half the free subscriptions, because the owner of a domain can
+   * create any number of hosts. Half is also enough for shared domains such as co.uk and github.io.
+   */
   async function hasQuotaFor(tx: Queryable, host: string): Promise<boolean> {
-    return hasQuotaLeft(await countSubscriptions(tx, host, familyOf(host)), hub);
+    const { perHost, perDomain, total } = await countSubscriptions(tx, host, domainOf(host));
+    return perHost < hub.maxSubscriptionsPerHost && perDomain < hub.maxSubscriptions - total;
   }
 
   async function exists({ pairHex }: ClaimedRequest): Promise<boolean> {
     return (await findSubscription(db, Buffer.from(pairHex, "hex"))) !== null;
   }
 
+  /** The callback has confirmed. Returns false if the request is no longer valid. */
   async function confirm(topic: Topic, request: ClaimedRequest, leaseSeconds: number): Promise<boolean> {
-    if (topic.kind === "external") await ensureExternalTenant(db, hubTenant, "Topics followed by WebSub");
+    if (topic.kind === "external") await ensureExternalTenant(db, reservedTenant, "External WebSub topics");
     return await change(topic.tenant, async (tx) => {
       const id = (await endRequest(tx, request.id)) ? await write(tx, topic, request, leaseSeconds) : null;
       return { result: id !== null, endpointIds: id === null ? [] : [id] };
@@ -124,12 +120,12 @@ export function createSubscriptions({
       await deleteSecrets(tx, [id]);
     }
     if (topic.kind === "external") await ensureTopic(tx, { ...topic, host: hostOf(topic.url) });
-    await keepSecret(tx, id, request);
+    await storeSecret(tx, id, request);
     return id;
   }
 
   /** Re-encrypts the secret, bound to its endpoint. */
-  async function keepSecret(tx: Queryable, endpointId: string, request: ClaimedRequest): Promise<void> {
+  async function storeSecret(tx: Queryable, endpointId: string, request: ClaimedRequest): Promise<void> {
     const { keyId, ciphertextHex, pairHex } = request;
     if (keyId === null || ciphertextHex === null) return;
     const ciphertext = Buffer.from(ciphertextHex, "hex");
@@ -146,43 +142,44 @@ export function createSubscriptions({
       await endRequest(db, request.id);
       return;
     }
-    const isEnded = await change(found.tenant, async (tx) => {
+    await deleteSubscriptions(found.tenant, async (tx) => {
       const current = (await endRequest(tx, request.id)) ? await findSubscription(tx, pair) : null;
-      if (current !== null) await endSubscriptions(tx, [current.id]);
-      return { result: current !== null, endpointIds: current === null ? [] : [current.id] };
+      return current === null ? [] : [current.id];
     });
-    // after the commit, as for every deleted endpoint
-    if (isEnded) await cancelQueued(db, [found.id]);
   }
 
-  async function endLapsed(): Promise<void> {
+  async function endExpired(): Promise<void> {
     for (;;) {
-      const lapsed = await endedSubscriptions(db, RENEWAL_GRACE_MS, STEP);
-      const tenants = new Set(lapsed.map(({ tenant }) => tenant));
-      for (const tenant of tenants)
-        await endThose(
-          tenant,
-          lapsed.filter((row) => row.tenant === tenant),
-        );
-      if (lapsed.length < STEP) break;
+      const expired = await endedSubscriptions(db, RENEWAL_GRACE_MS, BATCH_SIZE);
+      for (const tenant of new Set(expired.map((row) => row.tenant)))
+        await deleteSubscriptions(tenant, async (tx) => {
+          // some may have been renewed meanwhile
+          const still = new Set(
+            (await endedSubscriptions(tx, RENEWAL_GRACE_MS, BATCH_SIZE)).map(({ id }) => id),
+          );
+          return expired.filter((row) => row.tenant === tenant && still.has(row.id)).map(({ id }) => id);
+        });
+      if (expired.length < BATCH_SIZE) break;
     }
-    await pruneTopics(db, hubTenant);
+    await pruneTopics(db, reservedTenant);
     await prunePermits(db);
   }
 
-  /** Skips those that were renewed meanwhile. */
-  async function endThose(tenant: string, rows: readonly SubscriptionRow[]): Promise<void> {
+  async function deleteSubscriptions(
+    tenant: string,
+    choose: (tx: Queryable) => Promise<Uuid[]>,
+  ): Promise<void> {
     const ids = await change(tenant, async (tx) => {
-      const still = new Set((await endedSubscriptions(tx, RENEWAL_GRACE_MS, STEP)).map(({ id }) => id));
-      const endedIds = rows.map(({ id }) => id).filter((id) => still.has(id));
-      await endSubscriptions(tx, endedIds);
-      return { result: endedIds, endpointIds: endedIds };
+      const chosen = await choose(tx);
+      await markDeleted(tx, chosen);
+      return { result: chosen, endpointIds: chosen };
     });
+    // after the commit, as for every deleted endpoint
     if (ids.length > 0) await cancelQueued(db, ids);
   }
 }
 
-const STEP = 500;
+const BATCH_SIZE = 500;
 
 /** The encryption context of a request's secret. */
 export function requestBinding(pairHex: string): string {

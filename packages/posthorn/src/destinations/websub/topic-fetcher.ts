@@ -1,13 +1,8 @@
 // Fetches external topics that were pinged, and publishes changed content as an event. The database holds what is
 // due: an accepted ping is not lost, and many pings are one fetch.
 import { PosthornError } from "../../errors.ts";
-import type { PublishResult } from "../../event/publisher.ts";
-import type { ValidEvent } from "../../event/validate.ts";
-import type { AttemptOutcome, PreparedRequest } from "../../model.ts";
-import type { Logger } from "../../observe/log.ts";
-import type { Metrics } from "../../observe/metrics.ts";
-import { InFlight } from "../../service/in-flight.ts";
-import type { Queryable } from "../../storage/database.ts";
+import type { AttemptOutcome } from "../../model.ts";
+import { ClaimLoop } from "../../service/claim-loop.ts";
 import { acquirePermit } from "../../storage/queries/websub/permits.ts";
 import {
   claimTopics,
@@ -17,20 +12,9 @@ import {
   settleTopic,
 } from "../../storage/queries/websub/topics.ts";
 import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
-import type { HubConfig } from "./options.ts";
+import type { HubContext } from "./hub.ts";
+import { POLL_MS } from "./options.ts";
 import { type ExternalTopic, topicOf } from "./topics.ts";
-
-export interface TopicFetcherOptions {
-  readonly db: Queryable;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "topicFetched">;
-  readonly hub: HubConfig;
-  readonly userAgent: string;
-  readonly nowMs: () => number;
-  readonly publish: (event: ValidEvent) => Promise<PublishResult>;
-  /** Through the guarded dispatcher, like every request. */
-  readonly send: (request: PreparedRequest) => Promise<AttemptOutcome>;
-}
 
 const timeoutMs = 20_000;
 const leaseMs = 60_000;
@@ -42,17 +26,20 @@ const retryAfterMs = [10_000, 60_000, 300_000, 1_800_000];
 const fetchesPerHost = 60;
 const fetchesPerMinute = 600;
 
-export class TopicFetcher {
-  readonly inFlight: InFlight<DueTopic>;
-  readonly #options: TopicFetcherOptions;
+export class TopicFetcher extends ClaimLoop<DueTopic> {
+  readonly #options: HubContext;
 
-  constructor(options: TopicFetcherOptions) {
-    this.#options = options;
-    this.inFlight = new InFlight({
+  constructor(options: HubContext) {
+    const { db, logger } = options;
+    super({
       ...limits,
-      claim: (limit) => claimTopics(options.db, { limit, leaseMs }),
+      name: "fetching topics",
+      intervalMs: POLL_MS,
+      logger,
+      claim: (limit) => claimTopics(db, { limit, leaseMs }),
       work: (due) => this.#work(due),
     });
+    this.#options = options;
   }
 
   async #work(due: DueTopic): Promise<void> {
@@ -70,37 +57,27 @@ export class TopicFetcher {
   async #fetch(due: DueTopic): Promise<void> {
     const { db, hub } = this.#options;
     const topic = topicOf(due.url, hub);
-    if (topic?.kind !== "external") return await this.#giveUp(due, "not_served");
+    if (topic?.kind !== "external") return await this.#endUntilNextPing(due, "not_served");
     const waitMs = await this.#waitMs(due);
     if (waitMs > 0) return await postponeTopic(db, due, { delayMs: waitMs, isCounted: false });
-    const outcome = await this.#options.send(this.#request(due));
+    const outcome = await this.#get(due);
     if (outcome.kind === "failed") return await this.#afterNoAnswer(due, outcome.error);
     const { statusCode } = outcome;
     if (statusCode === 304) return await this.#settle(due, null, "unchanged");
-    if (statusCode === 429 || statusCode >= 500) return await this.#tryLater(due, `http_${statusCode}`);
+    if (statusCode === 429 || statusCode >= 500) return await this.#retryLater(due, `http_${statusCode}`);
     // redirects too: subscribers discover where a topic has moved (REC 6)
-    if (statusCode !== 200) return await this.#giveUp(due, `http_${statusCode}`);
+    if (statusCode !== 200) return await this.#endUntilNextPing(due, `http_${statusCode}`);
     const content = readContent(outcome);
-    if (content === null) return await this.#giveUp(due, "not_readable");
+    if (content === null) return await this.#endUntilNextPing(due, "not_readable");
     await this.#distribute(due, topic, content, outcome.answer?.headers ?? {});
   }
 
-  #request({ url, etag, lastModified }: DueTopic): PreparedRequest {
-    return {
-      tenant: null,
-      url,
-      headers: {
-        "user-agent": this.#options.userAgent,
-        accept: "*/*",
-        ...(etag !== null && { "if-none-match": etag }),
-        ...(lastModified !== null && { "if-modified-since": lastModified }),
-      },
-      body: NOTHING,
-      timeoutMs,
-      method: "GET",
-      isUntrusted: true,
-      captureResponse: { maxBodyBytes: this.#options.hub.maxTopicBytes },
+  #get({ url, etag, lastModified }: DueTopic): Promise<AttemptOutcome> {
+    const headers = {
+      ...(etag !== null && { "if-none-match": etag }),
+      ...(lastModified !== null && { "if-modified-since": lastModified }),
     };
+    return this.#options.get(url, { headers, timeoutMs, maxBodyBytes: this.#options.hub.maxTopicBytes });
   }
 
   async #distribute(
@@ -143,33 +120,31 @@ export class TopicFetcher {
     // aborted because this process stops
     if (error === "unknown")
       return await postponeTopic(this.#options.db, due, { delayMs: 0, isCounted: false });
-    if (error === "blocked_address" || error === "invalid_request") return await this.#giveUp(due, error);
-    await this.#tryLater(due, error);
+    if (error === "blocked_address" || error === "invalid_request")
+      return await this.#endUntilNextPing(due, error);
+    await this.#retryLater(due, error);
   }
 
-  async #tryLater(due: DueTopic, result: string): Promise<void> {
+  async #retryLater(due: DueTopic, result: string): Promise<void> {
     const delayMs = retryAfterMs[due.attempts - 1];
-    if (delayMs === undefined) return await this.#giveUp(due, result);
+    if (delayMs === undefined) return await this.#endUntilNextPing(due, result);
     await postponeTopic(this.#options.db, due, { delayMs, isCounted: true });
   }
 
-  /** Ends until the next ping. */
-  async #giveUp(due: DueTopic, reason: string): Promise<void> {
+  async #endUntilNextPing(due: DueTopic, reason: string): Promise<void> {
     const { db, logger } = this.#options;
     await settleTopic(db, due, null, MIN_FETCH_INTERVAL_MS);
-    this.#options.metrics.topicFetched("failed");
+    this.#options.metrics.count("webhook_websub_fetches_total", "failed");
     logger.warn("a topic could not be fetched; its next ping tries again", { host: due.host, reason });
   }
 
   async #settle(due: DueTopic, seen: SeenContent | null, result: "changed" | "unchanged"): Promise<void> {
     await settleTopic(this.#options.db, due, seen, MIN_FETCH_INTERVAL_MS);
-    this.#options.metrics.topicFetched(result);
+    this.#options.metrics.count("webhook_websub_fetches_total", result);
   }
 }
 
-const NOTHING = new Uint8Array(0);
-
-/** Returns null if the content is too long, incomplete or compressed without being asked. */
+/** Returns null if the content is too long, incomplete, or compressed although that was not requested. */
 function readContent(outcome: Extract<AttemptOutcome, { kind: "answered" }>): TopicContent | null {
   const { answer, responseBody } = outcome;
   if (answer === undefined || !answer.isWhole) return null;

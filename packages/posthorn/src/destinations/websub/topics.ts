@@ -1,10 +1,17 @@
 // Finds out from its URL whether a topic belongs to one of our tenants or is external.
-import { hubTenant, maxTypeLength, tenantSyntax, typeSyntax } from "../../event/limits.ts";
+import { maxTypeLength, reservedTenant, tenantSyntax, typeSyntax } from "../../event/limits.ts";
+import { matches, SYSTEM_TYPE_PREFIX } from "../../fan-out/matches.ts";
 import type { HubConfig } from "./options.ts";
-import { FEED_QUERY, OWN_TOPIC_FORMAT } from "./subscription.ts";
 import { comparable, topicHash } from "./urls.ts";
 
-interface TopicFields {
+/** Our own topics contain envelopes; external content is passed on unchanged. */
+export const OWN_TOPIC_FORMAT = "envelope";
+
+/** Query of a topic's URL for the same events as a feed. */
+export const FEED_QUERY = "?format=atom";
+
+interface OwnTopic {
+  readonly kind: "own";
   readonly url: string;
   readonly tenant: string;
   readonly type: string;
@@ -12,11 +19,7 @@ interface TopicFields {
   readonly format: "envelope" | "data";
 }
 
-export interface OwnTopic extends TopicFields {
-  readonly kind: "own";
-}
-
-export interface ExternalTopic extends TopicFields {
+export interface ExternalTopic extends Omit<OwnTopic, "kind"> {
   readonly kind: "external";
   readonly hash: string;
 }
@@ -36,7 +39,7 @@ export function topicOf(
   const isServed = externalTopics.some((begin) => begin === "*" || text.startsWith(comparable(begin)));
   if (!isServed) return null;
   const hash = topicHash(url);
-  return { kind: "external", url, tenant: hubTenant, type: `websub.${hash}`, format: "data", hash };
+  return { kind: "external", url, tenant: reservedTenant, type: `websub.${hash}`, format: "data", hash };
 }
 
 /** The form of our own topics, according to the URL: the newest event, or a feed of the newest ones. */
@@ -72,4 +75,9 @@ function decoded(segment: string): string {
   } catch {
     return segment;
   }
+}
+
+/** Posthorn's own events are never open. */
+export function isOpenTopic(openTypes: readonly string[], type: string): boolean {
+  return !type.startsWith(SYSTEM_TYPE_PREFIX) && matches(openTypes, type);
 }

@@ -1,7 +1,7 @@
 // The order in which the hub processes requests, if there are more than it may send.
 import { uuidv7 } from "@posthorn/wire";
 import { expect, test } from "vitest";
-import { openResources } from "../../../../../tests/support/resources.ts";
+import { openResources } from "../../../../../tests/support/database/resources.ts";
 import { claimRequests, storeRequest } from "../../storage/queries/websub/requests.ts";
 import { countSubscriptions, insertSubscription } from "../../storage/queries/websub/subscriptions.ts";
 import { ensureExternalTenant } from "../../storage/queries/websub/topics.ts";
@@ -10,7 +10,7 @@ import { pairOf } from "./urls.ts";
 
 const { db } = await openResources();
 
-async function ask(host: string, path: number, limits = { perHost: 100, inAll: 100 }): Promise<boolean> {
+async function ask(host: string, path: number, limits = { perHost: 100, total: 100 }): Promise<boolean> {
   const topic = "https://hub.example.com/topic";
   const callback = `https://${host}/${path}`;
   const request = { mode: "subscribe", topic, callback, pair: pairOf(topic, callback), host } as const;
@@ -39,8 +39,8 @@ test("hosts take turns, a busy host delays only itself, and each request is clai
 });
 
 test("pending requests are limited per host and in total; a pending one may be repeated", async () => {
-  await db.query(statement("forget all requests", "delete from posthorn.websub_requests"));
-  const limits = { perHost: 2, inAll: 3 };
+  await db.query(statement("forget all requests")`delete from posthorn.websub_requests`);
+  const limits = { perHost: 2, total: 3 };
   const asked: boolean[] = [];
   for (const [host, path] of [
     ["a", 0],
@@ -75,8 +75,8 @@ test("hosts under a name are counted with it, and names that only end alike are 
     });
   }
   expect(await countSubscriptions(db, "a.evil.example", "evil.example")).toEqual({
-    ofHost: 1,
-    ofFamily: 3,
-    inAll: 5,
+    perHost: 1,
+    perDomain: 3,
+    total: 5,
   });
 });

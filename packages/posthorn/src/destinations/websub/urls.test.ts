@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { discoveryLink } from "./subscription.ts";
 import { topicOf } from "./topics.ts";
-import { comparable, familyOf, pairOf, withParameters } from "./urls.ts";
+import { comparable, discoveryLink, domainOf, pairOf, withParameters } from "./urls.ts";
 
 describe("URLs are compared", () => {
   test.each([
@@ -83,6 +82,6 @@ test.each([
   ["localhost", "localhost"],
   ["192.0.2.7", "192.0.2.7"],
   ["[2001:db8::1]", "[2001:db8::1]"],
-])("%s belongs to %s", (host, family) => {
-  expect(familyOf(host)).toBe(family);
+])("%s belongs to %s", (host, domain) => {
+  expect(domainOf(host)).toBe(domain);
 });

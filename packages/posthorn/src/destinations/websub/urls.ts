@@ -31,9 +31,9 @@ export function hostOf(url: string): string {
 
 /**
  * Returns the last two labels of a name, under which one owner may have any number of hosts. An address is its own
- * family.
+ * domain.
  */
-export function familyOf(host: string): string {
+export function domainOf(host: string): string {
   const name = host.replace(/\.$/, "");
   return /^[\d.]+$/.test(name) ? name : name.split(".").slice(-2).join(".");
 }
@@ -49,4 +49,11 @@ export function withParameters(callback: string, parameters: Readonly<Record<str
     .join("&");
   if (!callback.includes("?")) return `${callback}?${query}`;
   return /[?&]$/.test(callback) ? callback + query : `${callback}&${query}`;
+}
+
+/** Both links in one header, because some subscribers read only the first header (REC 4.1, 7). */
+export function discoveryLink(hubUrl: string, topic: string): string {
+  // the topic is repeated as written, except for characters that would end the reference or break the header
+  const self = topic.replaceAll(/[<>"\s]|[^\x20-\x7e]/gu, (character) => encodeURIComponent(character));
+  return `<${hubUrl}>; rel="hub", <${self}>; rel="self"`;
 }

@@ -11,11 +11,8 @@
 //                         ▼
 //                 subscription created, renewed or ended, in one transaction with the end of the request
 import { randomBytes } from "node:crypto";
-import type { AttemptOutcome, PreparedRequest } from "../../model.ts";
-import type { Logger } from "../../observe/log.ts";
-import type { Metrics } from "../../observe/metrics.ts";
-import { InFlight } from "../../service/in-flight.ts";
-import type { Queryable } from "../../storage/database.ts";
+import type { AttemptOutcome } from "../../model.ts";
+import { ClaimLoop } from "../../service/claim-loop.ts";
 import { acquirePermit } from "../../storage/queries/websub/permits.ts";
 import {
   type ClaimedRequest,
@@ -24,21 +21,11 @@ import {
   postponeRequest,
   postponeShare,
 } from "../../storage/queries/websub/requests.ts";
-import { type HubConfig, MIN_LEASE_SECONDS } from "./options.ts";
+import type { HubContext } from "./hub.ts";
+import { MIN_LEASE_SECONDS, POLL_MS } from "./options.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { topicOf } from "./topics.ts";
 import { withParameters } from "./urls.ts";
-
-export interface VerifierOptions {
-  readonly db: Queryable;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "hubRequestEnded">;
-  readonly hub: HubConfig;
-  readonly userAgent: string;
-  readonly subscriptions: Subscriptions;
-  /** Through the guarded dispatcher, like every request. */
-  readonly send: (request: PreparedRequest) => Promise<AttemptOutcome>;
-}
 
 const timeoutMs = 10_000;
 /** Longer than one attempt with its statements. */
@@ -51,24 +38,29 @@ const MOST_ATTEMPTS = 10;
 /** A challenge is much shorter. */
 const maxAnswerBytes = 1_024;
 
-export class Verifier {
-  readonly inFlight: InFlight<ClaimedRequest>;
-  readonly #options: VerifierOptions;
+export class Verifier extends ClaimLoop<ClaimedRequest> {
+  readonly #options: HubContext;
+  readonly #subscriptions: Subscriptions;
 
-  constructor(options: VerifierOptions) {
-    this.#options = options;
-    this.inFlight = new InFlight({
+  constructor(options: HubContext, subscriptions: Subscriptions) {
+    const { db, logger } = options;
+    super({
       ...limits,
-      claim: (limit) => claimRequests(options.db, { limit, leaseMs }),
+      name: "verifying subscriptions",
+      intervalMs: POLL_MS,
+      logger,
+      claim: (limit) => claimRequests(db, { limit, leaseMs }),
       work: (request) => this.#work(request),
     });
+    this.#options = options;
+    this.#subscriptions = subscriptions;
   }
 
   async #work(request: ClaimedRequest): Promise<void> {
     const { logger, db } = this.#options;
     try {
-      if (request.attempts > MOST_ATTEMPTS) await this.#forget(request, "unreachable");
-      else await this.#carryOut(request);
+      if (request.attempts > MOST_ATTEMPTS) await this.#end(request, "unreachable");
+      else await this.#process(request);
     } catch (error) {
       // an error affects this request only; it is due again when its lease expires
       logger.warn("a request to the hub could not be processed", {
@@ -81,34 +73,27 @@ export class Verifier {
     }
   }
 
-  async #carryOut(request: ClaimedRequest): Promise<void> {
+  async #process(request: ClaimedRequest): Promise<void> {
     if (request.mode === "denied") return await this.#deny(request, request.reason);
-    const { hub, subscriptions } = this.#options;
-    const topic = topicOf(request.topic, hub);
+    const subscriptions = this.#subscriptions;
+    const topic = topicOf(request.topic, this.#options.hub);
     if (request.mode === "unsubscribe") {
       // nothing to end, and the callback is not contacted
       const isKnown = await subscriptions.exists(request);
-      return isKnown ? await this.#verifyEnd(request) : await this.#forget(request, "unknown");
+      if (!isKnown) return await this.#end(request, "unknown");
+      if (!(await this.#isConfirmed(request, {}))) return;
+      await subscriptions.end(request);
+      return this.#count("unsubscribe", "verified");
     }
-    const objection = await subscriptions.objection(topic, request);
-    if (objection !== null || topic === null) return await this.#deny(request, objection);
-    const leaseSeconds = this.#leaseOf(request);
+    const denialReason = await subscriptions.denialReason(topic, request);
+    if (denialReason !== null || topic === null) return await this.#deny(request, denialReason);
+    const { leaseSeconds: usual, maxLeaseSeconds } = this.#options.hub;
+    const wanted = request.leaseSeconds ?? usual;
+    const leaseSeconds = Math.min(Math.max(wanted, MIN_LEASE_SECONDS), maxLeaseSeconds);
     const extra = { "hub.lease_seconds": String(leaseSeconds) };
     if (!(await this.#isConfirmed(request, extra))) return;
     const isMade = await subscriptions.confirm(topic, request, leaseSeconds);
-    this.#count("subscribe", isMade ? "verified" : "overtaken");
-  }
-
-  #leaseOf({ leaseSeconds }: ClaimedRequest): number {
-    const { hub } = this.#options;
-    const wanted = leaseSeconds ?? hub.leaseSeconds;
-    return Math.min(Math.max(wanted, MIN_LEASE_SECONDS), hub.maxLeaseSeconds);
-  }
-
-  async #verifyEnd(request: ClaimedRequest): Promise<void> {
-    if (!(await this.#isConfirmed(request, {}))) return;
-    await this.#options.subscriptions.end(request);
-    this.#count("unsubscribe", "verified");
+    this.#count("subscribe", isMade ? "verified" : "superseded");
   }
 
   /** Returns true if the callback confirms. Otherwise the request has been postponed or dropped. */
@@ -124,11 +109,11 @@ export class Verifier {
     });
     if (outcome === null) return false;
     if (outcome.kind === "failed") {
-      await this.#tryLater(request, outcome.error);
+      await this.#retryLater(request, outcome.error);
       return false;
     }
     if (isChallenge(outcome, challenge)) return true;
-    await this.#forget(request, "refused");
+    await this.#end(request, "rejected");
     return false;
   }
 
@@ -139,8 +124,8 @@ export class Verifier {
       ...(reason !== null && { "hub.reason": reason }),
     });
     if (outcome === null) return;
-    if (outcome.kind === "failed") await this.#tryLater(request, outcome.error);
-    else await this.#forget(request, "denied");
+    if (outcome.kind === "failed") await this.#retryLater(request, outcome.error);
+    else await this.#end(request, "denied");
   }
 
   /** Returns null if the request was postponed because of the rate limit. */
@@ -149,16 +134,8 @@ export class Verifier {
     parameters: Readonly<Record<string, string>>,
   ): Promise<AttemptOutcome | null> {
     if (!(await this.#hasQuotaLeft(request))) return null;
-    return await this.#options.send({
-      tenant: null,
-      url: withParameters(request.callback, parameters),
-      headers: { "user-agent": this.#options.userAgent, accept: "*/*" },
-      body: NOTHING,
-      timeoutMs,
-      method: "GET",
-      isUntrusted: true,
-      captureResponse: { maxBodyBytes: maxAnswerBytes },
-    });
+    const url = withParameters(request.callback, parameters);
+    return await this.#options.get(url, { timeoutMs, maxBodyBytes: maxAnswerBytes });
   }
 
   /**
@@ -169,12 +146,12 @@ export class Verifier {
     const { db, hub } = this.#options;
     const { host, share } = request;
     const ofHost = await acquirePermit(db, `${share} callback ${host}`, hub.verificationsPerHost);
-    if (!ofHost.isAcquired) return await this.#putOff(request, host, ofHost.untilMs);
+    if (!ofHost.isAcquired) return await this.#postpone(request, host, ofHost.untilMs);
     const ofAll = await acquirePermit(db, `${share} callbacks`, hub.verificationsPerMinute);
-    return ofAll.isAcquired || (await this.#putOff(request, null, ofAll.untilMs));
+    return ofAll.isAcquired || (await this.#postpone(request, null, ofAll.untilMs));
   }
 
-  async #putOff(request: ClaimedRequest, host: string | null, untilMs: number): Promise<false> {
+  async #postpone(request: ClaimedRequest, host: string | null, untilMs: number): Promise<false> {
     const { db } = this.#options;
     // due again at once, limited with the others of its share
     await postponeRequest(db, request, { delayMs: 0, isCounted: false });
@@ -182,30 +159,27 @@ export class Verifier {
     return false;
   }
 
-  async #tryLater(request: ClaimedRequest, error: string): Promise<void> {
+  async #retryLater(request: ClaimedRequest, error: string): Promise<void> {
     const { db } = this.#options;
     // aborted because this process stops
     if (error === "unknown") return await postponeRequest(db, request, { delayMs: 0, isCounted: false });
     const delayMs = retryAfterMs[request.attempts - 1];
     const isFinal = delayMs === undefined || error === "blocked_address" || error === "invalid_request";
-    if (isFinal) await this.#forget(request, "unreachable");
+    if (isFinal) await this.#end(request, "unreachable");
     else await postponeRequest(db, request, { delayMs, isCounted: true });
   }
 
-  async #forget(request: ClaimedRequest, result: HubRequestResult): Promise<void> {
+  async #end(request: ClaimedRequest, result: HubRequestResult): Promise<void> {
     await endRequest(this.#options.db, request.id);
     this.#count(request.mode, result);
   }
 
   #count(mode: string, result: HubRequestResult): void {
-    this.#options.metrics.hubRequestEnded(mode, result);
+    this.#options.metrics.count("webhook_websub_requests_total", mode, result);
   }
 }
 
-/** The result of a request to the hub. */
-export type HubRequestResult = "verified" | "refused" | "denied" | "unreachable" | "unknown" | "overtaken";
-
-const NOTHING = new Uint8Array(0);
+export type HubRequestResult = "verified" | "rejected" | "denied" | "unreachable" | "unknown" | "superseded";
 
 function isChallenge(outcome: Extract<AttemptOutcome, { kind: "answered" }>, challenge: string): boolean {
   const isSuccess = outcome.statusCode >= 200 && outcome.statusCode <= 299;

@@ -4,37 +4,20 @@ import { PosthornError } from "../../errors.ts";
 import { maxTypeLength, typeSyntax } from "../../event/limits.ts";
 import type { PublishResult } from "../../event/publisher.ts";
 import type { ValidEvent } from "../../event/validate.ts";
-import { isOpenTopic, isTenantId } from "../../resources/tenants/tenants.ts";
+import { isTenantId } from "../../resources/tenants/tenants.ts";
 import type { Database } from "../../storage/database.ts";
 import type { KeyRing } from "../../storage/key-ring.ts";
-import { findTenant } from "../../storage/queries/tenants/read.ts";
+import { findTenant } from "../../storage/queries/tenants.ts";
 import { storeRequest } from "../../storage/queries/websub/requests.ts";
 import { nextRevision, pingTopics, recordContent } from "../../storage/queries/websub/topics.ts";
 import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
 import type { HubConfig } from "./options.ts";
-import { OwnTopics, type RedactedView, type TopicPage } from "./own-topics.ts";
+import { OwnTopics, type RedactedView } from "./own-topics.ts";
 import { type HubRequest, parseForm, refusal } from "./parse-form.ts";
-import { discoveryLink } from "./subscription.ts";
 import { requestBinding } from "./subscriptions.ts";
 import { MIN_FETCH_INTERVAL_MS } from "./topic-fetcher.ts";
-import { type ExternalTopic, ownTopicUrl, type TopicShape, topicOf } from "./topics.ts";
-import { hostOf, pairOf } from "./urls.ts";
-
-export interface TopicAnswer {
-  /** `Link` header of the hub and the topic. */
-  readonly link: string;
-  /** Null if there is no content. */
-  readonly content: TopicPage | null;
-}
-
-export interface WebSub {
-  hubUrl(): Promise<string>;
-  /** `accepted`: stored, and verified later. `published`: the topics are fetched later. */
-  take(form: URLSearchParams): Promise<"accepted" | "published">;
-  topic(tenant: string, type: string, shape: TopicShape): Promise<TopicAnswer>;
-  /** Distributes content of an external topic that an authorised caller provides, as if it had been fetched. */
-  push(topicUrl: string, content: TopicContent): Promise<void>;
-}
+import { type ExternalTopic, isOpenTopic, ownTopicUrl, type TopicShape, topicOf } from "./topics.ts";
+import { discoveryLink, hostOf, pairOf } from "./urls.ts";
 
 export interface WebSubResourceOptions {
   readonly db: Database;
@@ -44,15 +27,16 @@ export interface WebSubResourceOptions {
   readonly publish: (event: ValidEvent) => Promise<PublishResult>;
   readonly redactedView: (type: string) => Promise<RedactedView>;
   /** There is work for the hub. */
-  readonly onTaken: () => void;
+  readonly onAccepted: () => void;
 }
 
-export function createWebSub(options: WebSubResourceOptions): WebSub {
-  const { db, keyRing, onTaken } = options;
+export function createWebSub(options: WebSubResourceOptions) {
+  const { db, keyRing, onAccepted } = options;
   const ownTopics = new OwnTopics({ db, redactedView: options.redactedView });
-  return { hubUrl: async () => theHub().hubUrl, take, topic, push };
+  return { hubUrl: async () => theHub().hubUrl, handle, topic, push };
 
-  async function take(form: URLSearchParams): Promise<"accepted" | "published"> {
+  /** `accepted`: stored, and verified later. `published`: the topics are fetched later. */
+  async function handle(form: URLSearchParams): Promise<"accepted" | "published"> {
     const hub = theHub();
     const request = parseForm(form, hub.addressPolicy);
     if (request.kind === "publish") {
@@ -60,7 +44,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
       return "published";
     }
     await keep(request, hub);
-    onTaken();
+    onAccepted();
     return "accepted";
   }
 
@@ -68,20 +52,24 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
   async function ping(urls: readonly string[], hub: HubConfig): Promise<void> {
     const topics = urls.map((url) => topicOf(url, hub)).filter((topic) => topic?.kind === "external");
     if (topics.length === 0) return;
-    await pingTopics(
-      db,
-      topics.map(({ hash }) => hash),
-      MIN_FETCH_INTERVAL_MS,
-    );
-    onTaken();
+    const hashes = topics.map(({ hash }) => hash);
+    await pingTopics(db, hashes, MIN_FETCH_INTERVAL_MS);
+    onAccepted();
   }
 
+  /** Distributes content of an external topic that an authorised caller provides, as if it had been fetched. */
   async function push(topicUrl: string, content: TopicContent): Promise<void> {
     const hub = theHub();
     if (!URL.canParse(topicUrl))
       throw refusal("topic must be the URL of the topic that this content belongs to.");
     const topic = topicOf(topicUrl, hub);
-    if (topic === null) throw notServed();
+    if (topic === null) {
+      // the caller has an admin key, so the message may name the setting
+      throw new PosthornError(
+        "websub_topic_not_found",
+        "The hub does not serve this topic. Add a prefix of its URL to websub.externalTopics.",
+      );
+    }
     if (topic.kind === "own") {
       throw refusal("This is one of the hub's own topics. Publish its events with POST /api/v1/events.");
     }
@@ -115,7 +103,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     const encrypted = secret === null ? null : keyRing.encrypt(secret, requestBinding(pair.toString("hex")));
     const limits = {
       perHost: hub.verificationsPerHost * MAX_WAIT_MINUTES,
-      inAll: hub.verificationsPerMinute * MAX_WAIT_MINUTES,
+      total: hub.verificationsPerMinute * MAX_WAIT_MINUTES,
     };
     const isKept = await storeRequest(
       db,
@@ -139,11 +127,14 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     }
   }
 
-  async function topic(tenantId: string, type: string, shape: TopicShape): Promise<TopicAnswer> {
+  /** Returns the `Link` header of the hub and the topic, and its content; null if there is none. */
+  async function topic(tenantId: string, type: string, shape: TopicShape) {
     const { hubUrl, topicsUrl } = theHub();
     const isPossible = isTenantId(tenantId) && typeSyntax.test(type) && type.length <= maxTypeLength;
     const tenant = isPossible ? await findTenant(db, tenantId) : null;
-    if (tenant?.isActive !== true || !isOpenTopic(tenant.websubTopics ?? [], type)) throw noSuchTopic();
+    // the same message whether the tenant is unknown, inactive, or does not offer the topic
+    if (tenant?.isActive !== true || !isOpenTopic(tenant.websubTopics ?? [], type))
+      throw new PosthornError("websub_topic_not_found", "This topic does not exist.");
     const topicUrl = ownTopicUrl(topicsUrl, { tenant: tenantId, type, shape });
     const link = discoveryLink(hubUrl, topicUrl);
     const createdAt = new Date(tenant.createdMs);
@@ -155,22 +146,9 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
 
   function theHub(): HubConfig {
     if (options.hub !== null) return options.hub;
-    throw new PosthornError("websub_off", "This server is not a WebSub hub.");
+    throw new PosthornError("websub_disabled", "This server is not a WebSub hub.");
   }
 }
 
 /** Requests are not queued for longer. */
 const MAX_WAIT_MINUTES = 10;
-
-/** The caller has an admin key, so the message may name the setting. */
-function notServed(): PosthornError {
-  return new PosthornError(
-    "websub_topic_not_found",
-    "The hub does not serve this topic. Add a prefix of its URL to websub.externalTopics.",
-  );
-}
-
-/** The same message whether the tenant is unknown, inactive, or does not offer the topic. */
-function noSuchTopic(): PosthornError {
-  return new PosthornError("websub_topic_not_found", "This topic does not exist.");
-}

@@ -2,25 +2,24 @@
 // something; after its completion an entry never changes.
 import { uuidTimeMs } from "@posthorn/wire";
 import type { Database } from "../../storage/database.ts";
-import type { AuditRow } from "../../storage/queries/audit-log/audit-row.ts";
-import { listAuditLog } from "../../storage/queries/audit-log/list.ts";
 import {
   type AuditOutcome,
+  type AuditRow,
   beginEntry,
   completeEntry,
+  listAuditLog,
   type NewAuditEntry,
-} from "../../storage/queries/audit-log/write.ts";
-import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
+} from "../../storage/queries/audit-log.ts";
+import { type Page, readTimedPage, type TimeRangeQuery, toPage } from "../page.ts";
+import { text } from "../read-fields.ts";
 
 export interface AuditEntry extends AuditRow {
   readonly at: Date;
 }
 
-export interface AuditQuery extends PageQuery {
+export interface AuditQuery extends TimeRangeQuery {
   readonly tenant?: string | undefined;
   readonly action?: string | undefined;
-  readonly createdAfter?: Date | undefined;
-  readonly createdBefore?: Date | undefined;
 }
 
 export interface AuditLog {
@@ -35,19 +34,12 @@ export function createAuditLog({ db }: { readonly db: Database }): AuditLog {
   return {
     begin: (entry) => beginEntry(db, entry),
     complete: (id, outcome) => completeEntry(db, id, outcome),
-    list,
+    async list(query = {}) {
+      const { limit, ...asked } = readTimedPage("audit", query, { tenant: text(), action: text() });
+      const rows = await listAuditLog(db, { ...asked, limit: limit + 1 });
+      return toPage("audit", rows, limit, toEntry, (row) => row.id);
+    },
   };
-
-  async function list(query: AuditQuery = {}): Promise<Page<AuditEntry>> {
-    const reader = new QueryReader();
-    const limit = reader.limit(query);
-    const range = reader.idRange("audit", query);
-    const tenant = reader.text("tenant", query.tenant);
-    const action = reader.text("action", query.action);
-    reader.finish(["limit", "cursor", "tenant", "action", "createdAfter", "createdBefore"], query);
-    const rows = await listAuditLog(db, { ...range, tenant, action, limit: limit + 1 });
-    return toPage("audit", rows, limit, toEntry, (row) => row.id);
-  }
 }
 
 function toEntry(row: AuditRow): AuditEntry {

@@ -1,15 +1,16 @@
 // Checks the keys that encrypt secrets at rest, and re-encrypts secrets so that an old key can be removed.
 import { PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
-import type { Database, Queryable } from "../../storage/database.ts";
+import type { Database } from "../../storage/database.ts";
 import { type KeyRing, secretBinding } from "../../storage/key-ring.ts";
 import {
   countSecretsPerKey,
   lockOtherSecrets,
   replaceCiphertexts,
   type SealedSecret,
-} from "../../storage/queries/secrets/reencrypt.ts";
+} from "../../storage/queries/secrets.ts";
 import type { Targets } from "../endpoints/targets.ts";
+import { LOWEST_UUID } from "../page.ts";
 
 export interface EncryptionKeys {
   /** Decrypts one secret of each key in use, and throws if that fails. */
@@ -40,7 +41,6 @@ export interface EncryptionKeysOptions {
 
 /** Small, so that a rotation waits only milliseconds for the locks of a batch. */
 const BATCH = 100;
-const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 export function createEncryptionKeys({ db, keyRing, targets }: EncryptionKeysOptions): EncryptionKeys {
   return { check: targets.checkKeys, reencrypt };
@@ -50,35 +50,26 @@ export function createEncryptionKeys({ db, keyRing, targets }: EncryptionKeysOpt
     let reencrypted = 0;
     // repeat, because a pass skips secrets that a rotation has locked
     for (;;) {
-      const { done, unreadable } = await passOver(keyId);
+      let done = 0;
+      let unreadable = 0;
+      for (let lastId: Uuid | undefined = LOWEST_UUID; lastId !== undefined; ) {
+        const [secrets, renewed] = await reencryptBatch(keyId, lastId);
+        done += renewed.length;
+        unreadable += secrets.length - renewed.length;
+        lastId = secrets.at(-1)?.id;
+      }
       reencrypted += done;
       if (done === 0) return { keyId, reencrypted, unreadable, inUse: await countSecretsPerKey(db) };
     }
   }
 
-  async function passOver(keyId: string): Promise<{ done: number; unreadable: number }> {
-    let done = 0;
-    let unreadable = 0;
-    let lastId: Uuid | undefined = FIRST_ID;
-    while (lastId !== undefined) {
-      const afterId: Uuid = lastId;
-      const batch = await db.transaction((tx) => reencryptBatch(tx, keyId, afterId));
-      done += batch.done;
-      unreadable += batch.unreadable;
-      lastId = batch.lastId;
-    }
-    return { done, unreadable };
-  }
-
-  async function reencryptBatch(tx: Queryable, keyId: string, afterId: Uuid) {
-    const secrets = await lockOtherSecrets(tx, keyId, afterId, BATCH);
-    const renewed = secrets.flatMap(renew);
-    if (renewed.length > 0) await replaceCiphertexts(tx, keyId, renewed);
-    return {
-      done: renewed.length,
-      unreadable: secrets.length - renewed.length,
-      lastId: secrets.at(-1)?.id,
-    };
+  async function reencryptBatch(keyId: string, afterId: Uuid) {
+    return await db.transaction(async (tx) => {
+      const secrets = await lockOtherSecrets(tx, keyId, afterId, BATCH);
+      const renewed = secrets.flatMap(renew);
+      if (renewed.length > 0) await replaceCiphertexts(tx, keyId, renewed);
+      return [secrets, renewed] as const;
+    });
   }
 
   /** Returns an empty list for a secret that cannot be decrypted, so that the others are still processed. */

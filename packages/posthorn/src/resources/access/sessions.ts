@@ -1,30 +1,26 @@
 // Sessions of the dashboard and the portal, and the one-time links that open them. Only digests are stored. A session opened
 // with a key ends with the key, a member's with the membership, and an operator's when the admin key changes, because its
 // digest depends on that key.
+
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { findUnknown } from "../../did-you-mean.ts";
-import { type InputProblem, PosthornError } from "../../errors.ts";
+import { ROLE_SCOPES, type Scope } from "@posthorn/wire";
+import { PosthornError } from "../../errors.ts";
 import type { Database } from "../../storage/database.ts";
-import { knownSessions } from "../../storage/queries/sessions/read.ts";
-import type { SessionRow } from "../../storage/queries/sessions/session-row.ts";
 import {
   deletePortalSession,
   deleteSession,
   insertSession,
+  knownSessions,
   openSession,
-} from "../../storage/queries/sessions/write.ts";
+  type SessionRow,
+} from "../../storage/queries/sessions.ts";
+import { integer, optional, readFields, unchecked } from "../read-fields.ts";
 import { memberNotFound } from "../tenants/members.ts";
 import { isCustomerTenantId, isTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { idOf, keyDigest, mintKey } from "./key-text.ts";
-import type { Scope } from "./keys.ts";
 
 /** The scopes of the portal: a customer cannot create keys or publish events there. */
-export const PORTAL_SCOPES = [
-  "webhooks:manage",
-  "deliveries:read",
-  "deliveries:retry",
-  "payloads:read",
-] as const satisfies readonly Scope[];
+const PORTAL_SCOPES = ROLE_SCOPES.admin;
 
 export interface PortalLinkInput {
   /** The member that the session acts as, with the role at the time of use. Default: no member. */
@@ -86,52 +82,55 @@ const MAX_SESSIONS = 1_000;
 
 export function createSessions({ db }: { readonly db: Database }): Sessions {
   return {
-    createPortalLink,
-    revokePortalLink,
-    createOperatorLink,
-    findLink,
-    useLink,
-    openWithKey,
-    openWithAdminKey,
-    known: (ids) => knownSessions(db, ids),
-    end: async (id) => {
-      await deleteSession(db, id);
+    async createPortalLink(tenant, input = {}) {
+      const asked = readFields("invalid_portal_link", "A portal link has no", input, LINK_FIELDS);
+      const { user } = asked;
+      if (!isCustomerTenantId(tenant)) throw tenantNotFound(tenant);
+      if (user !== null && !isTenantId(user)) throw memberNotFound(user);
+      const scopes = asked.scopes ?? (user === null ? PORTAL_SCOPES : null);
+      const openSeconds = asked.sessionSeconds ?? PORTAL_SECONDS;
+      const grant = { keyId: null, tenant, userId: user, scopes, openSeconds };
+      const made = await insert("phl", grant, asked.expiresInSeconds ?? LINK_SECONDS);
+      if (made === null) throw user === null ? tenantNotFound(tenant) : memberNotFound(user);
+      return toLink(made);
     },
+
+    async revokePortalLink(tenant, id) {
+      const isGone = /^[0-9A-Za-z]{1,32}$/.test(id) && (await deletePortalSession(db, tenant, id));
+      if (!isGone)
+        throw new PosthornError(
+          "portal_link_not_found",
+          "There is no such portal link. It was revoked, or it has expired together with its session.",
+        );
+    },
+
+    async createOperatorLink(adminDigest) {
+      return toLink((await insert("phl", OF_ADMIN, OPERATOR_LINK_SECONDS, adminDigest)) as Inserted);
+    },
+
+    async openWithAdminKey(adminDigest) {
+      return toOpened((await insert("phs", OF_ADMIN, OPERATOR_SECONDS, adminDigest)) as Inserted);
+    },
+
+    async openWithKey(keyId, seconds) {
+      const made = await insert("phs", { ...OF_ADMIN, keyId, openSeconds: seconds }, seconds);
+      return made === null ? null : toOpened(made);
+    },
+
+    findLink,
+
+    async useLink(code, adminDigest) {
+      const link = await findLink(code, adminDigest);
+      if (link === null) return null;
+      const { text } = mintKey("phs", link.id);
+      const sessionDigest = digestOf(text, link, adminDigest);
+      const session = await openSession(db, { id: link.id, linkDigest: link.digest, sessionDigest });
+      return session === null ? null : toOpened({ session, text });
+    },
+
+    known: (ids) => knownSessions(db, ids),
+    end: (id) => deleteSession(db, id),
   };
-
-  async function createPortalLink(tenant: string, input: PortalLinkInput = {}): Promise<OneTimeLink> {
-    const { expiresInSeconds, sessionSeconds } = checkLink(input);
-    const { user = null } = input;
-    if (!isCustomerTenantId(tenant)) throw tenantNotFound(tenant);
-    if (user !== null && !isTenantId(user)) throw memberNotFound(user);
-    const scopes = input.scopes ?? (user === null ? PORTAL_SCOPES : null);
-    const grant = { keyId: null, tenant, userId: user, scopes, openSeconds: sessionSeconds };
-    const made = await insert("phl", grant, expiresInSeconds);
-    if (made === null) throw user === null ? tenantNotFound(tenant) : memberNotFound(user);
-    return toLink(made);
-  }
-
-  async function revokePortalLink(tenant: string, id: string): Promise<void> {
-    const isGone = /^[0-9A-Za-z]{1,32}$/.test(id) && (await deletePortalSession(db, tenant, id));
-    if (!isGone)
-      throw new PosthornError(
-        "portal_link_not_found",
-        "There is no such portal link. It was revoked, or it has expired together with its session.",
-      );
-  }
-
-  async function createOperatorLink(adminDigest: string): Promise<OneTimeLink> {
-    return toLink((await insert("phl", OF_ADMIN, OPERATOR_LINK_SECONDS, adminDigest)) as Inserted);
-  }
-
-  async function openWithAdminKey(adminDigest: string): Promise<OpenedSession> {
-    return toOpened((await insert("phs", OF_ADMIN, OPERATOR_SECONDS, adminDigest)) as Inserted);
-  }
-
-  async function openWithKey(keyId: string, seconds: number): Promise<OpenedSession | null> {
-    const made = await insert("phs", { ...OF_ADMIN, keyId, openSeconds: seconds }, seconds);
-    return made === null ? null : toOpened(made);
-  }
 
   /** Returns null if the key, tenant or member does not exist. An operator's session has none of them. */
   async function insert(
@@ -152,15 +151,6 @@ export function createSessions({ db }: { readonly db: Database }): Sessions {
     const [link] = id === null ? [] : await knownSessions(db, [id]);
     return link !== undefined && !link.isOpen && isGenuine(code, link, adminDigest) ? link : null;
   }
-
-  async function useLink(code: string, adminDigest: AdminDigest): Promise<OpenedSession | null> {
-    const link = await findLink(code, adminDigest);
-    if (link === null) return null;
-    const { text } = mintKey("phs", link.id);
-    const sessionDigest = digestOf(text, link, adminDigest);
-    const session = await openSession(db, { id: link.id, linkDigest: link.digest, sessionDigest });
-    return session === null ? null : toOpened({ session, text });
-  }
 }
 
 interface Inserted {
@@ -168,11 +158,7 @@ interface Inserted {
   readonly text: string;
 }
 
-interface Grant {
-  readonly keyId: string | null;
-  readonly tenant: string | null;
-  readonly userId: string | null;
-  readonly scopes: readonly string[] | null;
+interface Grant extends Pick<SessionRow, "keyId" | "tenant" | "userId" | "scopes"> {
   readonly openSeconds: number;
 }
 
@@ -188,8 +174,8 @@ function toLink({ session, text: code }: Inserted): OneTimeLink {
   return { id: session.id, code, expiresAt: new Date(session.expiresMs) };
 }
 
-function toOpened({ session, text }: Inserted): OpenedSession {
-  return { id: session.id, text, expiresAt: new Date(session.expiresMs), endsInMs: session.endsInMs };
+function toOpened({ session: { id, expiresMs, endsInMs }, text }: Inserted): OpenedSession {
+  return { id, text, expiresAt: new Date(expiresMs), endsInMs };
 }
 
 /** Compares a code or cookie with the stored digest, in constant time. */
@@ -212,30 +198,13 @@ function digestOf(
   return createHmac("sha256", Buffer.from(adminDigest, "hex")).update(text).digest();
 }
 
-function checkLink(input: PortalLinkInput): { expiresInSeconds: number; sessionSeconds: number } {
-  const problems: InputProblem[] = [];
-  findUnknown(
-    "A portal link has no",
-    input,
-    ["user", "scopes", "expiresInSeconds", "sessionSeconds"],
-    problems,
-  );
-  const { scopes, expiresInSeconds = LINK_SECONDS, sessionSeconds = PORTAL_SECONDS } = input;
-  if (scopes !== undefined && !isPortalScopes(scopes)) {
-    const message = `scopes is a list of at least one of ${PORTAL_SCOPES.join(", ")}.`;
-    problems.push({ pointer: "/scopes", message });
-  }
-  for (const [name, value] of Object.entries({ expiresInSeconds, sessionSeconds })) {
-    if (Number.isInteger(value) && value >= MINUTE_SECONDS && value <= HOUR_SECONDS) continue;
-    const message = `${name} is a whole number from ${MINUTE_SECONDS} to ${HOUR_SECONDS}.`;
-    problems.push({ pointer: `/${name}`, message });
-  }
-  const [first] = problems;
-  if (first !== undefined) throw new PosthornError("invalid_portal_link", first.message, { problems });
-  return { expiresInSeconds, sessionSeconds };
-}
-
-function isPortalScopes(scopes: unknown): boolean {
-  const allowed: readonly unknown[] = PORTAL_SCOPES;
-  return Array.isArray(scopes) && scopes.length > 0 && scopes.every((scope) => allowed.includes(scope));
-}
+const LINK_FIELDS = {
+  user: unchecked<string>(),
+  scopes: optional<readonly Scope[]>(
+    (scopes) =>
+      Array.isArray(scopes) && scopes.length > 0 && scopes.every((scope) => PORTAL_SCOPES.includes(scope)),
+    `is a list of at least one of ${PORTAL_SCOPES.join(", ")}.`,
+  ),
+  expiresInSeconds: integer(MINUTE_SECONDS, HOUR_SECONDS),
+  sessionSeconds: integer(MINUTE_SECONDS, HOUR_SECONDS),
+};

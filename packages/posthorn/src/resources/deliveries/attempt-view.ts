@@ -1,21 +1,15 @@
 // An attempt as the API returns it, with the duration of each phase.
 import { uuidTimeMs } from "@posthorn/wire";
 import { REDACTED } from "../../catalogue/redact.ts";
-import type { AttemptPhases, AttemptTrigger, Uuid } from "../../model.ts";
-import type { AttemptRow } from "../../storage/queries/attempts/list.ts";
+import type { AttemptPhases, Uuid } from "../../model.ts";
+import type { AttemptRow } from "../../storage/queries/attempts.ts";
+import { toDate } from "../page.ts";
 
-export interface AttemptView {
-  readonly number: number;
+export interface AttemptView
+  extends Omit<AttemptRow, keyof AttemptPhases | "startedMs" | "nextRetryMs" | "announcedMs"> {
   /** Null if the worker died: the request may or may not have been sent. */
   readonly startedAt: Date | null;
-  readonly durationMs: number | null;
-  readonly statusCode: number | null;
-  readonly error: string | null;
-  /** The first 1 KB of the response, or a description of the error. */
-  readonly responseBody: Buffer | null;
   readonly nextRetryAt: Date | null;
-  readonly trigger: AttemptTrigger;
-  readonly worker: number;
   readonly phases: AttemptPhases & {
     /** Time since it was due. Null for manual attempts, or if unknown. */
     readonly queueMs: number | null;
@@ -30,13 +24,7 @@ export function toAttemptView(row: AttemptRow, deliveryId: Uuid): AttemptView {
     ...shown,
     startedAt: toDate(startedMs),
     nextRetryAt: toDate(nextRetryMs),
-    phases: {
-      queueMs: queueMs(row, deliveryId),
-      connectMs,
-      tlsMs,
-      firstByteMs,
-      bodyMs: bodyMs(row),
-    },
+    phases: { queueMs: queueMs(row, deliveryId), connectMs, tlsMs, firstByteMs, bodyMs: bodyMs(row) },
   };
 }
 
@@ -61,8 +49,4 @@ export function withoutResponse(attempt: AttemptView): AttemptView {
   const hasResponse =
     attempt.responseBody !== null && attempt.responseBody.length > 0 && attempt.error === null;
   return hasResponse ? { ...attempt, responseBody: Buffer.from(REDACTED) } : attempt;
-}
-
-function toDate(ms: number | null): Date | null {
-  return ms === null ? null : new Date(ms);
 }

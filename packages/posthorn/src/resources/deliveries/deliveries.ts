@@ -2,10 +2,10 @@
 import { formatId, parseId, uuidTimeMs } from "@posthorn/wire";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
-import { PosthornError } from "../../errors.ts";
+import type { PosthornError } from "../../errors.ts";
 import { BATCH_TYPE, type Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
-import { newestAttempts } from "../../storage/queries/attempts/list.ts";
+import { newestAttempts } from "../../storage/queries/attempts.ts";
 import { membersOfBatch } from "../../storage/queries/batches/read.ts";
 import {
   DELIVERY_STATES,
@@ -13,29 +13,28 @@ import {
   type DeliveryState,
   END_REASONS,
   type EndReason,
-} from "../../storage/queries/deliveries/delivery-row.ts";
-import { findDeliveries } from "../../storage/queries/deliveries/find.ts";
+  findDeliveries,
+} from "../../storage/queries/deliveries/read.ts";
 import { walkDeliveries } from "../../storage/queries/deliveries/walk.ts";
-import { type Hold, holdsOf } from "../../storage/queries/endpoints/holds.ts";
-import { endpointIdsOf } from "../../storage/queries/endpoints/read.ts";
+import { endpointIdsOf, type Hold, holdsOf } from "../../storage/queries/endpoints/read.ts";
 import { listRetries } from "../../storage/queries/queue/list-retries.ts";
-import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
+import {
+  notFound,
+  type Page,
+  type PageQuery,
+  readPage,
+  readTimedPage,
+  type TimeRangeQuery,
+  toDate,
+  toPage,
+  UUID,
+} from "../page.ts";
+import { id as idField, oneOf, text } from "../read-fields.ts";
 import { type AttemptView, toAttemptView, withoutResponse } from "./attempt-view.ts";
 
-export interface DeliveryView {
-  readonly id: string;
-  readonly eventId: string;
-  readonly endpointId: string;
-  readonly tenant: string;
-  readonly eventType: string;
-  /** Subject and sequence of the event. */
-  readonly subject: string | null;
-  readonly sequence: number | null;
-  readonly state: DeliveryState;
+export interface DeliveryView extends Omit<DeliveryRow, "attempts" | "nextRetryMs" | "finishedMs"> {
   readonly attemptCount: number;
   readonly nextRetryAt: Date | null;
-  readonly deadReason: string | null;
-  readonly replayCount: number;
   /** When the event was recorded, as contained in the id. */
   readonly createdAt: Date;
   readonly deliveredAt: Date | null;
@@ -48,17 +47,16 @@ export interface DeliveryView {
   readonly waitsFor: Hold | null;
 }
 
-export interface DeliveryQuery extends PageQuery {
-  readonly tenant?: string | undefined;
-  readonly endpoint?: string | undefined;
+export interface DeliveryQuery extends TimeRangeQuery, EndpointFilter {
   readonly state?: DeliveryState | undefined;
   readonly type?: string | undefined;
   /** The dead reason. */
   readonly reason?: EndReason | undefined;
-  /** Inclusive. */
-  readonly createdAfter?: Date | undefined;
-  /** Exclusive. */
-  readonly createdBefore?: Date | undefined;
+}
+
+export interface EndpointFilter {
+  readonly tenant?: string | undefined;
+  readonly endpoint?: string | undefined;
 }
 
 export interface DeliveryScope {
@@ -82,12 +80,7 @@ export interface Deliveries {
   /** Includes its newest attempts, at most 250. With a tenant given, another tenant's delivery is not found. */
   get(id: string, scope?: DeliveryScope): Promise<DeliveryDetail>;
   /** Lists deliveries in the state `failed`, by the time of their next attempt. */
-  retryQueue(query?: RetryQueueQuery): Promise<Page<DeliveryView>>;
-}
-
-export interface RetryQueueQuery extends PageQuery {
-  readonly tenant?: string | undefined;
-  readonly endpoint?: string | undefined;
+  retryQueue(query?: PageQuery & EndpointFilter): Promise<Page<DeliveryView>>;
 }
 
 export interface DeliveriesOptions {
@@ -95,98 +88,82 @@ export interface DeliveriesOptions {
   readonly catalogue: Pick<Catalogue, "hiding">;
 }
 
+/** Filters by tenant and endpoint. */
+export const OF_ENDPOINT = { tenant: text(), endpoint: idField("ep") };
+
+const FILTERS = {
+  ...OF_ENDPOINT,
+  state: oneOf(DELIVERY_STATES),
+  type: text(),
+  reason: oneOf(END_REASONS),
+};
+
 export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveries {
-  return { list, get, retryQueue };
+  return {
+    async list(query = {}) {
+      const { limit, state, type, reason, ...asked } = readTimedPage("deliveries", query, FILTERS);
+      const { rows, examinedUpTo } = await walkDeliveries(db, {
+        after: asked.notBefore,
+        before: asked.before,
+        direction: "newest_first",
+        limit: limit + 1,
+        endpointIds: await endpointsAsked(db, asked),
+        states: state === null ? null : [state],
+        type,
+        deadReason: reason,
+      });
+      const toView = await deliveryViews(db, rows);
+      return toPage("deliveries", rows, limit, toView, (row) => row.id, examinedUpTo);
+    },
 
-  async function list(query: DeliveryQuery = {}): Promise<Page<DeliveryView>> {
-    const reader = new QueryReader();
-    const limit = reader.limit(query);
-    const range = reader.idRange("deliveries", query);
-    const tenant = reader.text("tenant", query.tenant);
-    const endpointId = reader.id("endpoint", "ep", query.endpoint);
-    const state = reader.oneOf("state", query.state, DELIVERY_STATES);
-    const type = reader.text("type", query.type);
-    const deadReason = reader.oneOf("reason", query.reason, END_REASONS);
-    reader.finish(FILTERS, query);
-    const endpointIds = await endpointsAsked(tenant, endpointId);
-    const { rows, examinedUpTo } = await walkDeliveries(db, {
-      after: range.notBefore,
-      before: range.before,
-      direction: "newest_first",
-      limit: limit + 1,
-      endpointIds,
-      states: state === null ? null : [state],
-      type,
-      deadReason,
-      endedByMs: null,
-    });
-    const toView = await deliveryViews(db, rows);
-    return toPage("deliveries", rows, limit, toView, (row) => row.id, examinedUpTo);
-  }
+    async retryQueue(query = {}) {
+      const { limit, cursor, ...asked } = readPage("retry-queue", query, OF_ENDPOINT, `[0-9]{1,17} ${UUID}`);
+      const [nextAtMicros = "", id = ""] = cursor?.split(" ") ?? [];
+      const rows = await listRetries(db, {
+        after: cursor === null ? null : { nextAtMicros, id },
+        endpointIds: await endpointsAsked(db, asked),
+        limit: limit + 1,
+      });
+      const toView = await deliveryViews(db, rows);
+      return toPage("retry-queue", rows, limit, toView, (row) => `${row.nextAtMicros} ${row.id}`);
+    },
 
-  async function retryQueue(query: RetryQueueQuery = {}): Promise<Page<DeliveryView>> {
-    const reader = new QueryReader();
-    const limit = reader.limit(query);
-    const after = reader.key("retry-queue", query, RETRY_KEY);
-    const tenant = reader.text("tenant", query.tenant);
-    const endpointId = reader.id("endpoint", "ep", query.endpoint);
-    reader.finish(["tenant", "endpoint", "limit", "cursor"], query);
-    const endpointIds = await endpointsAsked(tenant, endpointId);
-    const [nextAtMicros = "", id = ""] = after?.split(" ") ?? [];
-    const rows = await listRetries(db, {
-      after: after === null ? null : { nextAtMicros, id },
-      endpointIds,
-      limit: limit + 1,
-    });
-    const toView = await deliveryViews(db, rows);
-    return toPage("retry-queue", rows, limit, toView, (row) => `${row.nextAtMicros} ${row.id}`);
-  }
+    async get(id, scope = {}) {
+      refuseUnknown("There is no scope", scope, ["tenant", "redacted"], "invalid_query");
+      const { tenant, redacted = false } = scope;
+      const row = await findDelivery(db, id, tenant);
+      const newest = await newestAttempts(db, row.id, row.attempts, MAX_SHOWN_ATTEMPTS);
+      const attempts = newest.toReversed().map((attempt) => toAttemptView(attempt, row.id));
+      const isRedacted = redacted && (await catalogue.hiding())(row.eventType);
+      const members = row.eventType === BATCH_TYPE ? await membersOfBatch(db, row.eventId) : null;
+      const toView = await deliveryViews(db, [row]);
+      return {
+        ...toView(row),
+        attempts: isRedacted ? attempts.map(withoutResponse) : attempts,
+        members: members?.map((member) => formatId("evt", member)) ?? null,
+      };
+    },
+  };
+}
 
-  /** Returns null for all endpoints. Includes a tenant's deleted endpoints, but not those of another tenant. */
-  async function endpointsAsked(
-    tenant: string | null,
-    endpointId: Uuid | null,
-  ): Promise<readonly Uuid[] | null> {
-    if (tenant !== null) return await endpointIdsOf(db, tenant, endpointId);
-    return endpointId === null ? null : [endpointId];
-  }
+/** Returns null for all endpoints. Includes a tenant's deleted endpoints, but not those of another tenant. */
+export async function endpointsAsked(
+  db: Queryable,
+  { tenant, endpoint }: { readonly tenant: string | null; readonly endpoint: Uuid | null },
+): Promise<readonly Uuid[] | null> {
+  if (tenant !== null) return await endpointIdsOf(db, tenant, endpoint);
+  return endpoint === null ? null : [endpoint];
+}
 
-  async function get(id: string, scope: DeliveryScope = {}) {
-    refuseUnknown("There is no scope", scope, ["tenant", "redacted"], "invalid_query");
-    const { tenant, redacted = false } = scope;
-    const uuid = parseId("dlv", String(id));
-    const [row] = uuid === null ? [] : await findDeliveries(db, [uuid]);
-    if (uuid === null || row === undefined || (tenant !== undefined && row.tenant !== tenant))
-      throw deliveryNotFound(id);
-    const shown = { upTo: row.attempts, limit: MAX_SHOWN_ATTEMPTS };
-    const attempts = (await newestAttempts(db, uuid, shown)).map((attempt) => toAttemptView(attempt, uuid));
-    const isRedacted = redacted && (await catalogue.hiding())(row.eventType);
-    const members = row.eventType === BATCH_TYPE ? await membersOfBatch(db, row.eventId) : null;
-    const toView = await deliveryViews(db, [row]);
-    return {
-      ...toView(row),
-      attempts: isRedacted ? attempts.map(withoutResponse) : attempts,
-      members: members?.map((member) => formatId("evt", member)) ?? null,
-    };
-  }
+export async function findDelivery(db: Queryable, id: string, tenant?: string): Promise<DeliveryRow> {
+  const uuid = parseId("dlv", String(id));
+  const [row] = uuid === null ? [] : await findDeliveries(db, [uuid]);
+  if (row === undefined || (tenant !== undefined && row.tenant !== tenant)) throw deliveryNotFound(id);
+  return row;
 }
 
 /** Automatic retries stay below it, manual ones may not. Older attempts are in the endpoint's attempt list. */
-export const MAX_SHOWN_ATTEMPTS = 250;
-
-const RETRY_KEY = /^[0-9]{1,17} [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-const FILTERS = [
-  "tenant",
-  "endpoint",
-  "state",
-  "type",
-  "reason",
-  "createdAfter",
-  "createdBefore",
-  "limit",
-  "cursor",
-];
+const MAX_SHOWN_ATTEMPTS = 250;
 
 /** Reads what the rows wait for, and returns the function that converts them. */
 export async function deliveryViews(
@@ -223,16 +200,6 @@ function toDeliveryView(row: DeliveryRow, waitsFor: Hold | null): DeliveryView {
   };
 }
 
-function toDate(ms: number | null): Date | null {
-  return ms === null ? null : new Date(ms);
-}
-
-/** The same message whether it never existed, belongs to another tenant, or was deleted. */
 export function deliveryNotFound(id: unknown): PosthornError {
-  const isId = parseId("dlv", String(id)) !== null;
-  const shown = isId ? String(id) : "with that id; ids look like dlv_0198c2f0-…";
-  return new PosthornError(
-    "delivery_not_found",
-    `There is no delivery ${shown}. List deliveries to see their ids.`,
-  );
+  return notFound("delivery", "dlv", id);
 }

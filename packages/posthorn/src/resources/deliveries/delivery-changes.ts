@@ -3,8 +3,9 @@ import { parseId } from "@posthorn/wire";
 import { PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
-import { cancelDelivery, deleteDead } from "../../storage/queries/queue/cancel-one.ts";
-import { type ClosedLane, requeueDelivery } from "../../storage/queries/queue/requeue.ts";
+import type { PausedReason } from "../../storage/queries/lanes/lock.ts";
+import { cancelDelivery, deleteDead } from "../../storage/queries/queue/cancel.ts";
+import { requeueDelivery } from "../../storage/queries/queue/requeue.ts";
 import { deliveryNotFound } from "./deliveries.ts";
 
 /** With a tenant given, another tenant's delivery is not found. */
@@ -38,41 +39,41 @@ export function createDeliveryChanges({
   onQueued,
   onChanged,
 }: DeliveryChangesOptions): DeliveryChanges {
-  return { retry, cancel, delete: remove };
+  return {
+    async retry(id, scope = {}) {
+      const result = await requeueDelivery(db, await known(id, scope));
+      if (result.kind === "not_found") throw deliveryNotFound(id);
+      if (result.kind === "paused") throw pausedError(result.because, "retry the delivery");
+      if (result.kind === "in_flight") throw inFlight(id);
+      if (result.isProbe) onChanged(result.owner);
+      else onQueued(result.endpointId, result.owner);
+    },
 
-  async function retry(id: string, scope: Scope = {}): Promise<void> {
-    const result = await requeueDelivery(db, await known(id, scope));
-    if (result.kind === "not_found") throw deliveryNotFound(id);
-    if (result.kind === "closed") throw closedError(result.because, "retry the delivery");
-    if (result.kind === "in_flight") throw inFlight(id);
-    if (result.isProbe) onChanged(result.owner);
-    else onQueued(result.endpointId, result.owner);
-  }
+    async cancel(id, scope = {}) {
+      const result = await cancelDelivery(db, await known(id, scope));
+      if (result.kind === "not_found") throw deliveryNotFound(id);
+      if (result.kind === "in_flight") throw inFlight(id);
+      if (result.kind !== "cancelled") {
+        throw new PosthornError(
+          "delivery_finished",
+          `The delivery ${id} has already ended, so there is nothing to cancel.`,
+        );
+      }
+      if (result.isOrdered) onChanged(result.owner);
+    },
 
-  async function cancel(id: string, scope: Scope = {}): Promise<void> {
-    const result = await cancelDelivery(db, await known(id, scope));
-    if (result.kind === "not_found") throw deliveryNotFound(id);
-    if (result.kind === "in_flight") throw inFlight(id);
-    if (result.kind !== "cancelled") {
-      throw new PosthornError(
-        "delivery_over",
-        `The delivery ${id} has already ended, so there is nothing to cancel.`,
-      );
-    }
-    if (result.isOrdered) onChanged(result.owner);
-  }
-
-  async function remove(id: string, scope: Scope = {}): Promise<void> {
-    const result = await deleteDead(db, await known(id, scope));
-    if (result.kind === "not_found") throw deliveryNotFound(id);
-    if (result.kind !== "deleted") {
-      throw new PosthornError(
-        "delivery_not_dead",
-        `The delivery ${id} is not dead, and only dead deliveries can be deleted. Cancel it first, or wait until it ends.`,
-      );
-    }
-    if (result.isOrdered) onChanged(result.owner);
-  }
+    async delete(id, scope = {}) {
+      const result = await deleteDead(db, await known(id, scope));
+      if (result.kind === "not_found") throw deliveryNotFound(id);
+      if (result.kind !== "deleted") {
+        throw new PosthornError(
+          "delivery_not_dead",
+          `The delivery ${id} is not dead, and only dead deliveries can be deleted. Cancel it first, or wait until it ends.`,
+        );
+      }
+      if (result.isOrdered) onChanged(result.owner);
+    },
+  };
 
   async function known(id: string, scope: Scope): Promise<Uuid> {
     if (scope.tenant !== undefined) await find(id, scope);
@@ -82,7 +83,7 @@ export function createDeliveryChanges({
   }
 }
 
-export function closedError(because: ClosedLane["because"], action: string): PosthornError {
+export function pausedError(because: PausedReason, action: string): PosthornError {
   return new PosthornError(
     because,
     {

@@ -1,7 +1,7 @@
-// Publishing beside a crowd of calls that hang, on real PostgreSQL.
+// Publishing during many hanging calls, on real PostgreSQL.
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createMigratedDatabase } from "../../../../../tests/support/postgres.ts";
+import { createMigratedDatabase } from "../../../../../tests/support/database/postgres.ts";
 import { createTestInstance } from "../../testing/index.ts";
 
 test("more hanging calls than connections do not block publishing", async () => {

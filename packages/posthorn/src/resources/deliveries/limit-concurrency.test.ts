@@ -1,4 +1,4 @@
-// A crowd of calls on a resource that answers when the test says so.
+// Many calls on a resource that responds on command.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Semaphore } from "../../service/semaphore.ts";
 import { limitConcurrency, MAX_WAIT_MS, MAX_WAITING_CALLS } from "./limit-concurrency.ts";
@@ -37,8 +37,8 @@ test("a call beyond the waiting limit is refused at once", async () => {
   const { ask } = crowd(1);
   const waiting = Array.from({ length: 1 + MAX_WAITING_CALLS }, () => ask("patient"));
   await expect(ask("one too many")).rejects.toMatchObject({ code: "overloaded" });
-  const first = await Promise.race([...waiting, Promise.resolve("nobody was refused")]);
-  expect(first).toBe("nobody was refused");
+  const first = await Promise.race([...waiting, Promise.resolve("no call was rejected")]);
+  expect(first).toBe("no call was rejected");
   for (const call of waiting) call.catch(() => {});
 });
 

@@ -5,7 +5,7 @@ import type { Semaphore } from "../../service/semaphore.ts";
 
 /** Out of ten connections, if Posthorn has its own pool. */
 export const MAX_CONCURRENT_CALLS = 4;
-export const MAX_CONCURRENT_WEBSUB_CALLS = 2;
+export const MAX_CONCURRENT_ANONYMOUS_CALLS = 2;
 export const MAX_WAITING_CALLS = 1_000;
 /** The same as the wait for a connection, so that a hanging database is reported. */
 export const MAX_WAIT_MS = 5_000;

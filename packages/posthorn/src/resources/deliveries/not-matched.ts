@@ -5,13 +5,13 @@ import { type FilterFacts, HIDDEN, looksAtHidden, readFacts } from "../../fan-ou
 import { isAbout, matches } from "../../fan-out/matches.ts";
 import { mismatchOf } from "../../fan-out/why-not.ts";
 import { BATCH_TYPE, type Event, type Uuid } from "../../model.ts";
-import type { EventEndpointRow } from "../../storage/queries/endpoints/of-event.ts";
+import type { EventEndpointRow } from "../../storage/queries/endpoints/read.ts";
 import { readableFilter } from "../endpoints/targets.ts";
 
 export type NotMatchedReason =
   | "type"
   | "filter"
-  | "filter_hidden"
+  | "filter_redacted"
   | "created_later"
   | "deleted"
   | "test"
@@ -19,7 +19,7 @@ export type NotMatchedReason =
   | "about_itself"
   | "waiting"
   | "tenant_inactive"
-  | "lease_ended"
+  | "lease_expired"
   | "matches_now";
 
 export interface NotMatched {
@@ -41,37 +41,33 @@ export function notMatched(
   redactedPaths: readonly string[],
 ): NotMatched[] {
   const eventMs = event.createdAt.getTime();
-  const facts = memo(() => redactedFacts(event, redactedPaths));
+  const { data, subject } = readFacts(event);
+  const facts = { data: redactData(data, redactedPaths, HIDDEN), subject };
   return endpoints
     .filter(({ id, deletedMs }) => !deliveredTo.has(id) && (deletedMs === null || deletedMs >= eventMs))
     .map((endpoint) => ({
       endpointId: formatId("ep", endpoint.id),
       ...whyNot(event, endpoint, facts),
-      settingsChanged: endpoint.updatedMs > eventMs && endpoint.createdMs <= eventMs,
+      settingsChanged: endpoint.updatedMs > eventMs && Math.floor(endpoint.createdMs) <= eventMs,
     }));
-}
-
-function redactedFacts(event: Event, redactedPaths: readonly string[]): FilterFacts {
-  const { data, subject } = readFacts(event);
-  return { data: redactData(data, redactedPaths, HIDDEN), subject };
 }
 
 type Why = Pick<NotMatched, "reason" | "detail" | "pointer">;
 
 /** Returns the first reason that applies. */
-function whyNot(event: Event, endpoint: EventEndpointRow, facts: () => FilterFacts): Why {
+function whyNot(event: Event, endpoint: EventEndpointRow, facts: FilterFacts): Why {
   if (endpoint.deletedMs !== null) return why("deleted");
   if (endpoint.eventIsTest) return why("test");
   if (event.type === BATCH_TYPE) return why("batch");
   if (isAbout(event, endpoint.id)) return why("about_itself");
-  if (endpoint.createdMs > event.createdAt.getTime()) return why("created_later");
+  if (Math.floor(endpoint.createdMs) > event.createdAt.getTime()) return why("created_later");
   if (endpoint.leaseEndsMs !== null && endpoint.leaseEndsMs <= event.createdAt.getTime())
-    return why("lease_ended");
+    return why("lease_expired");
   const { events } = endpoint;
   const filter = readableFilter(endpoint.filter);
   const isFiltered = filter !== null && matches(events, event.type);
-  if (isFiltered && looksAtHidden(filter, facts())) return why("filter_hidden");
-  const mismatch = mismatchOf({ events, filter }, { type: event.type, ...facts() });
+  if (isFiltered && looksAtHidden(filter, facts)) return why("filter_redacted");
+  const mismatch = mismatchOf({ events, filter }, { type: event.type, ...facts });
   if (mismatch !== null) return mismatch;
   if (endpoint.eventWaits) return why("waiting");
   return why(endpoint.tenantIsActive ? "matches_now" : "tenant_inactive");
@@ -82,9 +78,9 @@ const DETAILS = {
   test: "A test event is sent to one endpoint only.",
   batch: "A batch is sent only to the endpoint that its events were collected for.",
   about_itself: "An endpoint does not receive events about itself.",
-  lease_ended: "Its WebSub subscription had expired.",
+  lease_expired: "Its subscription had expired.",
   created_later: "It was created after the event.",
-  filter_hidden: "Its filter uses redacted data, so its result is not shown.",
+  filter_redacted: "Its filter uses redacted data, so its result is not shown.",
   waiting: "The event is stored; its deliveries have not been created yet.",
   tenant_inactive: "The tenant is inactive and receives nothing.",
   matches_now:
@@ -93,12 +89,4 @@ const DETAILS = {
 
 function why(reason: keyof typeof DETAILS): Why {
   return { reason, detail: DETAILS[reason], pointer: null };
-}
-
-function memo<Value>(make: () => Value): () => Value {
-  let value: Value | undefined;
-  return () => {
-    value ??= make();
-    return value;
-  };
 }

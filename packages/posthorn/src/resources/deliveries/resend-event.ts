@@ -6,11 +6,11 @@ import { batchEncodingOf } from "../../formats/formats.ts";
 import { BATCH_TYPE, type Uuid } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
 import { addToNextBatch } from "../../storage/queries/batches/add.ts";
-import { lockLanes } from "../../storage/queries/queue/requeue-many.ts";
+import { lockLane } from "../../storage/queries/lanes/lock.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Events } from "../events/events.ts";
 import type { Scope } from "./delivery-changes.ts";
-import { closedError, type DeliveryChanges } from "./delivery-changes.ts";
+import { type DeliveryChanges, pausedError } from "./delivery-changes.ts";
 
 export interface ResendOptions {
   readonly db: Database;
@@ -41,8 +41,8 @@ export function createResendEvent({ db, events, endpoints, retry, onCollected }:
       return { deliveryId };
     }
     await db.transaction(async (tx) => {
-      const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
-      if (lane?.closed != null) throw closedError(lane.closed, "send the event again");
+      const lane = await lockLane(tx, endpointId);
+      if (lane?.pausedReason != null) throw pausedError(lane.pausedReason, "send the event again");
       await addToNextBatch(tx, [{ eventId, endpointId }]);
     });
     onCollected();

@@ -1,51 +1,27 @@
-// What is shown as the request of an attempt, against what a receiver got.
-import { verify } from "@posthorn/wire";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createDatabase, type TestDatabase } from "../../../../../tests/support/postgres.ts";
-import {
-  createTestInstance,
-  type ReceivedRequest,
-  type ScriptedReceiver,
-  startScriptedReceiver,
-  type TestInstance,
-} from "../../testing/index.ts";
+// Compares the returned request of an attempt with the one that the receiver got.
+import { expect, test } from "vitest";
+import { databasePerFile, receiverPerFile } from "../../../../../tests/support/database/database-per-test.ts";
+import type { ReceivedRequest } from "../../testing/index.ts";
 
-let database: TestDatabase;
-let receiver: ScriptedReceiver;
-let instance: TestInstance;
-
-beforeAll(async () => {
-  receiver = await startScriptedReceiver();
-  database = await createDatabase();
-  instance = await createTestInstance({
-    database: database.connectionString,
-    retryPolicy: "1m,5m",
-    catalogue: "open",
-    maxEndpointsPerTenant: 50,
-  });
-  await instance.hooks.tenants.upsert("acme", {});
-  await instance.hooks.eventTypes.put("card.used", { redact: ["/card"] });
-});
-afterAll(async () => {
-  await instance.close();
-  await receiver.close();
-  await database.drop();
-});
+const receiver = await receiverPerFile();
+const world = await databasePerFile({ retryPolicy: "1m,5m", catalogue: "open", maxEndpointsPerTenant: 50 });
+const instance = await world.open();
+await instance.hooks.eventTypes.put("card.used", { redact: ["/card"] });
 
 let path = 0;
 async function delivered(options: Record<string, unknown> = {}, event: Record<string, unknown> = {}) {
   path += 1;
-  const { endpoint, secret } = await instance.hooks.endpoints.create("acme", {
+  const { endpoint } = await instance.hooks.endpoints.create("acme", {
     url: `${receiver.url}/hook-${path}?token=t`,
     events: [`number.${path}`, "card.used"],
     headers: { "X-Team": "billing", Authorization: "Bearer their-own" },
     ...options,
   });
   const type = `number.${path}`;
-  const published = await instance.hooks.publish({ tenant: "acme", type, data: { n: 1.5 }, ...event });
+  await instance.hooks.publish({ tenant: "acme", type, data: { n: 1.5 }, ...event });
   await instance.settle();
   const [delivery] = (await instance.hooks.deliveries.list({ endpoint: endpoint.id })).data;
-  return { endpoint: endpoint.id, secret, published, path: `/hook-${path}`, id: delivery?.id as string };
+  return { endpoint: endpoint.id, path: `/hook-${path}`, id: delivery?.id as string };
 }
 
 const HTTPS_OWN = ["host", "connection", "content-length"];
@@ -65,31 +41,12 @@ test("the rebuilt request of each attempt is byte for byte what the receiver got
   expect(got).toHaveLength(2);
   for (const [index, request] of got.entries()) {
     const shown = await instance.hooks.deliveries.request(id, { attempt: index + 1 });
-    expect(shown).toMatchObject({ attempt: index + 1, method: "POST", differences: [], masked: [] });
+    expect(shown).toMatchObject({ attempt: index + 1, method: "POST", differences: [], redactedParts: [] });
     expect(comparable(shown)).toEqual(comparable(request));
     expect(shown.body).toEqual(request.body);
     expect(shown.url).toBe(receiver.url + request.url);
   }
   expect((await instance.hooks.deliveries.request(id)).attempt).toBe(2);
-});
-
-test("a fresh request is signed with the current time and accepted by a receiver", async () => {
-  const { id, secret } = await delivered();
-  await instance.advance(3_600_000);
-  const stale = await instance.hooks.deliveries.request(id);
-  const fresh = await instance.hooks.deliveries.request(id, { fresh: true });
-  expect(fresh).toMatchObject({ isFresh: true, differences: [{ reason: "freshly_signed" }] });
-  const now = instance.hooks.clock.now();
-  const check = (request: typeof fresh) =>
-    verify({
-      scheme: "standard-webhooks",
-      headers: request.headers,
-      body: request.body,
-      secrets: [secret],
-      now,
-    });
-  expect(await check(fresh)).toEqual({ ok: true });
-  expect(await check(stale)).toMatchObject({ ok: false });
 });
 
 test("a delivery without attempts has only a fresh request", async () => {
@@ -132,26 +89,14 @@ test("the request is signed with the secret of that time, even if it has expired
   expect(shown.headers["X-Webhook-Signature"]?.match(/v1=/g)).toHaveLength(2);
 });
 
-test("settings, payloads and signatures are masked on request", async () => {
+test("payloads and their signatures are masked on request", async () => {
   const { id } = await delivered({}, { type: "card.used", data: { card: "4111", n: 1 } });
   const { request } = instance.hooks.deliveries;
-  const reader = await request(id, { hidesSettings: true });
-  expect(reader.url).toMatch(/\/hook-\d+\?\[redacted\]$/);
-  expect(reader.headers).toMatchObject({
-    "X-Team": "[redacted]",
-    Authorization: "[redacted]",
-    "X-Webhook-Signature": "[redacted]",
-    "webhook-signature": "[redacted]",
-  });
-  expect(reader.masked).toEqual(
-    expect.arrayContaining(["url", "X-Team", "Authorization", "X-Webhook-Signature", "webhook-signature"]),
-  );
-  expect(JSON.stringify(reader)).not.toContain("their-own");
   const redacted = await request(id, { redacted: true });
   expect(JSON.parse(String(redacted.body)).data).toEqual({ card: "[redacted]", n: 1 });
-  expect(redacted.masked).toEqual(["X-Webhook-Signature", "webhook-signature", "body"]);
+  expect(redacted.redactedParts).toEqual(["X-Webhook-Signature", "webhook-signature", "body"]);
   expect(String((await request(id)).body)).toContain("4111");
-  // no path leads into bytes, so all of them are hidden
+  // no path leads into bytes, so all of them are redacted
   const attributes = { source: "/shop", datacontenttype: "image/png", encoding: "base64" } as const;
   const bytes = await delivered(
     { format: "cloudevents-binary" },
@@ -166,7 +111,9 @@ test("if the worker died, timestamp and signature are unknown", async () => {
   await instance.hooks.db.query(
     {
       name: "forget the time",
-      text: "update posthorn.attempts set started_at = null, error = 'unknown' where delivery_id = $1::uuid",
+      text: `with forgotten as (update posthorn.deliveries set started_at = null where id = $1::uuid returning id)
+        insert into posthorn.attempt_log (delivery_id, number, error, trigger, worker)
+        select id, 1, 'unknown', 'event', 1 from forgotten`,
       hasNoTimeout: false,
     },
     [id.slice(4)],

@@ -3,7 +3,8 @@ import { endpointSettings, isObject } from "@posthorn/wire";
 import { hasQueryToken } from "../../destinations/webhook/authorize.ts";
 import type { AuthorizationType } from "../../model.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
-import { type Refuse, refuseUnknownFields, type SettingsCheck } from "./settings-check.ts";
+import type { Refuse } from "../read-fields.ts";
+import { refuseUnknownFields, type SettingsCheck } from "./settings-check.ts";
 
 // RFC 6750 §2.1
 const TOKEN_SYNTAX = /^[A-Za-z0-9._~+/-]+=*$/;

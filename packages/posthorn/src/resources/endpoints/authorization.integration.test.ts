@@ -1,24 +1,12 @@
-// The token that a receiver knows its sender by: where it is sent, and that nobody else sees it.
-import { afterAll, expect, test } from "vitest";
-import { createDatabase, createPool } from "../../../../../tests/support/postgres.ts";
-import { createTestInstance, startScriptedReceiver } from "../../testing/index.ts";
+// The token that authenticates Posthorn to a receiver: where it is sent, and that it is not revealed elsewhere.
+import { expect, test } from "vitest";
+import { databasePerFile, receiverPerFile } from "../../../../../tests/support/database/database-per-test.ts";
 
-const database = await createDatabase();
-const receiver = await startScriptedReceiver();
-const pool = createPool(database.connectionString);
-const instance = await createTestInstance({
-  database: database.connectionString,
-  maxEndpointsPerTenant: 100,
-  allowHttp: true,
-});
+const receiver = await receiverPerFile();
+const world = await databasePerFile({ maxEndpointsPerTenant: 100, allowHttp: true });
+const { pool } = world;
+const instance = await world.open();
 const { hooks } = instance;
-await hooks.tenants.upsert("acme");
-afterAll(async () => {
-  await instance.close();
-  await receiver.close();
-  await pool.end();
-  await database.drop();
-});
 
 const TOKEN = "mF_9.B5f-4.1JqM+/=";
 let count = 0;
@@ -46,7 +34,7 @@ test("a bearer token is sent in the Authorization header and never returned", as
 
   const [delivery] = (await hooks.deliveries.list({ endpoint: endpoint.id })).data;
   const shown = await hooks.deliveries.request(delivery?.id as string);
-  expect(shown).toMatchObject({ headers: { Authorization: "[redacted]" }, masked: ["Authorization"] });
+  expect(shown).toMatchObject({ headers: { Authorization: "[redacted]" }, redactedParts: ["Authorization"] });
   expect(await hooks.endpoints.secrets("acme", endpoint.id)).toHaveLength(1);
   const { rows } = await pool.query(
     "select s.*, e.* from posthorn.endpoints e join posthorn.endpoint_secrets s on true",
@@ -64,7 +52,7 @@ test("a query token is added to the query, sent with no-store, and masked in res
   const [delivery] = (await hooks.deliveries.list({ endpoint: endpoint.id })).data;
   const shown = await hooks.deliveries.request(delivery?.id as string);
   expect(shown.url).toBe(`${receiver.url}/hook-${count}?a=b%20c&x&access_token=[redacted]`);
-  expect(shown.masked).toEqual(["url"]);
+  expect(shown.redactedParts).toEqual(["url"]);
 });
 
 test("a response that repeats the token is stored without it", async () => {

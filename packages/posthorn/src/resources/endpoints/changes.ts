@@ -1,13 +1,12 @@
 // The transaction of every change to an endpoint. It locks the tenant, then the endpoint, then updates the lane; the lane's
 // owner is notified after the commit. So publishers and workers always notice new settings.
 import { parseId } from "@posthorn/wire";
-import { PosthornError } from "../../errors.ts";
+import { PosthornError, problemAt } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
 import type { Database, Queryable } from "../../storage/database.ts";
-import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
-import { lockEndpoint } from "../../storage/queries/endpoints/read.ts";
+import { type EndpointRow, findEndpoint, lockEndpoint } from "../../storage/queries/endpoints/read.ts";
 import { syncLanes } from "../../storage/queries/endpoints/sync-lanes.ts";
-import { incrementRoutingVersion, lockTenant } from "../../storage/queries/tenants/lock.ts";
+import { incrementRoutingVersion, lockTenant } from "../../storage/queries/tenants.ts";
 import { isTenantId, tenantNotFound } from "../tenants/tenants.ts";
 
 export interface EndpointChange {
@@ -16,25 +15,15 @@ export interface EndpointChange {
   readonly owner: number | null;
 }
 
-export interface EndpointChanges {
-  /** `work` returns the ids of the endpoints it changed. */
-  change<Result>(
-    tenant: string,
-    work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointIds: readonly Uuid[] }>,
-  ): Promise<Result>;
-  changeOne<Result>(
-    tenant: string,
-    id: string,
-    work: (tx: Queryable, current: EndpointRow) => Promise<Result>,
-  ): Promise<Result>;
-}
+export type EndpointChanges = ReturnType<typeof createEndpointChanges>;
 
 export function createEndpointChanges(
   db: Database,
   onChanged: ((change: EndpointChange) => void) | undefined,
-): EndpointChanges {
+) {
   return { change, changeOne };
 
+  /** `work` returns the ids of the endpoints it changed. */
   async function change<Result>(
     tenant: string,
     work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointIds: readonly Uuid[] }>,
@@ -74,13 +63,20 @@ export function createEndpointChanges(
   }
 }
 
+export async function knownEndpoint(db: Queryable, tenant: string, id: string): Promise<EndpointRow> {
+  const uuid = parseId("ep", String(id));
+  const row = uuid === null || !isTenantId(tenant) ? null : await findEndpoint(db, tenant, uuid);
+  if (row === null) throw endpointNotFound(id);
+  return row;
+}
+
 /** The subscriber would not learn of a change made here. */
-export function refuseSubscription({ websubTopic }: Pick<EndpointRow, "websubTopic">): void {
-  if (websubTopic === null) return;
-  throw new PosthornError(
-    "endpoint_is_subscription",
-    "This endpoint is a WebSub subscription, which only its subscriber can change. It can be deleted.",
-  );
+export function refuseSubscription(
+  { leaseEndsMs }: Pick<EndpointRow, "leaseEndsMs">,
+  why = "which only its subscriber can change. It can be deleted.",
+): void {
+  if (leaseEndsMs === null) return;
+  throw new PosthornError("endpoint_is_subscription", `This endpoint is a subscription, ${why}`);
 }
 
 /** The same message whether it never existed, belongs to another tenant, or was deleted. */
@@ -90,4 +86,8 @@ export function endpointNotFound(id: unknown): PosthornError {
     "endpoint_not_found",
     `There is no endpoint ${shown} in this tenant. List them to see their ids.`,
   );
+}
+
+export function invalidEndpoint(pointer: string, message: string): PosthornError {
+  return problemAt("invalid_endpoint", pointer, message);
 }

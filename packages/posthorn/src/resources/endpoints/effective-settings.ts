@@ -12,7 +12,7 @@ import type { FormatContext, RetryPolicy } from "../../model.ts";
 import { isRetryPolicy } from "../../settle/retry-schedule.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
 
-/** The deployment's settings, used where an endpoint has none of its own. */
+/** The deployment's settings, used where an endpoint has not set one. */
 export type EndpointDefaults = {
   readonly [Name in SettingName as EndpointSettingDefinitions[Name] extends {
     readonly hasDeploymentDefault: true;
@@ -34,17 +34,18 @@ export function effectiveSettings(
   const values: Partial<Record<SettingName, unknown>> = {};
   for (const name of NAMES) {
     const setting = definitionOf(name);
-    const usual = (defaults as Partial<Record<SettingName, unknown>>)[name] ?? setting.default;
-    values[name] = effectiveValue(setting, own[name], usual);
+    const followed = setting.followsSetting === undefined ? null : own[setting.followsSetting as SettingName];
+    const fallback = followed ?? (defaults as Partial<Record<SettingName, unknown>>)[name] ?? setting.default;
+    values[name] = effectiveValue(setting, own[name], fallback);
   }
   return values as EffectiveSettings;
 }
 
-function effectiveValue(setting: Setting, own: unknown, usual: unknown): unknown {
+function effectiveValue(setting: Setting, own: unknown, fallback: unknown): unknown {
   if (setting.kind === "object" && setting.isPartial)
-    return { ...(usual as object), ...(own as object | null) };
+    return { ...(fallback as object), ...(own as object | null) };
   // a value that a later version stored
-  if (setting.kind === "choice" && !setting.values.includes(own as string)) return usual;
-  if (setting.kind === "retry-policy" && !isRetryPolicy(own as RetryPolicy | null)) return usual;
-  return own ?? usual;
+  if (setting.kind === "choice" && !setting.values.includes(own as string)) return fallback;
+  if (setting.kind === "retry-policy" && !isRetryPolicy(own as RetryPolicy | null)) return fallback;
+  return own ?? fallback;
 }

@@ -1,41 +1,37 @@
 // Endpoints of tenants: reading, creating, changing and deleting them. Every change goes through changes.ts.
-import { type EffectiveSettings, formatId, parseId } from "@posthorn/wire";
+import { type EffectiveSettings, formatId } from "@posthorn/wire";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
+import type { SubscriptionKind } from "../../destinations/destination.ts";
 import { PosthornError } from "../../errors.ts";
 import type {
   AuthorizationType,
   CircuitState,
   DisableCause,
+  Grant,
   HandshakeSettings,
-  HandshakeState,
   Uuid,
 } from "../../model.ts";
 import { circuitOf } from "../../settle/endpoint-health.ts";
 import type { Database, Queryable } from "../../storage/database.ts";
 import type { KeyRing } from "../../storage/key-ring.ts";
-import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
 import {
   countEndpoints,
+  type EndpointRow,
   type EndpointState,
-  findEndpoint,
   listEndpoints,
 } from "../../storage/queries/endpoints/read.ts";
 import { markDeleted } from "../../storage/queries/endpoints/write.ts";
-import { deleteHandshake } from "../../storage/queries/handshakes/put.ts";
+import { deleteHandshake } from "../../storage/queries/handshakes.ts";
+import { inFlightLimitsOf } from "../../storage/queries/lanes/read.ts";
 import { cancelQueued } from "../../storage/queries/queue/cancel.ts";
-import { releaseHeldSubjects } from "../../storage/queries/queue/release-subjects.ts";
-import { deleteSecrets } from "../../storage/queries/secrets/rotate.ts";
-import { findTenant } from "../../storage/queries/tenants/read.ts";
-import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
+import { releaseHeldSubjects } from "../../storage/queries/queue/release.ts";
+import { findTenant } from "../../storage/queries/tenants.ts";
+import { type Dated, dated, type Page, type PageQuery, readIdPage, toDate, toPage } from "../page.ts";
+import { oneOf, text } from "../read-fields.ts";
 import { type LastDay, lastDaysOf } from "../stats/activity.ts";
 import { counted, isTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { type EndpointAttempt, type EndpointAttemptQuery, listEndpointAttempts } from "./attempts.ts";
-import {
-  createEndpointChanges,
-  type EndpointChange,
-  endpointNotFound,
-  refuseSubscription,
-} from "./changes.ts";
+import { createEndpointChanges, type EndpointChange, knownEndpoint, refuseSubscription } from "./changes.ts";
 import { type EndpointDefaults, effectiveSettings } from "./effective-settings.ts";
 import { createHandshakes, type Handshakes } from "./handshakes.ts";
 import { createEndpointImport, type ImportInput, type ImportResult } from "./import.ts";
@@ -50,7 +46,6 @@ import {
   type SettingsContext,
   tokenIn,
 } from "./settings.ts";
-import { NOT_OFFERED, revokeSubscriptions } from "./subscription-end.ts";
 import { createEndpointSwitch, type EnableOptions } from "./switch.ts";
 import { createTargets } from "./targets.ts";
 import { createEndpointWriter } from "./writer.ts";
@@ -70,21 +65,15 @@ export interface Endpoint extends Omit<EffectiveSettings, "authorization" | "han
   readonly circuit: CircuitState;
   readonly health: EndpointHealthView;
   /** Set for a WebSub subscription, which can be read and deleted here but changed only by its subscriber. */
-  readonly websub: { readonly topic: string; readonly leaseEndsAt: Date } | null;
+  readonly websub: { readonly topic: string; readonly leaseExpiresAt: Date } | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-export interface HandshakeView extends HandshakeSettings {
-  readonly state: HandshakeState;
-  /** Requests per minute. Null if unlimited or not granted. */
-  readonly allowedRate: number | null;
-  readonly detail: string | null;
-  readonly askedAt: Date | null;
-  readonly decidedAt: Date | null;
-}
+/** \`allowedRate\` is in requests per minute; null if unlimited or not granted. */
+export type HandshakeView = HandshakeSettings & Dated<Grant>;
 
-/** The endpoint's failures since its last success, and its attempts of the last day. */
+/** The endpoint's failures since its last success, its limit, and its attempts of the last day. */
 export interface EndpointHealthView {
   readonly consecutiveFailures: number;
   readonly failingSince: Date | null;
@@ -93,6 +82,11 @@ export interface EndpointHealthView {
   readonly probeAt: Date | null;
   /** End of the pause that the receiver asked for with a 429, 502, 503 or 504. */
   readonly throttledUntil: Date | null;
+  /**
+   * The current limit on attempts in flight: from `maxInFlight` to `maxInFlightBurst`, or lower unless the circuit is
+   * closed. Recorded about every 5 seconds while it changes.
+   */
+  readonly currentMaxInFlight: number;
   /** Attempts of the last 24 hours. Null if there are none. */
   readonly lastDay: LastDay | null;
 }
@@ -153,6 +147,7 @@ export interface EndpointsOptions {
   readonly announce: (tx: Queryable, disabled: EndpointRow) => Promise<void>;
   /** Called after that transaction has committed. */
   readonly onDisabled?: () => void;
+  readonly subscriptions: SubscriptionKind;
   /** Called after a deletion: if it was a subscription, its subscriber has to be notified. */
   readonly onRevoked?: () => void;
 }
@@ -160,15 +155,12 @@ export interface EndpointsOptions {
 const STATES: readonly EndpointState[] = ["active", "disabled", "failing", "websub"];
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
-  const { db, defaults, maxPerTenant = 10, announce, onDisabled = () => {}, onRevoked = () => {} } = options;
+  const { db, defaults, subscriptions, maxPerTenant = 10, announce } = options;
+  const { onDisabled = () => {}, onRevoked = () => {} } = options;
   const changes = createEndpointChanges(db, options.onChanged);
   const { change, changeOne } = changes;
   const writer = createEndpointWriter(options);
-  const onAndOff = createEndpointSwitch({ db, changes, get, update, announce, onDisabled });
-  const importAll = createEndpointImport({ context, changes, writer, maxPerTenant });
-  const secrets = createEndpointSecrets({ db, defaults, changes, writer });
   const targets = createTargets(options);
-  const attempts: Endpoints["attempts"] = (...asked) => listEndpointAttempts(options, ...asked);
   return {
     create,
     list,
@@ -176,12 +168,12 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     get,
     update,
     delete: remove,
-    attempts,
-    import: importAll,
-    match,
+    attempts: (...asked) => listEndpointAttempts(options, ...asked),
+    import: createEndpointImport({ context, changes, writer, maxPerTenant }),
+    match: async (tenant, id, input) => matchEndpoint(await get(tenant, id), input),
     publicKeys: createPublicKeys((ids) => targets.byIds(ids)),
-    ...secrets,
-    ...onAndOff,
+    ...createEndpointSecrets({ db, defaults, changes, writer }),
+    ...createEndpointSwitch({ db, changes, get, update, announce, onDisabled }),
     ...createHandshakes(db, changes),
   };
 
@@ -192,7 +184,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);
       return { result: await writer.insert(tx, tenant, made), endpointIds: [made.id] };
     });
-    return { endpoint: toEndpoint(row, defaults, options.nowMs(), null), secret: made.secret };
+    return { endpoint: toEndpoint(row, defaults, options.nowMs()), secret: made.secret };
   }
 
   /** Call it before a transaction, which may hold the last connection of the pool. */
@@ -201,45 +193,31 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   }
 
   async function list(tenant: string, query: PageQuery = {}): Promise<Page<Endpoint>> {
-    const reader = new QueryReader();
-    const limit = reader.limit(query);
-    const { before } = reader.idRange("endpoints", query);
-    reader.finish(["limit", "cursor"], query);
+    readIdPage("endpoints", query, {});
     if (!isTenantId(tenant)) throw tenantNotFound(tenant);
-    const rows = await listEndpoints(db, { tenant, state: null, before, limit: limit + 1 });
-    if (rows.length === 0 && (await findTenant(db, tenant)) === null) throw tenantNotFound(tenant);
-    return await pageOf(rows, limit);
+    const page = await listAll({ ...query, tenant });
+    if (page.data.length === 0 && (await findTenant(db, tenant)) === null) throw tenantNotFound(tenant);
+    return page;
   }
 
   async function listAll(query: EndpointQuery = {}): Promise<Page<Endpoint>> {
-    const reader = new QueryReader();
-    const limit = reader.limit(query);
-    const { before } = reader.idRange("endpoints", query);
-    const tenant = reader.text("tenant", query.tenant);
-    const state = reader.oneOf("state", query.state, STATES);
-    reader.finish(["tenant", "state", "limit", "cursor"], query);
-    return await pageOf(await listEndpoints(db, { tenant, state, before, limit: limit + 1 }), limit);
+    const filters = { tenant: text(), state: oneOf(STATES) };
+    const { limit, ...asked } = readIdPage("endpoints", query, filters);
+    const rows = await listEndpoints(db, { ...asked, limit: limit + 1 });
+    return toPage("endpoints", rows, limit, await viewsOf(rows), (row) => row.id);
   }
 
-  async function pageOf(rows: readonly EndpointRow[], limit: number): Promise<Page<Endpoint>> {
+  /** Reads what is not in the rows, and returns the function that converts them. */
+  async function viewsOf(rows: readonly EndpointRow[]): Promise<(row: EndpointRow) => Endpoint> {
     const nowMs = options.nowMs();
     const ids = rows.map(({ id }) => id);
-    const lastDays = await lastDaysOf(db, ids, nowMs);
-    const view = (row: EndpointRow) => toEndpoint(row, defaults, nowMs, lastDays.get(row.id) ?? null);
-    return toPage("endpoints", rows, limit, view, (row) => row.id);
-  }
-
-  async function view(row: EndpointRow): Promise<Endpoint> {
-    const nowMs = options.nowMs();
-    const lastDays = await lastDaysOf(db, [row.id], nowMs);
-    return toEndpoint(row, defaults, nowMs, lastDays.get(row.id) ?? null);
+    const [lastDays, limits] = await Promise.all([lastDaysOf(db, ids, nowMs), inFlightLimitsOf(db, ids)]);
+    return (row) => toEndpoint(row, defaults, nowMs, lastDays.get(row.id), limits.get(row.id));
   }
 
   async function get(tenant: string, id: string): Promise<Endpoint> {
-    const uuid = parseId("ep", String(id));
-    const row = uuid === null || !isTenantId(tenant) ? null : await findEndpoint(db, tenant, uuid);
-    if (row === null) throw endpointNotFound(id);
-    return await view(row);
+    const row = await knownEndpoint(db, tenant, id);
+    return (await viewsOf([row]))(row);
   }
 
   async function update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint> {
@@ -250,33 +228,21 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       await writer.checkStillSigned(tx, current, settings);
       return await writer.update(tx, current, settings, tokenIn(patch));
     });
-    return await view(row);
+    return (await viewsOf([row]))(row);
   }
 
   async function remove(tenant: string, id: string): Promise<void> {
     const endpointId = await changeOne(tenant, id, async (tx, current) => {
-      if (current.websubTopic !== null) {
-        await revokeSubscriptions(tx, [current.id], NOT_OFFERED);
-        return current.id;
-      }
       await markDeleted(tx, [current.id]);
-      await deleteSecrets(tx, [current.id]);
       await deleteHandshake(tx, current.id);
       await releaseHeldSubjects(tx, current.id);
+      await subscriptions.onDeleted(tx, [current.id]);
       return current.id;
     });
     // after the commit: a backlog of a million must not keep the lane locked, because publishing waits for that lock
     await cancelQueued(db, [endpointId]);
     onRevoked();
   }
-
-  async function match(tenant: string, id: string, input: MatchInput): Promise<MatchResult> {
-    return matchEndpoint(await get(tenant, id), input);
-  }
-}
-
-function toDate(ms: number | null | undefined): Date | null {
-  return ms === null || ms === undefined ? null : new Date(ms);
 }
 
 /** Returns null for a time in the past. */
@@ -294,14 +260,16 @@ function toEndpoint(
   row: EndpointRow,
   defaults: EndpointDefaults,
   nowMs: number,
-  lastDay: LastDay | null,
+  lastDay: LastDay | null = null,
+  inFlightLimit?: number,
 ): Endpoint {
+  const settings = effectiveSettings(row, defaults);
   return {
     id: formatId("ep", row.id),
     tenant: row.tenant,
     disabledReason: row.disabledReason,
     disabledAt: toDate(row.disabledMs),
-    ...effectiveSettings(row, defaults),
+    ...settings,
     authorization: row.authorization === null ? null : { type: row.authorization },
     handshake: toHandshake(row),
     circuit: shownCircuit(row, nowMs),
@@ -311,12 +279,13 @@ function toEndpoint(
       lastError: row.health?.lastError ?? null,
       probeAt: row.isActive ? toDateAhead(row.health?.probeAtMs, nowMs) : null,
       throttledUntil: toDateAhead(row.health?.throttledUntilMs, nowMs),
+      currentMaxInFlight: inFlightLimit ?? settings.maxInFlight,
       lastDay,
     },
     websub:
       row.websubTopic === null
         ? null
-        : { topic: row.websubTopic, leaseEndsAt: new Date(row.leaseEndsMs as number) },
+        : { topic: row.websubTopic, leaseExpiresAt: new Date(row.leaseEndsMs as number) },
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),
   };
@@ -324,8 +293,7 @@ function toEndpoint(
 
 function toHandshake({ handshake, grant }: EndpointRow): HandshakeView | null {
   if (handshake === null || grant === null) return null;
-  const { state, allowedRate, detail, askedMs, decidedMs } = grant;
-  return { ...handshake, state, allowedRate, detail, askedAt: toDate(askedMs), decidedAt: toDate(decidedMs) };
+  return { ...handshake, ...dated(grant) };
 }
 
 function limitReached(tenant: string, max: number): PosthornError {

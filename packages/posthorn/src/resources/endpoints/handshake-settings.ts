@@ -1,7 +1,8 @@
 // Reads the handshake settings given for an endpoint.
 import { endpointSettings, isObject } from "@posthorn/wire";
 import type { HandshakeSettings } from "../../model.ts";
-import { type Refuse, refuseUnknownFields } from "./settings-check.ts";
+import { isWholeNumber, type Refuse } from "../read-fields.ts";
+import { refuseUnknownFields } from "./settings-check.ts";
 
 const DNS_NAME =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
@@ -23,10 +24,7 @@ export function readHandshake(value: unknown, refuse: Refuse): HandshakeSettings
   refuseUnknownFields("A handshake has no", Object.fromEntries(unknown), ["origin", "rate"], refuse);
   const isName = typeof origin === "string" && DNS_NAME.test(origin);
   if (!isName) refuse("origin is the DNS name of the sender, such as hooks.example.com.", "/origin");
-  const isRate =
-    rate === null ||
-    (Number.isInteger(rate) && (rate as number) >= rateField.min && (rate as number) <= rateField.max);
-  if (!isRate)
+  if (rate !== null && !isWholeNumber(rate, rateField.min, rateField.max))
     refuse(
       `rate is a whole number of requests per minute from ${rateField.min} to ${rateField.max}, or null.`,
       "/rate",

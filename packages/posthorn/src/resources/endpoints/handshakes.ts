@@ -6,20 +6,15 @@ import { PosthornError } from "../../errors.ts";
 import type { HandshakeDecision } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
 import { incrementEndpointVersion } from "../../storage/queries/endpoints/write.ts";
-import type { DueHandshake } from "../../storage/queries/handshakes/claim.ts";
-import { findHandshake, settleHandshake } from "../../storage/queries/handshakes/settle.ts";
+import { type DueHandshake, findHandshake, settleHandshake } from "../../storage/queries/handshakes.ts";
 import type { EndpointChanges } from "./changes.ts";
 
-export interface Handshakes {
-  /** Records the endpoint's response to the handshake request; called by the engine. */
-  settleHandshake(asked: DueHandshake, decision: HandshakeDecision): Promise<void>;
-  /** Grants by callback: the endpoint called the URL it was given. `allowedRate` is its WebHook-Allowed-Rate header. */
-  grant(callbackToken: string, allowedRate?: string): Promise<void>;
-}
+export type Handshakes = ReturnType<typeof createHandshakes>;
 
-export function createHandshakes(db: Database, { changeOne }: EndpointChanges): Handshakes {
+export function createHandshakes(db: Database, { changeOne }: EndpointChanges) {
   return { settleHandshake: settle, grant };
 
+  /** Records the endpoint's response to the handshake request; called by the engine. */
   async function settle(
     { tenant, endpointId, callbackToken }: Pick<DueHandshake, "tenant" | "endpointId" | "callbackToken">,
     decision: HandshakeDecision,
@@ -35,11 +30,21 @@ export function createHandshakes(db: Database, { changeOne }: EndpointChanges): 
     }
   }
 
+  /** Grants by callback: the endpoint called the URL it was given. `allowedRate` is its WebHook-Allowed-Rate header. */
   async function grant(callbackToken: string, allowedRate?: string): Promise<void> {
     const found = TOKEN.test(callbackToken) ? await findHandshake(db, callbackToken) : null;
-    if (found === null) throw noHandshake();
+    if (found === null) {
+      throw new PosthornError(
+        "endpoint_not_found",
+        "No endpoint is waiting for a grant at this URL. It may have been changed or deleted.",
+      );
+    }
     const rate = readRate(allowedRate, found.rate);
-    if (rate === undefined) throw badRate();
+    if (rate === undefined)
+      throw new PosthornError(
+        "invalid_endpoint",
+        "WebHook-Allowed-Rate is a number of requests per minute, or *.",
+      );
     // a repeated grant writes nothing, so that repeated calls of the URL are cheap
     if (found.state === "granted" && found.allowedRate === rate) return;
     await settle({ ...found, callbackToken }, granted(rate));
@@ -48,17 +53,3 @@ export function createHandshakes(db: Database, { changeOne }: EndpointChanges): 
 
 /** The form in which writer.ts generates them. */
 const TOKEN = /^[\w-]{32}$/;
-
-function noHandshake(): PosthornError {
-  return new PosthornError(
-    "endpoint_not_found",
-    "No endpoint is waiting for a grant at this URL. It may have been changed or deleted.",
-  );
-}
-
-function badRate(): PosthornError {
-  return new PosthornError(
-    "invalid_endpoint",
-    "WebHook-Allowed-Rate is a number of requests per minute, or *.",
-  );
-}

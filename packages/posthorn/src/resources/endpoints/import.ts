@@ -1,15 +1,14 @@
 // Creates and updates many endpoints, all or nothing. A dry run makes the same checks and writes nothing.
 import { isDeepStrictEqual } from "node:util";
 import { formatId, parseId } from "@posthorn/wire";
-import { refuseUnknown } from "../../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
-import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
-import { countEndpoints, lockEndpoint } from "../../storage/queries/endpoints/read.ts";
+import { countEndpoints, type EndpointRow, lockEndpoint } from "../../storage/queries/endpoints/read.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
+import { boolean, readFields, required } from "../read-fields.ts";
 import { counted } from "../tenants/tenants.ts";
-import type { EndpointChanges } from "./changes.ts";
+import { type EndpointChanges, invalidEndpoint as invalid } from "./changes.ts";
 import {
   type EndpointInput,
   type EndpointPatch,
@@ -47,7 +46,7 @@ export interface ImportedEndpoint {
   readonly secret: string | null;
 }
 
-export interface EndpointImportOptions {
+interface EndpointImportOptions {
   readonly context: () => Promise<SettingsContext>;
   readonly changes: EndpointChanges;
   readonly writer: EndpointWriter;
@@ -81,7 +80,8 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
       );
       refuseAll(problems, items.length);
       if (dryRun) return { result: (plan as Planned[]).map(toResult), endpointIds: [] };
-      const written = await writeAll(tx, tenant, plan as Planned[]);
+      const written: ImportedEndpoint[] = [];
+      for (const item of plan as Planned[]) written.push(await writeOne(tx, tenant, item));
       const changed = written.filter(({ action }) => action !== "unchanged");
       return { result: written, endpointIds: changed.map(({ id }) => parseId("ep", id as string) as Uuid) };
     });
@@ -106,9 +106,14 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
     if (!isPatch(item)) return null;
     const uuid = parseId("ep", String(item.id));
     const current = uuid === null ? null : await lockEndpoint(tx, tenant, uuid);
-    if (current === null) throw unknownId();
+    // the same message whether it never existed, belongs to another tenant, or was deleted
+    if (current === null)
+      throw invalid(
+        "/id",
+        "There is no endpoint with that id in this tenant. Leave out the id to create one.",
+      );
     // exports contain subscriptions, which only their subscriber can change
-    if (current.websubTopic !== null) return { action: "unchanged", current };
+    if (current.leaseEndsMs !== null) return { action: "unchanged", current };
     const settings = parseEndpointPatch(withoutReadOnly(item), current, asOfNow);
     await writer.checkStillSigned(tx, current, settings);
     const isSame = Object.entries(settings).every(([name, value]) =>
@@ -127,16 +132,6 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
       "endpoint_limit_reached",
       `Tenant "${tenant}" has ${counted(existing)}, the import adds ${added}, and the limit is ${maxPerTenant}. Import fewer, or raise maxEndpointsPerTenant.`,
     );
-  }
-
-  async function writeAll(
-    tx: Queryable,
-    tenant: string,
-    plan: readonly Planned[],
-  ): Promise<ImportedEndpoint[]> {
-    const done: ImportedEndpoint[] = [];
-    for (const item of plan) done.push(await writeOne(tx, tenant, item));
-    return done;
   }
 
   async function writeOne(tx: Queryable, tenant: string, item: Planned): Promise<ImportedEndpoint> {
@@ -180,40 +175,35 @@ async function eachItem<Result>(
   return results;
 }
 
+const FIELDS = {
+  endpoints: required<readonly ImportItem[]>(
+    (items) => Array.isArray(items) && items.length >= 1 && items.length <= maxImported,
+    `is a list of 1 to ${maxImported} endpoints.`,
+  ),
+  dryRun: boolean,
+};
+
 function readInput(input: ImportInput): { items: readonly ImportItem[]; dryRun: boolean } {
-  refuseUnknown("An import has no", input, ["endpoints", "dryRun"], "invalid_endpoint");
-  const { endpoints: items, dryRun = false } = input;
-  if (!Array.isArray(items) || items.length < 1 || items.length > maxImported)
-    throw invalid("/endpoints", `endpoints is a list of 1 to ${maxImported} endpoints.`);
-  if (typeof dryRun !== "boolean") throw invalid("/dryRun", "dryRun is true or false.");
+  const { endpoints: items, dryRun } = readFields("invalid_endpoint", "An import has no", input, FIELDS);
   const seen = new Set<string>();
   for (const [index, item] of items.entries()) {
     if (!isPatch(item)) continue;
     if (seen.has(item.id)) throw invalid(`/endpoints/${index}/id`, "This endpoint is already in the list.");
     seen.add(item.id);
   }
-  return { items, dryRun };
+  return { items, dryRun: dryRun ?? false };
 }
 
 function refuseAll(problems: readonly InputProblem[], count: number): void {
   const [first] = problems;
   if (first === undefined) return;
-  const wrong = new Set(problems.map(({ pointer }) => pointer.split("/")[2])).size;
+  const wrong = new Set(problems.map(indexOf)).size;
   const message = `${wrong} of ${count} endpoints cannot be imported, so none was. ${first.pointer}: ${first.message}`;
-  throw new PosthornError("invalid_endpoint", message, { problems: inOrder(problems) });
+  // sorted by item, because new endpoints are checked before patches
+  const inOrder = problems.toSorted((a, b) => indexOf(a) - indexOf(b));
+  throw new PosthornError("invalid_endpoint", message, { problems: inOrder });
 }
 
-/** Sorts by item, because new endpoints are checked before patches. */
-function inOrder(problems: readonly InputProblem[]): InputProblem[] {
-  const indexOf = ({ pointer }: InputProblem): number => Number(pointer.split("/")[2]);
-  return problems.toSorted((a, b) => indexOf(a) - indexOf(b));
-}
-
-/** The same message whether it never existed, belongs to another tenant, or was deleted. */
-function unknownId(): PosthornError {
-  return invalid("/id", "There is no endpoint with that id in this tenant. Leave out the id to create one.");
-}
-
-function invalid(pointer: string, message: string): PosthornError {
-  return new PosthornError("invalid_endpoint", message, { problems: [{ pointer, message }] });
+function indexOf({ pointer }: InputProblem): number {
+  return Number(pointer.split("/")[2]);
 }

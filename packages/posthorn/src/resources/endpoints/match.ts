@@ -1,6 +1,6 @@
 // Reports whether an endpoint would receive an event, without publishing one.
 import { refuseUnknown } from "../../did-you-mean.ts";
-import { PosthornError } from "../../errors.ts";
+import { allMessages, throwProblems } from "../../errors.ts";
 import { validate } from "../../event/validate.ts";
 import { readFacts } from "../../fan-out/filter.ts";
 import { parseFilter } from "../../fan-out/parse-filter.ts";
@@ -36,5 +36,5 @@ function checkFilter(filter: unknown): void {
   const parsed = filter === null ? null : parseFilter(filter);
   if (parsed === null || parsed.ok) return;
   const problems = parsed.problems.map(({ pointer, message }) => ({ pointer: `/filter${pointer}`, message }));
-  throw new PosthornError("invalid_endpoint", problems.map(({ message }) => message).join(" "), { problems });
+  throwProblems("invalid_endpoint", problems, allMessages);
 }

@@ -27,18 +27,15 @@ export function createPublicKeys(
       const parsed = parseSecret(value);
       return parsed?.kind === "signing" ? [toPublicKey(Buffer.from(parsed.publicKey), expiresAt)] : [];
     });
-    if (keys.length === 0) throw noKeys();
+    if (keys.length === 0)
+      throw new PosthornError(
+        "endpoint_not_found",
+        "There is no endpoint with this id that signs with a key pair, so there are no public keys.",
+      );
     return keys;
   };
 }
 
 function toPublicKey(bytes: Buffer, expiresAt: Date | null): PublicKey {
   return { id: keyIdOf(bytes), publicKey: `whpk_${bytes.toString("base64")}`, bytes, expiresAt };
-}
-
-function noKeys(): PosthornError {
-  return new PosthornError(
-    "endpoint_not_found",
-    "There is no endpoint with this id that signs with a key pair, so there are no public keys.",
-  );
 }

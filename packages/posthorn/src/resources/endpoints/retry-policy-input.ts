@@ -2,6 +2,7 @@
 import { isObject } from "@posthorn/wire";
 import type { RetryPolicy } from "../../model.ts";
 import { InvalidRetryPolicyError, parseRetryPolicy } from "../../settle/retry-schedule.ts";
+import { isWholeNumber } from "../read-fields.ts";
 
 export type RetryPolicyInput =
   /** `courier`, `short`, `exponential`, `quick`, or gaps such as `200ms,1s,5s`. */
@@ -17,7 +18,7 @@ export type RetryPolicyInput =
 
 const MAX_ATTEMPTS = 101;
 
-/** Throws InvalidRetryPolicyError; its message says what to change. */
+/** Throws InvalidRetryPolicyError; its message contains what to change. */
 export function normaliseRetryPolicy(input: unknown): RetryPolicy {
   if (typeof input === "string") return parseRetryPolicy(input);
   if (!isObject(input)) throw new InvalidRetryPolicyError(EXPECTED);
@@ -69,12 +70,7 @@ function exponentialPolicy(exponential: unknown): RetryPolicy {
   const [baseMs, capMs] = [durationMs("base", base), durationMs("cap", cap)];
   if (baseMs > capMs)
     throw new InvalidRetryPolicyError("The base of a retry policy must not be larger than its cap.");
-  if (
-    typeof maxAttempts !== "number" ||
-    !Number.isInteger(maxAttempts) ||
-    maxAttempts < 1 ||
-    maxAttempts > MAX_ATTEMPTS
-  ) {
+  if (!isWholeNumber(maxAttempts, 1, MAX_ATTEMPTS)) {
     throw new InvalidRetryPolicyError(`maxAttempts is a whole number from 1 to ${MAX_ATTEMPTS}.`);
   }
   return { kind: "exponential", baseMs, capMs, maxAttempts };

@@ -1,17 +1,20 @@
 // The signing secrets of an endpoint: the current one, and after a rotation the previous ones, which also sign until they
 // expire, so that the receiver can switch without rejecting a delivery.
 import { formatId, parseId, schemeProblems } from "@posthorn/wire";
-import { refuseUnknown } from "../../did-you-mean.ts";
 import { PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
 import type { Database, Queryable } from "../../storage/database.ts";
-import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
-import { findEndpoint } from "../../storage/queries/endpoints/read.ts";
+import type { EndpointRow } from "../../storage/queries/endpoints/read.ts";
 import { incrementEndpointVersion } from "../../storage/queries/endpoints/write.ts";
-import { listSecrets, type SecretRow } from "../../storage/queries/secrets/list.ts";
-import { revokeSecret as deleteRetired, retireSecrets } from "../../storage/queries/secrets/rotate.ts";
-import { isTenantId } from "../tenants/tenants.ts";
-import { type EndpointChanges, endpointNotFound, refuseSubscription } from "./changes.ts";
+import {
+  revokeSecret as deleteRetired,
+  listSecrets,
+  retireSecrets,
+  type SecretRow,
+} from "../../storage/queries/secrets.ts";
+import { type Dated, dated, toDate } from "../page.ts";
+import { integer, readFields, unchecked } from "../read-fields.ts";
+import { type EndpointChanges, invalidEndpoint, knownEndpoint, refuseSubscription } from "./changes.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
 import { secretProblem } from "./setting-readers.ts";
 import { fitsAny, schemesOf } from "./settings.ts";
@@ -27,14 +30,9 @@ export interface RotateOptions {
 }
 
 /** A secret without its value, which is returned only when it is created. */
-export interface EndpointSecret {
-  readonly id: string;
+export interface EndpointSecret extends Dated<SecretRow> {
   /** False if it was replaced and expires. */
   readonly isCurrent: boolean;
-  /** The signature scheme that signs with it. Null: all schemes without a secret of their own. */
-  readonly scheme: string | null;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
 }
 
 export interface EndpointSecrets {
@@ -49,7 +47,7 @@ export interface EndpointSecrets {
   revokeSecret(tenant: string, id: string, secretId: string): Promise<void>;
 }
 
-export interface EndpointSecretsOptions {
+interface EndpointSecretsOptions {
   readonly db: Database;
   readonly defaults: EndpointDefaults;
   readonly changes: EndpointChanges;
@@ -58,7 +56,11 @@ export interface EndpointSecretsOptions {
 
 const DAY_SECONDS = 24 * 60 * 60;
 const DEFAULT_OVERLAP_SECONDS = 7 * DAY_SECONDS;
-const MAX_OVERLAP_SECONDS = 14 * DAY_SECONDS;
+const ROTATION = {
+  overlapSeconds: integer(0, 14 * DAY_SECONDS),
+  secret: unchecked<string>(),
+  scheme: unchecked<string>(),
+};
 /** Limited because every request carries a signature for each of them. */
 const MAX_VALID_SECRETS = 5;
 
@@ -71,11 +73,11 @@ export function createEndpointSecrets({
   return { rotateSecret, secrets, revokeSecret };
 
   async function rotateSecret(tenant: string, id: string, rotation: RotateOptions = {}) {
-    const known = ["overlapSeconds", "secret", "scheme"];
-    refuseUnknown("A rotation has no option", rotation, known, "invalid_endpoint");
-    const { overlapSeconds = DEFAULT_OVERLAP_SECONDS, secret: ownSecret, scheme = null } = rotation;
-    checkOverlap(overlapSeconds);
-    if (scheme !== null) checkScheme(scheme);
+    const asked = readFields("invalid_endpoint", "A rotation has no option", rotation, ROTATION);
+    const { secret: ownSecret, scheme } = asked;
+    const overlapSeconds = asked.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS;
+    const [problem] = scheme === null ? [] : schemeProblems([String(scheme)]);
+    if (problem !== undefined) throw invalidEndpoint("/scheme", problem);
     return await changes.changeOne(tenant, id, async (tx, current) => {
       refuseSubscription(current);
       const schemes = scheme === null ? await sharing(tx, current) : [scheme];
@@ -83,11 +85,15 @@ export function createEndpointSecrets({
       checkSecret(secret, schemes);
       if (scheme !== null) await writer.keepSharedFor(tx, current, scheme, overlapSeconds);
       const retired = await retireSecrets(tx, current.id, scheme, overlapSeconds);
-      if (retired.count >= MAX_VALID_SECRETS) throw tooManySecrets();
+      if (retired.count >= MAX_VALID_SECRETS)
+        throw new PosthornError(
+          "too_many_secrets",
+          `${MAX_VALID_SECRETS} secrets of this endpoint are valid already. Wait until one has expired, or rotate with ` +
+            "overlapSeconds 0 to revoke them all.",
+        );
       await writer.addSecret(tx, current.id, secret, { usedFor: scheme });
       await incrementEndpointVersion(tx, current.id);
-      const { lastExpiresMs } = retired;
-      return { secret, previousExpiresAt: lastExpiresMs === null ? null : new Date(lastExpiresMs) };
+      return { secret, previousExpiresAt: toDate(retired.lastExpiresMs) };
     });
   }
 
@@ -98,77 +104,45 @@ export function createEndpointSecrets({
       valid.every(({ scheme }) => scheme !== name),
     );
     if (schemes.length > 0) return schemes;
-    throw invalidRotation(
+    throw invalidEndpoint(
       "/scheme",
       "Every signature scheme of this endpoint has its own secret. Give the scheme whose secret is to be rotated.",
     );
   }
 
   async function secrets(tenant: string, id: string): Promise<readonly EndpointSecret[]> {
-    const uuid = parseId("ep", String(id));
-    const isThere = uuid !== null && isTenantId(tenant) && (await findEndpoint(db, tenant, uuid)) !== null;
-    if (!isThere) throw endpointNotFound(id);
-    return (await listSecrets(db, uuid)).map(toSecret);
+    const endpoint = await knownEndpoint(db, tenant, id);
+    return (await listSecrets(db, endpoint.id)).map(toSecret);
   }
 
   async function revokeSecret(tenant: string, id: string, secretId: string): Promise<void> {
-    const secret: Uuid | null = parseId("sec", String(secretId));
+    const secret = parseId("sec", String(secretId));
     await changes.changeOne(tenant, id, async (tx, current) => {
       refuseSubscription(current);
       const valid = await listSecrets(tx, current.id);
       const found = valid.find((row) => row.id === secret);
       if (found === undefined) throw secretNotFound(secret);
-      if (found.expiresMs === null) throw secretInUse();
+      if (found.expiresMs === null)
+        throw new PosthornError(
+          "secret_in_use",
+          "This is the secret that the endpoint signs with. Rotate it with overlapSeconds 0 to end it at once.",
+        );
       await deleteRetired(tx, current.id, found.id);
       await incrementEndpointVersion(tx, current.id);
     });
   }
 }
 
-function toSecret({ id, createdMs, expiresMs, scheme }: SecretRow): EndpointSecret {
-  return {
-    id: formatId("sec", id),
-    isCurrent: expiresMs === null,
-    scheme,
-    createdAt: new Date(createdMs),
-    expiresAt: expiresMs === null ? null : new Date(expiresMs),
-  };
-}
-
-function checkOverlap(overlapSeconds: unknown): void {
-  const isInRange =
-    typeof overlapSeconds === "number" && overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS;
-  if (!isInRange || !Number.isInteger(overlapSeconds)) {
-    throw invalidRotation(
-      "/overlapSeconds",
-      `overlapSeconds is a whole number from 0 (revoke at once) to ${MAX_OVERLAP_SECONDS} (14 days).`,
-    );
-  }
-}
-
-function checkScheme(scheme: unknown): void {
-  const [problem] = schemeProblems([String(scheme)]);
-  if (problem !== undefined) throw invalidRotation("/scheme", problem);
+function toSecret(row: SecretRow): EndpointSecret {
+  return { ...dated(row), id: formatId("sec", row.id), isCurrent: row.expiresMs === null };
 }
 
 function checkSecret(secret: string, schemes: readonly string[]): void {
   const problem = secretProblem(secret, schemes);
-  if (problem !== null) throw invalidRotation("/secret", problem);
+  if (problem !== null) throw invalidEndpoint("/secret", problem);
   if (fitsAny(secret, schemes)) return;
   const message = `This kind of secret does not fit ${schemes.join(", ")}. Give the scheme that it is for.`;
-  throw invalidRotation("/secret", message);
-}
-
-function invalidRotation(pointer: string, message: string): PosthornError {
-  return new PosthornError("invalid_endpoint", message, { problems: [{ pointer, message }] });
-}
-
-function tooManySecrets(): PosthornError {
-  return new PosthornError(
-    "too_many_secrets",
-    `${MAX_VALID_SECRETS} secrets of this endpoint are valid already. Wait until one has expired, or rotate with ` +
-      "overlapSeconds 0 to revoke them all.",
-  );
+  throw invalidEndpoint("/secret", message);
 }
 
 /** The same message whether it never existed, belongs to another endpoint, or has expired. */
@@ -177,12 +151,5 @@ function secretNotFound(id: Uuid | null): PosthornError {
   return new PosthornError(
     "secret_not_found",
     `This endpoint has no valid secret ${shown}. List its secrets to see their ids.`,
-  );
-}
-
-function secretInUse(): PosthornError {
-  return new PosthornError(
-    "secret_in_use",
-    "This is the secret that the endpoint signs with. Rotate it with overlapSeconds 0 to end it at once.",
   );
 }

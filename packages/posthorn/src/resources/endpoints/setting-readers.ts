@@ -17,18 +17,18 @@ import {
   validateCustomHeaders,
 } from "@posthorn/wire";
 import { checkUrl } from "../../attempt/guard/check-url.ts";
-import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { REDACTED } from "../../catalogue/redact.ts";
 import { AUTHORIZATION_HEADER } from "../../destinations/webhook/authorize.ts";
 import { isKeyPair } from "../../destinations/webhook/signing/key-pair.ts";
 import { parseFilter } from "../../fan-out/parse-filter.ts";
-import type { AuthorizationType, FilterInput, RetryPolicy, SignatureSettings } from "../../model.ts";
+import type { AuthorizationType, FilterInput, SignatureSettings } from "../../model.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
+import { boolean, type Field, integer, oneOf, type Refuse, required } from "../read-fields.ts";
 import { readAuthorization } from "./authorization-settings.ts";
 import { readHandshake } from "./handshake-settings.ts";
 import { normaliseRetryPolicy } from "./retry-policy-input.ts";
 import type { SettingsContext } from "./settings.ts";
-import { type Reader, type Refuse, refuseUnknownFields } from "./settings-check.ts";
+import { refuseUnknownFields } from "./settings-check.ts";
 
 export interface ReadContext extends SettingsContext {
   readonly current: EndpointSettings;
@@ -40,82 +40,76 @@ type SettingReader = (value: unknown, refuse: Refuse, context: ReadContext) => u
 
 /** Readers of settings that need more checks than those of their kind. */
 const READERS: Partial<Record<SettingName, SettingReader>> = {
-  url: (value, refuse, { addressPolicy }) => readUrl(value, refuse, addressPolicy),
-  events: (value, refuse, { current, typeProblem }) =>
-    // a type that the endpoint already has may have been deleted from the catalogue
-    readEvents(value, refuse, (type) => (current.events.includes(type) ? null : typeProblem(type))),
+  url: readUrl,
+  events: readEvents,
   filter: readFilter,
   signature: readSignature,
   authorization: (value, refuse, { current }) => readAuthorization(value, refuse, current.authorization),
-  headers: (value, refuse, { read, defaults }) => {
-    const signature = { ...defaults.signature, ...(read.signature as Partial<SignatureSettings> | null) };
-    return readHeaders(value, refuse, signature, read.authorization as AuthorizationType | null);
-  },
+  headers: readHeaders,
   handshake: readHandshake,
-  retryPolicy: readRetryPolicy,
+  retryPolicy: (value, refuse) => {
+    try {
+      return normaliseRetryPolicy(value);
+    } catch (error) {
+      return refuse((error as Error).message);
+    }
+  },
 };
 
-export function readerOf(name: SettingName, context: ReadContext): Reader<unknown> {
+export function readerOf(name: SettingName, context: ReadContext): Field<unknown> {
   const setting = definitionOf(name);
   const own = READERS[name];
-  const reader: Reader<unknown> = own
-    ? (value, refuse) => own(value, refuse, context)
-    : shapeReader(name, setting);
-  return setting.isRequired || setting.isNeverNull ? reader : orNull(reader);
+  const field: Field<unknown> = own ? (value, _, refuse) => own(value, refuse, context) : fieldOf(setting);
+  return setting.isRequired || setting.isNeverNull ? field : orNull(field);
 }
 
-function shapeReader(name: string, shape: Shape): Reader<unknown> {
+function fieldOf(shape: Shape): Field<unknown> {
   switch (shape.kind) {
     case "text":
-      return textReader(name, shape.maxLength);
+      return textUpTo(shape.maxLength);
     case "boolean":
-      return (value, refuse) => (typeof value === "boolean" ? value : refuse(`${name} is true or false.`));
+      return boolean;
     case "integer":
-      return wholeNumber(shape.min, shape.max);
+      return integer(shape.min, shape.max);
     case "choice":
       return oneOf(shape.values);
     case "object":
-      return objectReader(name, shape.fields);
+      return objectOf(shape.fields);
     default:
-      throw new Error(`The setting ${name} needs a reader of its own.`);
+      throw new Error(`A ${shape.kind} needs its own reader.`);
   }
 }
 
-export function orNull<T>(reader: Reader<T>): Reader<T | null> {
-  return (value, refuse) => (value === null ? null : reader(value, refuse));
+function textUpTo(maxLength = Number.POSITIVE_INFINITY): Field<string> {
+  return required(
+    (value) => typeof value === "string" && value.length <= maxLength && !value.includes("\0"),
+    `is text of at most ${maxLength} characters.`,
+  );
 }
 
-function textReader(name: string, maxLength = Number.POSITIVE_INFINITY): Reader<string> {
-  return (value, refuse) =>
-    typeof value === "string" && value.length <= maxLength && !value.includes("\0")
-      ? value
-      : refuse(`${name} is text of at most ${maxLength} characters.`);
+export function orNull<T>(field: Field<T>): Field<T | null> {
+  return (value, ...rest) => (value === null ? null : field(value, ...rest));
 }
 
-function objectReader(name: string, fields: Readonly<Record<string, Shape>>): Reader<object> {
+function objectOf(fields: Readonly<Record<string, Shape>>): Field<object | undefined> {
   const known = Object.keys(fields);
-  return (value, refuse) => {
+  return (value, name, refuse) => {
     if (!isObject(value)) return refuse(`${name} is an object with ${known.join(", ")}.`);
-    refuseUnknownFields(
-      /^[aeiou]/.test(name) ? `An ${name} has no` : `A ${name} has no`,
-      value,
-      known,
-      refuse,
-    );
+    refuseUnknownFields(`A ${name} has no`, value, known, refuse);
     const read = known
       .filter((field) => value[field] !== undefined)
       .map((field) => {
-        const reader = shapeReader(field, fields[field] as Shape);
-        return [field, reader(value[field], (message, below = "") => refuse(message, `/${field}${below}`))];
+        const refuseField: Refuse = (message, below = "") => refuse(message, `/${field}${below}`);
+        return [field, fieldOf(fields[field] as Shape)(value[field], field, refuseField)];
       });
     return Object.fromEntries(read);
   };
 }
 
-export function readUrl(value: unknown, refuse: Refuse, policy: AddressPolicy): string | undefined {
+function readUrl(value: unknown, refuse: Refuse, { addressPolicy }: ReadContext): string | undefined {
   if (typeof value !== "string") return refuse("The URL is a text such as https://example.com/webhooks.");
   if (value.endsWith(`?${REDACTED}`)) return refuse(MASKED);
-  const checked = checkUrl(value, policy);
+  const checked = checkUrl(value, addressPolicy);
   // an empty query is not sent, so a signature over the URL must not contain it
   return checked.ok ? checked.href.replace(/^([^?]*)\?$/, "$1") : refuse(checked.problem.message);
 }
@@ -125,10 +119,10 @@ const MASKED = `${REDACTED} is a placeholder for a value that your key may not r
 const { minItems, maxItems } = endpointSettings.events;
 const PATTERN = /^(?:\*|[a-z0-9_]+(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;
 
-export function readEvents(
+function readEvents(
   value: unknown,
   refuse: Refuse,
-  typeProblem: (type: string) => string | null,
+  { current, typeProblem }: ReadContext,
 ): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length < minItems || value.length > maxItems) {
     return refuse(
@@ -137,7 +131,8 @@ export function readEvents(
   }
   for (const [index, item] of value.entries()) {
     if (typeof item === "string" && item.length <= 130 && PATTERN.test(item)) {
-      const problem = item.endsWith("*") ? null : typeProblem(item);
+      // a type that the endpoint already has may have been deleted from the catalogue
+      const problem = item.endsWith("*") || current.events.includes(item) ? null : typeProblem(item);
       if (problem !== null) refuse(problem, `/${index}`);
       continue;
     }
@@ -158,21 +153,7 @@ function meantType(item: unknown): string {
   return type.includes("*") || !/[a-z0-9]/.test(meant) ? "" : ` Did you mean ${meant}?`;
 }
 
-export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
-  return (value, refuse) => {
-    const found = allowed.find((item) => item === value);
-    return found ?? refuse(`Choose one of ${allowed.join(", ")}.`);
-  };
-}
-
-export function wholeNumber(min: number, max: number): Reader<number> {
-  return (value, refuse) =>
-    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
-      ? value
-      : refuse(`This is a whole number from ${min} to ${max}.`);
-}
-
-export function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSettings> | undefined {
+function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSettings> | undefined {
   if (!isObject(value)) return refuse("signature is an object with schemes, headerPrefix or both.");
   const { schemes, headerPrefix, ...unknown } = value;
   refuseUnknownFields("A signature has no", unknown, ["schemes", "headerPrefix"], refuse);
@@ -197,14 +178,16 @@ export function readSignature(value: unknown, refuse: Refuse): Partial<Signature
   };
 }
 
-export function readHeaders(
+function readHeaders(
   value: unknown,
   refuse: Refuse,
-  { schemes, headerPrefix }: SignatureSettings,
-  authorization: AuthorizationType | null,
+  { read, defaults }: ReadContext,
 ): Readonly<Record<string, string>> | undefined {
   if (!isObject(value))
     return refuse('headers is an object of names and values, such as { "X-Team": "billing" }.');
+  const signature = { ...defaults.signature, ...(read.signature as Partial<SignatureSettings> | null) };
+  const { schemes, headerPrefix } = signature;
+  const authorization = read.authorization as AuthorizationType | null;
   const taken = new Set(schemeHeaders(schemes, headerPrefix));
   if (authorization !== null) taken.add(AUTHORIZATION_HEADER[authorization]);
   for (const { header, message } of validateCustomHeaders(value, headerPrefix, taken)) {
@@ -216,23 +199,15 @@ export function readHeaders(
   return value as Record<string, string>;
 }
 
-export function readRetryPolicy(value: unknown, refuse: Refuse): RetryPolicy | undefined {
-  try {
-    return normaliseRetryPolicy(value);
-  } catch (error) {
-    return refuse((error as Error).message);
-  }
-}
-
-export function readFilter(value: unknown, refuse: Refuse): FilterInput | undefined {
+function readFilter(value: unknown, refuse: Refuse): FilterInput | undefined {
   const parsed = parseFilter(value);
   if (parsed.ok) return value as FilterInput;
   for (const { pointer, message } of parsed.problems) refuse(message, pointer);
   return undefined;
 }
 
-export function readSecret(schemes: readonly string[]): Reader<string> {
-  return (value, refuse) => {
+export function readSecret(schemes: readonly string[]): Field<string | undefined> {
+  return (value, _, refuse) => {
     const problem = secretProblem(value, schemes);
     return problem === null ? (value as string) : refuse(problem);
   };
@@ -241,6 +216,7 @@ export function readSecret(schemes: readonly string[]): Reader<string> {
 /** Reads secrets by scheme, and checks that the schemes exist. */
 export function readSchemeSecrets(
   value: unknown,
+  _: string,
   refuse: Refuse,
 ): Readonly<Record<string, string>> | undefined {
   if (!isObject(value))
@@ -253,7 +229,7 @@ export function readSchemeSecrets(
 }
 
 /** Returns null if the scheme can sign with the secret. */
-export function schemeSecretProblem(scheme: string, secret: unknown): string | null {
+function schemeSecretProblem(scheme: string, secret: unknown): string | null {
   const [unknown] = schemeProblems([scheme]);
   if (unknown !== undefined) return unknown;
   const problem = secretProblem(secret, [scheme]);

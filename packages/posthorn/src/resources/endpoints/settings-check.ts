@@ -2,10 +2,7 @@
 import { isObject } from "@posthorn/wire";
 import { findUnknown } from "../../did-you-mean.ts";
 import { type InputProblem, MAX_PROBLEMS, PosthornError } from "../../errors.ts";
-
-export type Refuse = (message: string, below?: string) => undefined;
-/** Returns undefined if it refused the value. */
-export type Reader<T> = (value: unknown, refuse: Refuse) => T | undefined;
+import type { Field, Refuse } from "../read-fields.ts";
 
 /** Refuses each unknown field, with a suggestion. `what` begins the message. */
 export function refuseUnknownFields(
@@ -60,11 +57,11 @@ export class SettingsCheck {
     return this.#problems.length === 0;
   }
 
-  /** Returns the current value if the field is missing or undefined. */
-  read<T>(field: string, current: T, reader: Reader<T>): T {
+  /** Returns the current value if the field is missing or refused. */
+  read<T>(field: string, current: T, reader: Field<T | undefined>): T {
     const value = this.#input[field];
     if (value === undefined) return current;
-    const read = reader(value, (message, below = "") => this.refuse(`/${field}${below}`, message));
+    const read = reader(value, field, (message, below = "") => this.refuse(`/${field}${below}`, message));
     return read === undefined ? current : read;
   }
 

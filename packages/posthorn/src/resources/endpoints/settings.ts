@@ -11,11 +11,12 @@ import {
 } from "@posthorn/wire";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { type EndpointSettings, UNSET_SETTINGS } from "../../storage/queries/endpoints/setting-columns.ts";
+import { oneOf } from "../read-fields.ts";
 import { type AuthorizationInput, checkAuthorization } from "./authorization-settings.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
 import type { HandshakeInput } from "./handshake-settings.ts";
 import type { RetryPolicyInput } from "./retry-policy-input.ts";
-import { oneOf, orNull, readerOf, readSchemeSecrets, readSecret } from "./setting-readers.ts";
+import { orNull, readerOf, readSchemeSecrets, readSecret } from "./setting-readers.ts";
 import { SettingsCheck } from "./settings-check.ts";
 
 /** Settings whose input differs from what is stored. */

@@ -1,29 +1,21 @@
-// Switching endpoints off and on again with something owed to them, on a running engine.
+// Disables and enables endpoints that have a backlog, on a running engine.
 import { expect, onTestFinished, test } from "vitest";
-import { createMigratedDatabase, createPool } from "../../../../../tests/support/postgres.ts";
-import { createTestInstance, startScriptedReceiver } from "../../testing/index.ts";
+import { databasePerTest } from "../../../../../tests/support/database/database-per-test.ts";
+import { gate } from "../../../../../tests/support/gate.ts";
+import { startScriptedReceiver } from "../../testing/index.ts";
+
+const world = databasePerTest();
 
 async function open() {
-  const database = await createMigratedDatabase();
   const receiver = await startScriptedReceiver();
-  const instance = await createTestInstance({ database: database.connectionString });
-  const { hooks } = instance;
-  onTestFinished(async () => {
-    await hooks.stop({ graceMs: 0 });
-    await receiver.close();
-    await database.drop();
-  });
-  await hooks.tenants.upsert("acme");
-  const { endpoint } = await hooks.endpoints.create("acme", {
-    url: `${receiver.url}/hook`,
-    events: ["*"],
-    maxInFlight: 1,
-  });
+  onTestFinished(() => receiver.close());
+  const { hooks, settle } = await world.open();
+  const input = { url: `${receiver.url}/hook`, events: ["*"], maxInFlight: 1 };
+  const { endpoint } = await hooks.endpoints.create("acme", input);
   return {
-    connectionString: database.connectionString,
     receiver,
     hooks,
-    settle: instance.settle,
+    settle,
     id: endpoint.id,
     publish: (n: number) => hooks.publish({ tenant: "acme", type: "order.paid", data: { n } }),
     numbers: () => receiver.requests.map(({ body }) => JSON.parse(String(body)).data.n as number),
@@ -34,22 +26,6 @@ async function open() {
   };
 }
 
-test("the backlog of a disabled endpoint is delivered when it is enabled, and the reason is cleared", async () => {
-  const { hooks, id, publish, settle, numbers, states } = await open();
-  await hooks.endpoints.disable("acme", id);
-  await publish(1);
-  await publish(2);
-  await settle();
-  expect(numbers()).toEqual([]);
-  expect(await states()).toEqual(["pending", "pending"]);
-
-  const enabled = await hooks.endpoints.enable("acme", id);
-  expect(enabled).toMatchObject({ isActive: true, disabledReason: null, disabledAt: null });
-  await settle();
-  expect(numbers().toSorted()).toEqual([1, 2]);
-  expect(await states()).toEqual(["success", "success"]);
-});
-
 test("the backlog goes to a URL that was changed while the endpoint was disabled", async () => {
   const { hooks, id, publish, settle, receiver } = await open();
   await hooks.endpoints.disable("acme", id);
@@ -58,15 +34,6 @@ test("the backlog goes to a URL that was changed while the endpoint was disabled
   await hooks.endpoints.enable("acme", id);
   await settle();
   expect(receiver.requests.map(({ path }) => path)).toEqual(["/moved"]);
-});
-
-test("deleting a disabled endpoint makes its backlog dead with that reason", async () => {
-  const { hooks, id, publish, states } = await open();
-  await hooks.endpoints.disable("acme", id);
-  await publish(1);
-  await hooks.endpoints.delete("acme", id);
-  expect(await states()).toEqual(["endpoint_deleted"]);
-  await expect(hooks.endpoints.enable("acme", id)).rejects.toMatchObject({ code: "endpoint_not_found" });
 });
 
 test("a discarded backlog becomes dead, and later events are delivered", async () => {
@@ -85,15 +52,11 @@ test("a discarded backlog becomes dead, and later events are delivered", async (
 });
 
 test("of a discarded backlog that a worker had claimed, only in-flight deliveries are sent", async () => {
-  const { connectionString, id, publish, settle, receiver, numbers, states } = await open();
-  // not started, so that it cannot tell the worker of the pause, who finds out by itself a second later
-  const { hooks } = await createTestInstance({ database: connectionString, started: false });
-  onTestFinished(() => hooks.stop());
-  let release = (): void => {};
-  const isReleased = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  receiver.answer("/hook", { until: isReleased });
+  const { id, publish, settle, receiver, numbers, states } = await open();
+  // not started, so that it cannot notify the worker of the pause, which it notices a second later
+  const { hooks } = await world.open({ started: false });
+  const { opened, open: release } = gate();
+  receiver.answer("/hook", { until: opened });
   for (let n = 1; n <= 20; n += 1) await publish(n);
   await receiver.received(1);
   await hooks.endpoints.disable("acme", id);
@@ -108,9 +71,8 @@ test("of a discarded backlog that a worker had claimed, only in-flight deliverie
 });
 
 test("a large backlog is discarded completely, in several transactions", async () => {
-  const { hooks, id, connectionString, states, publish, settle, numbers } = await open();
-  const pool = createPool(connectionString);
-  onTestFinished(() => pool.end());
+  const { hooks, id, states, publish, settle, numbers } = await open();
+  const { pool } = world;
   await hooks.endpoints.disable("acme", id);
   const { id: event } = await publish(0);
   await pool.query(
@@ -167,30 +129,15 @@ test("an unknown value for the backlog is refused, and nothing is changed", asyn
   expect(await hooks.endpoints.get("acme", id)).toMatchObject({ isActive: false });
 });
 
-test("another tenant's endpoint cannot be disabled or enabled", async () => {
-  const { hooks, id } = await open();
-  await hooks.tenants.upsert("other");
-  await expect(hooks.endpoints.disable("other", id)).rejects.toMatchObject({ code: "endpoint_not_found" });
-  await hooks.endpoints.disable("acme", id);
-  await expect(hooks.endpoints.enable("other", id, { backlog: "discard" })).rejects.toMatchObject({
-    code: "endpoint_not_found",
-  });
-  expect(await hooks.endpoints.get("acme", id)).toMatchObject({ isActive: false });
-});
-
 test("a late discard does not affect events after the endpoint was enabled", async () => {
-  const { connectionString, hooks, id, publish, settle, receiver, numbers, states } = await open();
-  const other = await createTestInstance({ database: connectionString, started: false });
-  onTestFinished(() => other.hooks.stop());
-  let release = (): void => {};
-  const isReleased = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  receiver.answer("/hook", [{ until: isReleased }, {}]);
+  const { hooks, id, publish, settle, receiver, numbers, states } = await open();
+  const other = await world.open({ started: false });
+  const { opened, open: release } = gate();
+  receiver.answer("/hook", [{ until: opened }, {}]);
   await publish(1);
   await receiver.received(1);
   await hooks.endpoints.disable("acme", id);
-  // waits for the owner, which has a request in the air
+  // waits for the owner, which has a request in flight
   const discarding = other.hooks.endpoints.enable("acme", id, { backlog: "discard" });
   await hooks.endpoints.enable("acme", id);
   for (let n = 2; n <= 80; n += 1) await publish(n);

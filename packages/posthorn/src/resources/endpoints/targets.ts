@@ -1,7 +1,7 @@
 // Reads targets: endpoints with effective settings and decrypted secrets.
-import { type DestinationOf, registerDestinations } from "../../destinations/destination.ts";
+import type { DestinationOf } from "../../destinations/destination.ts";
 import { handshakeKind } from "../../destinations/handshake/handshake-webhook.ts";
-import { webhookKind } from "../../destinations/webhook/webhook.ts";
+import { WEBHOOK } from "../../destinations/webhook/webhook.ts";
 import type { Filter } from "../../fan-out/filter.ts";
 import { parseFilter } from "../../fan-out/parse-filter.ts";
 import type {
@@ -23,6 +23,7 @@ import {
   targetsOfTenants,
   targetVersions,
 } from "../../storage/queries/endpoints/targets.ts";
+import { toDate } from "../page.ts";
 import { type EndpointDefaults, effectiveSettings } from "./effective-settings.ts";
 
 export interface TenantTargets {
@@ -64,18 +65,31 @@ export interface TargetsOptions {
   readonly destinationOf?: DestinationOf;
 }
 
-export function createTargets({ db, keyRing, defaults, destinationOf = WEBHOOKS }: TargetsOptions): Targets {
-  return { ofTenants, byIds, at, checkKeys };
+export function createTargets(options: TargetsOptions): Targets {
+  const { db, keyRing } = options;
+  return {
+    async ofTenants(tenants, known = new Map()) {
+      const unknown = [...new Set(tenants)].filter((tenant) => !known.has(tenant));
+      const found: Map<string, TenantTargets> = await readAll(unknown);
+      for (const [tenant, targets] of known) found.set(tenant, await readChanged(tenant, targets));
+      return found;
+    },
 
-  async function ofTenants(
-    tenants: readonly string[],
-    known: ReadonlyMap<string, readonly Target[]> = new Map(),
-  ): Promise<Map<string, TenantTargets>> {
-    const unknown = [...new Set(tenants)].filter((tenant) => !known.has(tenant));
-    const found: Map<string, TenantTargets> = await readAll(unknown);
-    for (const [tenant, targets] of known) found.set(tenant, await readChanged(tenant, targets));
-    return found;
-  }
+    byIds,
+
+    async at(endpointId, time) {
+      const then = await targetAt(db, endpointId, time);
+      // all secrets of that time may have been revoked; use the current ones then
+      const row = then?.secrets === null ? (await targetsByIds(db, [endpointId]))[0] : then;
+      if (row === null || row === undefined) return null;
+      return { target: toTarget(row, options), changedAt: new Date(row.updatedMs) };
+    },
+
+    async checkKeys() {
+      for (const { endpointId, ...row } of await newestSecretPerKey(db))
+        decryptSecret(endpointId, row, keyRing);
+    },
+  };
 
   async function readAll(tenants: readonly string[]): Promise<Map<string, TenantTargets>> {
     const found = new Map<string, TenantTargets & { readonly targets: Target[] }>();
@@ -85,7 +99,7 @@ export function createTargets({ db, keyRing, defaults, destinationOf = WEBHOOKS 
         entry = { version: row.routingVersion ?? 0, isActive: row.tenantIsActive ?? true, targets: [] };
         found.set(row.asked, entry);
       }
-      if (row.id !== null) entry.targets.push(toTarget(row, { defaults, keyRing, destinationOf }));
+      if (row.id !== null) entry.targets.push(toTarget(row, options));
     }
     return found;
   }
@@ -102,31 +116,14 @@ export function createTargets({ db, keyRing, defaults, destinationOf = WEBHOOKS 
 
   async function byIds(endpointIds: readonly Uuid[]): Promise<Map<Uuid, Target | null>> {
     const found = new Map<Uuid, Target | null>(endpointIds.map((id) => [id, null]));
-    for (const row of await targetsByIds(db, endpointIds))
-      found.set(row.id, toTarget(row, { defaults, keyRing, destinationOf }));
+    for (const row of await targetsByIds(db, endpointIds)) found.set(row.id, toTarget(row, options));
     return found;
-  }
-
-  async function at(endpointId: Uuid, time: Date): Promise<PastTarget | null> {
-    const then = await targetAt(db, endpointId, time);
-    // all secrets of that time may have been revoked; use the current ones then
-    const row = then?.secrets === null ? (await targetsByIds(db, [endpointId]))[0] : then;
-    if (row === null || row === undefined) return null;
-    return {
-      target: toTarget(row, { defaults, keyRing, destinationOf }),
-      changedAt: new Date(row.updatedMs),
-    };
-  }
-
-  async function checkKeys(): Promise<void> {
-    for (const { endpointId, ...row } of await newestSecretPerKey(db))
-      decryptSecret(endpointId, row, keyRing);
   }
 }
 
 export function toTarget(
   row: TargetRow,
-  { defaults, keyRing, destinationOf = WEBHOOKS }: Omit<TargetsOptions, "db">,
+  { defaults, keyRing, destinationOf = webhookOf }: Omit<TargetsOptions, "db">,
 ): Target {
   const destination = destinationOf(row);
   const { description: _description, handshake: _handshake, ...settings } = effectiveSettings(row, defaults);
@@ -162,7 +159,7 @@ export function toTarget(
   };
 }
 
-const WEBHOOKS = registerDestinations([handshakeKind, webhookKind]);
+const webhookOf: DestinationOf = (row) => handshakeKind(row) ?? WEBHOOK;
 
 /** `usedFor` of the secret that is the authorization token. */
 export const TOKEN = "authorization";
@@ -187,7 +184,7 @@ function decryptSecret(endpointId: Uuid, row: SecretRow, keyRing: KeyRing): Targ
   const encrypted = { keyId: row.keyId, ciphertext: Buffer.from(row.ciphertextHex, "hex") };
   return {
     value: keyRing.decrypt(encrypted, secretBinding(endpointId, row.id)),
-    expiresAt: row.expiresMs === null ? null : new Date(row.expiresMs),
+    expiresAt: toDate(row.expiresMs),
     scheme: row.usedFor ?? undefined,
   };
 }

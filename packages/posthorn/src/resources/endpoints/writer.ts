@@ -2,21 +2,20 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { generateSecret, generateSigningKey, TOKEN_SCHEMES, uuidv7 } from "@posthorn/wire";
-import { PosthornError } from "../../errors.ts";
 import type { TargetSecret, Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { type KeyRing, secretBinding } from "../../storage/key-ring.ts";
-import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
-import { findEndpoint } from "../../storage/queries/endpoints/read.ts";
+import { type EndpointRow, findEndpoint } from "../../storage/queries/endpoints/read.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
 import { targetsByIds } from "../../storage/queries/endpoints/targets.ts";
 import { insertEndpoint, updateEndpoint } from "../../storage/queries/endpoints/write.ts";
-import { deleteHandshake, putHandshake } from "../../storage/queries/handshakes/put.ts";
+import { deleteHandshake, putHandshake } from "../../storage/queries/handshakes.ts";
 import { deleteHealth } from "../../storage/queries/health/record.ts";
-import { releaseHeldSubjects } from "../../storage/queries/queue/release-subjects.ts";
-import { deleteSecretsFor, insertSecret, type SecretTerms } from "../../storage/queries/secrets/rotate.ts";
+import { releaseHeldSubjects } from "../../storage/queries/queue/release.ts";
+import { deleteSecretsFor, insertSecret, type SecretTerms } from "../../storage/queries/secrets.ts";
 import { isCustomerTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { isOtherHost } from "./authorization-settings.ts";
+import { invalidEndpoint } from "./changes.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
 import { fitsAny, isByKeyPair, type ParsedInput, schemesOf } from "./settings.ts";
 import { TOKEN, toTarget } from "./targets.ts";
@@ -29,42 +28,19 @@ export interface NewEndpoint {
   readonly token: string | null;
 }
 
-export interface EndpointWriter {
-  /** Generates keys. Call it before the transaction, so that nothing is locked meanwhile. */
-  prepare(input: ParsedInput): Promise<NewEndpoint>;
-  insert(tx: Queryable, tenant: string, endpoint: NewEndpoint): Promise<EndpointRow>;
-  /** The caller has locked the endpoint. A null token keeps the current one, unless authorization is removed. */
-  update(
-    tx: Queryable,
-    current: EndpointRow,
-    settings: EndpointSettings,
-    token: string | null,
-  ): Promise<EndpointRow>;
-  addSecret(tx: Queryable, endpointId: Uuid, secret: string, terms?: Partial<SecretTerms>): Promise<void>;
-  /** Generates a secret: `whsk_…` if every scheme signs with an ed25519 key, otherwise `whsec_…`. */
-  makeSecret(schemes: readonly string[]): Promise<string>;
-  /**
-   * Copies the shared secrets that a scheme signs with to the scheme itself, for the overlap, so that its first own secret
-   * does not end the old signatures at once. Does nothing if the scheme already has a secret of its own.
-   */
-  keepSharedFor(tx: Queryable, current: EndpointRow, scheme: string, overlapSeconds: number): Promise<void>;
-  /**
-   * Throws if a new scheme has no valid secret that fits, so that no requested signature is missing. For key pair schemes
-   * `update` generates one, provided that another scheme already signs.
-   */
-  checkStillSigned(tx: Queryable, current: EndpointRow, next: EndpointSettings): Promise<void>;
-}
+export type EndpointWriter = ReturnType<typeof createEndpointWriter>;
 
-export interface EndpointWriterOptions {
+interface EndpointWriterOptions {
   readonly keyRing: KeyRing;
   readonly defaults: EndpointDefaults;
   /** The database's time. */
   readonly nowMs: () => number;
 }
 
-export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWriterOptions): EndpointWriter {
+export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWriterOptions) {
   return { prepare, insert, update, addSecret, makeSecret, keepSharedFor, checkStillSigned };
 
+  /** Generates keys. Call it before the transaction, so that nothing is locked meanwhile. */
   async function prepare({ secret: given, ...input }: ParsedInput): Promise<NewEndpoint> {
     const schemes = schemesOf(input.settings, defaults);
     const sharing = schemes.filter((name) => input.schemeSecrets[name] === undefined);
@@ -94,6 +70,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     return (await findEndpoint(tx, tenant, id)) as EndpointRow;
   }
 
+  /** The caller has locked the endpoint. A null token keeps the current one, unless authorization is removed. */
   async function update(
     tx: Queryable,
     current: EndpointRow,
@@ -108,8 +85,8 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     if (token !== null || settings.authorization === null) await deleteSecretsFor(tx, current.id, [TOKEN]);
     if (isOtherHost(current.url, settings.url)) await deleteSecretsFor(tx, current.id, TOKEN_SCHEMES);
     if (token !== null) await addSecret(tx, current.id, token, { usedFor: TOKEN });
-    const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
-    if (isAnew) await deleteHealth(tx, current.id);
+    const isRestarted = settings.url !== current.url || (settings.isActive && !current.isActive);
+    if (isRestarted) await deleteHealth(tx, current.id);
     if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold")
       await releaseHeldSubjects(tx, current.id);
     return await updateEndpoint(tx, current.id, settings);
@@ -131,10 +108,15 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     await insertSecret(tx, endpointId, { id, ...sealed }, { usedFor, overlapSeconds });
   }
 
+  /** Generates a secret: `whsk_…` if every scheme signs with an ed25519 key, otherwise `whsec_…`. */
   async function makeSecret(schemes: readonly string[]): Promise<string> {
     return schemes.every(isByKeyPair) ? (await generateSigningKey()).signingKey : generateSecret();
   }
 
+  /**
+   * Copies the shared secrets that a scheme signs with to the scheme itself, for the overlap, so that its first own secret
+   * does not end the old signatures at once. Does nothing if the scheme already has its own secret.
+   */
   async function keepSharedFor(
     tx: Queryable,
     current: EndpointRow,
@@ -158,6 +140,10 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     return row === undefined ? [] : toTarget(row, { defaults, keyRing }).secrets;
   }
 
+  /**
+   * Throws if a new scheme has no valid secret that fits, so that no requested signature is missing. For key pair schemes
+   * `update` generates one, provided that another scheme already signs.
+   */
   async function checkStillSigned(
     tx: Queryable,
     current: EndpointRow,
@@ -165,15 +151,27 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
   ): Promise<void> {
     const schemes = schemesOf(next, defaults);
     const sent = schemes.filter((name) => TOKEN_SCHEMES.includes(name));
-    if (sent.length > 0 && isOtherHost(current.url, next.url)) throw tokenOfOtherHost();
+    // a key that may change the URL but cannot read the secret must not be able to send the secret elsewhere
+    if (sent.length > 0 && isOtherHost(current.url, next.url)) {
+      throw invalidEndpoint(
+        "/url",
+        "The secret is part of each request and was given for another host. Create a new endpoint, or remove the scheme that sends it first.",
+      );
+    }
     if (!hasOtherSchemes(current, next)) return;
     const before = schemesOf(current, defaults);
     const secrets = await secretsOf(tx, current.id);
     const notGiven = sent.find((name) => !before.includes(name) && ownOf(name, secrets).length === 0);
-    if (notGiven !== undefined) throw tokenNotGiven(notGiven);
+    // a secret that was given for signing only must not be sent
+    if (notGiven !== undefined) {
+      throw invalidEndpoint(
+        "/signature/schemes",
+        `The signature scheme "${notGiven}" sends its secret with each request. Rotate the secret of this scheme first, so that it has its own.`,
+      );
+    }
     const missing = withoutSecret(schemes, secrets);
     if (missing.length === schemes.length) {
-      throw invalid(
+      throw invalidEndpoint(
         "/signature/schemes",
         `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme to those in use, check that the ` +
           "receiver verifies it, and then remove the others.",
@@ -181,7 +179,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     }
     const unmade = missing.filter((name) => !isByKeyPair(name));
     if (unmade.length === 0) return;
-    throw invalid(
+    throw invalidEndpoint(
       "/signature/schemes",
       `No valid secret of this endpoint fits ${unmade.join(", ")}. Rotate the secret with this scheme first, ` +
         "which creates one and returns it.",
@@ -204,26 +202,6 @@ function withoutSecret(schemes: readonly string[], secrets: readonly TargetSecre
 
 function ownOf(scheme: string | undefined, secrets: readonly TargetSecret[]): readonly TargetSecret[] {
   return secrets.filter((secret) => secret.scheme === scheme);
-}
-
-function invalid(pointer: string, message: string): PosthornError {
-  return new PosthornError("invalid_endpoint", message, { problems: [{ pointer, message }] });
-}
-
-/** A key that may change the URL but cannot read the secret must not be able to send the secret elsewhere. */
-function tokenOfOtherHost(): PosthornError {
-  return invalid(
-    "/url",
-    "The secret is part of each request and was given for another host. Create a new endpoint, or remove the scheme that sends it first.",
-  );
-}
-
-/** A secret that was given for signing only must not be sent. */
-function tokenNotGiven(scheme: string): PosthornError {
-  return invalid(
-    "/signature/schemes",
-    `The signature scheme "${scheme}" sends its secret with each request. Rotate the secret of this scheme first, so that it has its own.`,
-  );
 }
 
 /** A denied handshake is repeated after every change to the endpoint. */

@@ -16,9 +16,6 @@ const webhooksOf = (count: number, schemaOf: (nth: number) => object) =>
       { post: { requestBody: body(schemaOf(nth)) } },
     ]),
   );
-const manyProperties = Object.fromEntries(
-  Array.from({ length: 1_500 }, (_, nth) => [`p${nth}`, { type: "string" }]),
-);
 
 test("a second webhook of the same type and version is a problem", async () => {
   const other = { post: { "x-posthorn": { type: "order.paid" } } };
@@ -65,7 +62,7 @@ test("a schema may refer to a chain of thousands of components", async () => {
     webhooksOf(1, () => ({ $ref: "#/components/schemas/c0" })),
     { schemas: Object.fromEntries(chain) },
   );
-  // with them all it is too large, and that is what is said
+  // with all of them it is too large, and the error reports that
   await expect(readDocument(document)).rejects.toMatchObject({
     problems: [{ pointer: "/webhooks/order.n0", message: expect.stringContaining("bytes; the limit") }],
   });
@@ -80,26 +77,13 @@ test("the total size of schemas is limited, and a component counts for every typ
       { schemas: { Large: component } },
     );
   const most = MAX_IMPORTED_SCHEMA_BYTES / MAX_SCHEMA_BYTES;
+  let hasYielded = false;
+  setImmediate(() => {
+    hasYielded = true;
+  });
   expect(await readDocument(documentWith(most))).toHaveLength(most);
+  expect(hasYielded, "the import yields to other work").toBe(true);
   await expect(readDocument(documentWith(most + 1))).rejects.toMatchObject({
     problems: [{ pointer: `/webhooks/order.n${most}`, message: expect.stringContaining("in parts") }],
   });
-});
-
-test("webhooks with one large component are read quickly and yield to other work", async () => {
-  const schemas = { Large: { type: "object", properties: manyProperties } };
-  const document = documentOf(
-    webhooksOf(80, () => ({ $ref: "#/components/schemas/Large" })),
-    { schemas },
-  );
-  let turns = 0;
-  const timer = setInterval(() => {
-    turns += 1;
-  }, 0);
-  const begun = process.cpuUsage();
-  expect(await readDocument(document)).toHaveLength(80);
-  clearInterval(timer);
-  const { user, system } = process.cpuUsage(begun);
-  expect((user + system) / 1_000).toBeLessThan(5_000);
-  expect(turns).toBeGreaterThan(2);
 });

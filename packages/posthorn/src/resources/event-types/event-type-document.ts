@@ -1,10 +1,10 @@
 // Reads all event types of an OpenAPI document, or throws with all its problems. Yields to other work between types.
 import { setImmediate } from "node:timers/promises";
 import { type ImportedEntry, readOpenApi } from "../../catalogue/import-open-api.ts";
-import { type InputProblem, PosthornError } from "../../errors.ts";
+import { type InputProblem, PosthornError, problemAt, throwProblems } from "../../errors.ts";
 import { type Compiled, compileSchema } from "../../json-schema/compile-schema.ts";
 import { jsonText, MAX_JSON_DEPTH } from "../../json-schema/json-text.ts";
-import type { NewEventType } from "../../storage/queries/event-types/write.ts";
+import type { NewEventType } from "../../storage/queries/event-types.ts";
 import { readEventType } from "./event-type-input.ts";
 
 /** A component counts once for each type that refers to it, because every type stores its own copy. */
@@ -16,7 +16,7 @@ export async function readDocument(document: unknown): Promise<NewEventType[]> {
   const text = jsonText(document);
   if (text === null) {
     const message = `The document cannot be written as JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`;
-    throw new PosthornError("invalid_event_type", message, { problems: [{ pointer: "", message }] });
+    throw problemAt("invalid_event_type", "", message);
   }
   const problems: InputProblem[] = [];
   const types = new Map<string, ImportedType>();
@@ -35,11 +35,10 @@ export async function readDocument(document: unknown): Promise<NewEventType[]> {
     await setImmediate();
     turnBegunAt = performance.now();
   }
-  const [first] = problems;
-  if (first === undefined) return [...types.values()].map(({ type }) => type);
-  throw new PosthornError("invalid_event_type", `${first.pointer}: ${first.message} Nothing was imported.`, {
-    problems,
-  });
+  const nothingImported = ([first]: readonly InputProblem[]) =>
+    `${first?.pointer}: ${first?.message} Nothing was imported.`;
+  throwProblems("invalid_event_type", problems, nothingImported);
+  return [...types.values()].map(({ type }) => type);
 }
 
 interface ImportedType {

@@ -1,24 +1,18 @@
 // Checks the input for an event type, and reports all problems at once.
-
+import type { CatalogueEntry } from "../../catalogue/export-documents.ts";
 import { MAX_REDACT_PATHS, redactPathProblem } from "../../catalogue/redact.ts";
 import { findUnknown } from "../../did-you-mean.ts";
-import { type InputProblem, PosthornError } from "../../errors.ts";
+import { type InputProblem, PosthornError, throwProblems } from "../../errors.ts";
 import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../../event/limits.ts";
 import { SYSTEM_TYPE_PREFIX } from "../../fan-out/matches.ts";
-import { type Compiled, compileSchema, type JsonSchema } from "../../json-schema/compile-schema.ts";
+import { type Compiled, compileSchema } from "../../json-schema/compile-schema.ts";
 import { jsonText, MAX_JSON_DEPTH } from "../../json-schema/json-text.ts";
-import type { NewEventType } from "../../storage/queries/event-types/write.ts";
+import type { NewEventType } from "../../storage/queries/event-types.ts";
 
-/** Replaces the whole type: fields left out are reset to their defaults. */
-export interface EventTypeInput {
-  /** Default `1`. */
-  readonly apiVersion?: string | undefined;
-  readonly description?: string | null | undefined;
-  readonly schema?: JsonSchema | null | undefined;
-  readonly example?: unknown;
-  readonly redact?: readonly string[] | undefined;
-  readonly deprecated?: boolean | undefined;
-}
+/** Replaces the whole type: fields left out are reset to their defaults. The default version is `1`. */
+export type EventTypeInput = {
+  readonly [Name in Exclude<keyof CatalogueEntry, "name">]?: CatalogueEntry[Name] | undefined;
+};
 
 export const MAX_DESCRIPTION_LENGTH = 2_000;
 export const MAX_EXAMPLE_BYTES = 64 * 1024;
@@ -66,8 +60,7 @@ export function readEventType(
   if (exampleText !== null && Buffer.byteLength(exampleText) > MAX_EXAMPLE_BYTES) {
     refuse("/example", `The example has more than ${MAX_EXAMPLE_BYTES} bytes.`);
   } else if (schemaText !== null) checkSchema(compile(schemaText), exampleText, refuse);
-  const [first] = problems;
-  if (first !== undefined) throw new PosthornError("invalid_event_type", first.message, { problems });
+  throwProblems("invalid_event_type", problems);
   return {
     name,
     apiVersion,
@@ -114,7 +107,7 @@ function checkSchema(compiled: Compiled, example: string | null, refuse: Refuse)
   const problem = example === null ? null : compiled.check(JSON.parse(example));
   if (problem !== null) {
     const pointer = `/example${problem.pointer}`;
-    refuse(pointer, `"${pointer}" ${problem.message}, says the schema.`);
+    refuse(pointer, `"${pointer}" ${problem.message}, according to the schema.`);
   }
 }
 

@@ -1,24 +1,31 @@
 // Event types of the catalogue: descriptions, schemas, import and export.
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { type DeclaredTypes, jsonSchemaOf } from "../../catalogue/declared-types.ts";
-import { type CatalogueEntry, keyOf } from "../../catalogue/entry.ts";
-import { EXPORT_FORMATS, type ExportFormat, exportCatalogue } from "../../catalogue/export-documents.ts";
+import {
+  type CatalogueEntry,
+  EXPORT_FORMATS,
+  type ExportFormat,
+  exportCatalogue,
+  keyOf,
+} from "../../catalogue/export-documents.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
-import { PosthornError } from "../../errors.ts";
+import { PosthornError, problemAt } from "../../errors.ts";
 import { apiVersionSyntax } from "../../event/limits.ts";
 import { compileSchema } from "../../json-schema/compile-schema.ts";
 import type { Database } from "../../storage/database.ts";
-import type { EventTypeRow } from "../../storage/queries/event-types/event-type-row.ts";
-import { allEventTypes, findEventType, listEventTypes } from "../../storage/queries/event-types/read.ts";
 import {
+  allEventTypes,
   deleteEventType,
+  type EventTypeRow,
+  findEventType,
   incrementCatalogueVersion,
+  listEventTypes,
   lockCatalogue,
   type NewEventType,
   saveEventType,
-} from "../../storage/queries/event-types/write.ts";
-import { MAX_PAGE_BYTES } from "../../storage/queries/page-bytes.ts";
-import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
+} from "../../storage/queries/event-types.ts";
+import { MAX_PAGE_BYTES } from "../../storage/queries/page.ts";
+import { dated, type Page, type PageQuery, readPage, toPage } from "../page.ts";
 import { readDocument } from "./event-type-document.ts";
 import { type EventTypeInput, isTypeName, readEventType } from "./event-type-input.ts";
 
@@ -69,87 +76,86 @@ export interface EventTypesOptions {
 export const MAX_EVENT_TYPES = 2_000;
 
 export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTypes {
-  return { put, get, list, delete: remove, import: importAll, export: exportSome };
+  return {
+    async put(name, input = {}) {
+      const type = readEventType(name, input);
+      const [saved] = await saveAll(db, catalogue, [type]);
+      return toEventType(saved as EventTypeRow);
+    },
 
-  async function put(name: string, input: EventTypeInput = {}): Promise<EventType> {
-    const type = readEventType(name, input);
-    const [saved] = await saveAll(db, catalogue, [type]);
-    return toEventType(saved as EventTypeRow);
-  }
+    async get(name, scope = {}) {
+      refuseUnknown("There is no scope", scope, ["apiVersion"], "invalid_query");
+      const rows = isTypeName(name) ? await findEventType(db, name) : [];
+      const { apiVersion } = scope;
+      const row = rows.find((one) => apiVersion === undefined || one.apiVersion === apiVersion);
+      if (row === undefined) throw notFound(name, apiVersion);
+      return { ...toEventType(row), versions: rows.map((one) => one.apiVersion).toSorted() };
+    },
 
-  async function get(name: string, scope: { readonly apiVersion?: string | undefined } = {}) {
-    refuseUnknown("There is no scope", scope, ["apiVersion"], "invalid_query");
-    const rows = isTypeName(name) ? await findEventType(db, name) : [];
-    const { apiVersion } = scope;
-    const row = rows.find((one) => apiVersion === undefined || one.apiVersion === apiVersion);
-    if (row === undefined) throw notFound(name, apiVersion);
-    return { ...toEventType(row), versions: rows.map((one) => one.apiVersion).toSorted() };
-  }
+    async list(query = {}) {
+      const { limit, cursor } = readPage("event-types", query, {});
+      const [name = "", apiVersion = ""] = cursor?.split(" ") ?? [];
+      const { types, isCutShort } = await listEventTypes(db, {
+        after: { name, apiVersion },
+        limit: limit + 1,
+        name: null,
+        prefix: "",
+      });
+      const last = types.at(-1);
+      const examinedUpTo = isCutShort && last !== undefined ? cursorOf(last) : null;
+      return toPage("event-types", types, limit, toEventType, cursorOf, examinedUpTo);
+    },
 
-  async function list(query: PageQuery = {}): Promise<Page<EventType>> {
-    const reader = new QueryReader();
-    const limit = reader.limit(query);
-    const [name = "", apiVersion = ""] = (reader.cursor("event-types", query) ?? "").split(" ");
-    reader.finish(["limit", "cursor"], query);
-    const { types, isCutShort } = await listEventTypes(db, {
-      after: { name, apiVersion },
-      limit: limit + 1,
-      name: null,
-      prefix: "",
-    });
-    const last = types.at(-1);
-    const examinedUpTo = isCutShort && last !== undefined ? cursorOf(last) : null;
-    return toPage("event-types", types, limit, toEventType, cursorOf, examinedUpTo);
-  }
+    async delete(name, scope = {}) {
+      refuseUnknown("There is no scope", scope, ["apiVersion"], "invalid_query");
+      const { apiVersion } = scope;
+      const isNamed = isTypeName(name) && (apiVersion === undefined || apiVersionSyntax.test(apiVersion));
+      if (!isNamed) throw notFound(name, apiVersion);
+      await db.transaction(async (tx) => {
+        await lockCatalogue(tx);
+        if ((await deleteEventType(tx, name, apiVersion ?? null)) === 0) throw notFound(name, apiVersion);
+        await incrementCatalogueVersion(tx);
+      });
+      await catalogue.refresh();
+    },
 
-  async function remove(
-    name: string,
-    scope: { readonly apiVersion?: string | undefined } = {},
-  ): Promise<void> {
-    refuseUnknown("There is no scope", scope, ["apiVersion"], "invalid_query");
-    const { apiVersion } = scope;
-    const isNamed = isTypeName(name) && (apiVersion === undefined || apiVersionSyntax.test(apiVersion));
-    if (!isNamed) throw notFound(name, apiVersion);
-    await db.transaction(async (tx) => {
-      await lockCatalogue(tx);
-      if ((await deleteEventType(tx, name, apiVersion ?? null)) === 0) throw notFound(name, apiVersion);
-      await incrementCatalogueVersion(tx);
-    });
-    await catalogue.refresh();
-  }
+    async import(document, options = {}) {
+      refuseUnknown("import has no option", options, ["dryRun"]);
+      const types = await readDocument(document);
+      const before = new Map((await allEventTypes(db)).map((row) => [keyOf(row), row]));
+      const imported = types.map((type): ImportedType => {
+        const { name, apiVersion } = type;
+        const known = before.get(keyOf(type));
+        return {
+          name,
+          apiVersion,
+          change: known === undefined ? "created" : isSame(known, type) ? "unchanged" : "updated",
+        };
+      });
+      const created = imported.filter(({ change }) => change === "created").length;
+      if (before.size + created > MAX_EVENT_TYPES) throw limitReached();
+      if (options.dryRun !== true) await saveAll(db, catalogue, types);
+      return imported;
+    },
 
-  async function importAll(document: unknown, options: { readonly dryRun?: boolean | undefined } = {}) {
-    refuseUnknown("import has no option", options, ["dryRun"]);
-    const types = await readDocument(document);
-    const before = new Map((await allEventTypes(db)).map((row) => [keyOf(row), row]));
-    const imported = types.map((type): ImportedType => {
-      const { name, apiVersion } = type;
-      const known = before.get(keyOf(type));
-      return {
-        name,
-        apiVersion,
-        change: known === undefined ? "created" : isSame(known, type) ? "unchanged" : "updated",
-      };
-    });
-    const created = imported.filter(({ change }) => change === "created").length;
-    if (before.size + created > MAX_EVENT_TYPES) throw limitReached();
-    if (options.dryRun !== true) await saveAll(db, catalogue, types);
-    return imported;
-  }
-
-  async function exportSome(format: ExportFormat, options: { readonly type?: string | undefined } = {}) {
-    refuseUnknown("export has no option", options, ["type"]);
-    if (!EXPORT_FORMATS.includes(format))
-      throw wrongExport("format", `is one of ${EXPORT_FORMATS.join(", ")}.`);
-    const asked = namesAsked(options.type ?? "*");
-    const { types, isCutShort } = await listEventTypes(db, {
-      after: NO_TYPE,
-      limit: MAX_EVENT_TYPES,
-      ...asked,
-    });
-    if (isCutShort) throw exportTooLarge();
-    return exportCatalogue(format, types.map(toEventType));
-  }
+    async export(format, options = {}) {
+      refuseUnknown("export has no option", options, ["type"]);
+      if (!EXPORT_FORMATS.includes(format))
+        throw wrongExport("format", `is one of ${EXPORT_FORMATS.join(", ")}.`);
+      const asked = namesAsked(options.type ?? "*");
+      const { types, isCutShort } = await listEventTypes(db, {
+        after: NO_TYPE,
+        limit: MAX_EVENT_TYPES,
+        ...asked,
+      });
+      if (isCutShort)
+        throw new PosthornError(
+          "export_too_large",
+          `The schemas and examples have more than ${MAX_PAGE_BYTES / 1024 / 1024} MB, too much for one document. Export them in parts: type=order.* for a prefix, type=order.paid for one type.`,
+        );
+      return exportCatalogue(format, types.map(toEventType));
+    },
+  };
 }
 
 const NO_TYPE = { name: "", apiVersion: "" };
@@ -164,16 +170,7 @@ function namesAsked(type: unknown): { readonly name: string | null; readonly pre
 }
 
 function wrongExport(field: string, rule: string): PosthornError {
-  const message = `${field} ${rule}`;
-  return new PosthornError("invalid_query", message, { problems: [{ pointer: `/${field}`, message }] });
-}
-
-function exportTooLarge(): PosthornError {
-  const megabytes = MAX_PAGE_BYTES / 1024 / 1024;
-  return new PosthornError(
-    "export_too_large",
-    `The schemas and examples have more than ${megabytes} MB, too much for one document. Export them in parts: type=order.* for a prefix, type=order.paid for one type.`,
-  );
+  return problemAt("invalid_query", `/${field}`, `${field} ${rule}`);
 }
 
 function cursorOf({ name, apiVersion }: EventTypeRow): string {
@@ -188,7 +185,7 @@ function isSame(a: NewEventType, b: NewEventType): boolean {
 }
 
 /** Saves all types or none, and increments the catalogue version once if any has changed. */
-export async function saveAll(
+async function saveAll(
   db: Database,
   catalogue: Catalogue,
   types: readonly NewEventType[],
@@ -216,7 +213,7 @@ export async function saveAll(
 
 /** Saves the types declared in code, so that people, SQL and processes with other code see them. */
 export async function register(db: Database, catalogue: Catalogue, declared: DeclaredTypes): Promise<void> {
-  const types = declared.entries.map(([name, declaration]) => {
+  const types = [...declared.types].map(([name, declaration]) => {
     const { version, description, example, redact, deprecated } = declaration;
     const schema = jsonSchemaOf(declaration);
     const input = { apiVersion: version, description, example, redact, deprecated };
@@ -234,17 +231,12 @@ export async function register(db: Database, catalogue: Catalogue, declared: Dec
   if (types.length > 0) await saveAll(db, catalogue, types);
 }
 
-export function toEventType(row: EventTypeRow): EventType {
+function toEventType({ isDeprecated, isDeleted: _, schema, example, ...row }: EventTypeRow): EventType {
   return {
-    name: row.name,
-    apiVersion: row.apiVersion,
-    description: row.description,
-    schema: row.schema === null ? null : JSON.parse(row.schema),
-    example: row.example === null ? null : JSON.parse(row.example),
-    redact: row.redact,
-    deprecated: row.isDeprecated,
-    createdAt: new Date(row.createdMs),
-    updatedAt: new Date(row.updatedMs),
+    ...dated(row),
+    schema: schema === null ? null : JSON.parse(schema),
+    example: example === null ? null : JSON.parse(example),
+    deprecated: isDeprecated,
   };
 }
 

@@ -2,35 +2,36 @@
 import { setImmediate } from "node:timers/promises";
 import { type EventAttributes, formatId, parseId, uuidTimeMs } from "@posthorn/wire";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
-import { redactEvent, redactPayload } from "../../catalogue/redact.ts";
-import { redactedPathsOf } from "../../catalogue/redacted-paths.ts";
+import { redactEvent, redactedPathsOf, redactPayload } from "../../catalogue/redact.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
-import { PosthornError } from "../../errors.ts";
 import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
 import type { Content } from "../../formats/format.ts";
-import { bareData } from "../../formats/plain.ts";
+import { bareData } from "../../formats/formats.ts";
 import type { Event, Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { type BatchOfEvent, batchesOfEvent } from "../../storage/queries/batches/read.ts";
-import { findDeliveries } from "../../storage/queries/deliveries/find.ts";
-import { endpointsOfEvent } from "../../storage/queries/endpoints/of-event.ts";
-import { findEvent, listEvents } from "../../storage/queries/events/list.ts";
-import { newestEvents } from "../../storage/queries/events/newest.ts";
-import { MAX_PAGE_BYTES } from "../../storage/queries/page-bytes.ts";
+import { findDeliveries } from "../../storage/queries/deliveries/read.ts";
+import { endpointsOfEvent } from "../../storage/queries/endpoints/read.ts";
+import { findEvent, listEvents, newestEvents } from "../../storage/queries/events/list.ts";
+import { MAX_PAGE_BYTES } from "../../storage/queries/page.ts";
 import { type DeliveryView, deliveryViews } from "../deliveries/deliveries.ts";
 import { type NotMatched, notMatched } from "../deliveries/not-matched.ts";
-import { HIGHEST_UUID, LOWEST_UUID, type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
+import {
+  LOWEST_UUID,
+  limit as limitField,
+  notFound,
+  type Page,
+  readFilters,
+  readTimedPage,
+  type TimeRangeQuery,
+  toPage,
+} from "../page.ts";
+import { text, unchecked } from "../read-fields.ts";
 
-export interface EventView {
-  readonly id: string;
-  readonly tenant: string;
-  readonly type: string;
-  readonly apiVersion: string;
-  readonly subject: string | null;
-  readonly sequence: number | null;
+export interface EventView
+  extends Pick<Event, "id" | "tenant" | "type" | "apiVersion" | "subject" | "sequence" | "createdAt"> {
   /** The JSON of `data`, byte for byte as published. */
   readonly payload: Buffer;
-  readonly createdAt: Date;
   /** The attributes of an event that was published as a CloudEvent, and the encoding of `payload`. */
   readonly attributes: EventAttributes | null;
 }
@@ -53,14 +54,10 @@ export interface EventDetail extends EventView {
   readonly previous: string | null;
 }
 
-export interface EventQuery extends PageQuery {
+export interface EventQuery extends TimeRangeQuery {
   readonly tenant?: string | undefined;
   readonly type?: string | undefined;
   readonly subject?: string | undefined;
-  /** Inclusive. */
-  readonly createdAfter?: Date | undefined;
-  /** Exclusive. */
-  readonly createdBefore?: Date | undefined;
   /** Masks redacted paths in `payload`, as for keys without `payloads:read`. Default false. */
   readonly redacted?: boolean | undefined;
 }
@@ -68,7 +65,7 @@ export interface EventQuery extends PageQuery {
 /** An event without its payload. */
 export interface NewestEventView extends Omit<EventView, "payload" | "attributes"> {
   /** False while the event waits in the outbox: published in a transaction, or after another event of its subject. */
-  readonly hasDeliveriesMade: boolean;
+  readonly isFannedOut: boolean;
 }
 
 export interface Events {
@@ -96,57 +93,39 @@ export interface EventsOptions {
 }
 
 export function createEvents({ db, catalogue }: EventsOptions): Events {
-  return { list, newest, get, data };
+  return {
+    async list(query = {}) {
+      const { limit, redacted, ...filter } = readTimedPage("events", query, FILTERS);
+      const { events, examinedUpTo } = await listEvents(db, { ...filter, limit: limit + 1 });
+      const pathsOf = await redactedPaths(redacted ?? false);
+      const rows = await toRows(events, pathsOf);
+      const end = rows.length < events.length ? (rows.at(-1)?.id ?? null) : examinedUpTo;
+      const viewOf = (row: (typeof rows)[number]) => row.view;
+      return toPage("events", rows, limit, viewOf, (row) => row.id, end);
+    },
 
-  async function list(query: EventQuery = {}): Promise<Page<EventView>> {
-    const reader = new QueryReader();
-    const limit = reader.limit(query);
-    const range = reader.idRange("events", query);
-    const tenant = reader.text("tenant", query.tenant);
-    const type = reader.text("type", query.type);
-    const subject = reader.text("subject", query.subject);
-    reader.finish(FILTERS, query);
-    const filter = { ...range, limit: limit + 1, tenant, type, subject };
-    const { events, examinedUpTo } = await listEvents(db, filter);
-    const pathsOf = await redactedPaths(query.redacted);
-    const rows = await toRows(events, pathsOf);
-    const end = rows.length < events.length ? (rows.at(-1)?.id ?? null) : examinedUpTo;
-    return toPage(
-      "events",
-      rows,
-      limit,
-      ({ view }) => view,
-      ({ id }) => id,
-      end,
-    );
-  }
+    async newest(query = {}) {
+      const { limit, tenant } = readFilters(query, { limit: limitField, tenant: text() });
+      const rows = await newestEvents(db, limit, tenant);
+      return rows.map(({ id, isInOutbox, ...event }) => ({
+        ...event,
+        id: formatId("evt", id),
+        createdAt: new Date(uuidTimeMs(id)),
+        isFannedOut: !isInOutbox,
+      }));
+    },
 
-  async function newest(
-    query: { readonly tenant?: string | undefined; readonly limit?: number | undefined } = {},
-  ): Promise<readonly NewestEventView[]> {
-    const reader = new QueryReader();
-    const limit = reader.limit(query);
-    const tenant = reader.text("tenant", query.tenant);
-    reader.finish(["tenant", "limit"], query);
-    const rows = await newestEvents(db, { notBefore: LOWEST_UUID, before: HIGHEST_UUID, limit }, tenant);
-    return rows.map(({ id, isInOutbox, ...event }) => ({
-      ...event,
-      id: formatId("evt", id),
-      createdAt: new Date(uuidTimeMs(id)),
-      hasDeliveriesMade: !isInOutbox,
-    }));
-  }
+    async get(id, scope = {}) {
+      const { event, paths } = await find(id, scope);
+      const previous = await previousOf(event);
+      return { ...toEventView(event, paths), ...(await deliveriesOf(event, paths)), previous };
+    },
 
-  async function get(id: string, scope: EventScope = {}): Promise<EventDetail> {
-    const { event, paths } = await find(id, scope);
-    const previous = await previousOf(event);
-    return { ...toEventView(event, paths), ...(await deliveriesOf(event, paths)), previous };
-  }
-
-  async function data(id: string, scope: EventScope = {}): Promise<Content> {
-    const { event, paths } = await find(id, scope);
-    return bareData(redactEvent(event, paths));
-  }
+    async data(id, scope = {}) {
+      const { event, paths } = await find(id, scope);
+      return bareData(redactEvent(event, paths));
+    },
+  };
 
   async function find(
     id: string,
@@ -157,7 +136,7 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     const uuid = parseId("evt", String(id));
     const event =
       uuid === null ? null : await findEvent(db, uuid, tenant === undefined ? null : String(tenant));
-    if (event === null) throw notFound(uuid);
+    if (event === null) throw notFound("event", "evt", id);
     return { event, paths: (await redactedPaths(redacted))(event) };
   }
 
@@ -211,7 +190,7 @@ function toBatchView({ endpointId, batchId }: BatchOfEvent): BatchView {
 /** How many events to search for the previous one: events published at the same time may have ids out of order. */
 const NEAR = 3;
 
-const FILTERS = ["tenant", "type", "subject", "createdAfter", "createdBefore", "redacted", "limit", "cursor"];
+const FILTERS = { tenant: text(), type: text(), subject: text(), redacted: unchecked<boolean>() };
 
 const TURN_MS = 20;
 
@@ -239,9 +218,4 @@ function toEventView(event: Event, paths: readonly string[]): EventView {
     payload: redactPayload(event.payload, paths),
     attributes: event.attributes ?? null,
   };
-}
-
-function notFound(uuid: Uuid | null): PosthornError {
-  const shown = uuid === null ? "with that id; ids look like evt_0198c2f0-…" : formatId("evt", uuid);
-  return new PosthornError("event_not_found", `There is no event ${shown}. List events to see their ids.`);
 }

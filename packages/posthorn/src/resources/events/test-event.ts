@@ -2,15 +2,14 @@
 // that it is not mistaken for a published one.
 import { formatId, parseId } from "@posthorn/wire";
 import { refuseUnknown } from "../../did-you-mean.ts";
-import { PosthornError } from "../../errors.ts";
 import { validate } from "../../event/validate.ts";
 import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
 import { TEST_TYPE } from "../../fan-out/matches.ts";
 import type { Event, Uuid } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
 import { enqueueTestEvent } from "../../storage/queries/queue/requeue.ts";
-import { closedError } from "../deliveries/delivery-changes.ts";
-import type { Endpoints } from "../endpoints/endpoints.ts";
+import { pausedError } from "../deliveries/delivery-changes.ts";
+import { knownEndpoint, refuseSubscription } from "../endpoints/changes.ts";
 
 export interface TestEventInput {
   /** Default `webhook.test`. Not checked against the catalogue, so that a receiver can be tested with invalid events. */
@@ -28,22 +27,23 @@ export type SendTest = (
 
 export interface SendTestOptions {
   readonly db: Database;
-  readonly find: Endpoints["get"];
   readonly nowMs: () => number;
   /** Called after the commit, to notify the lane's owner. */
   readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
 }
 
-export function createSendTest({ db, find, nowMs, onQueued }: SendTestOptions): SendTest {
+export function createSendTest({ db, nowMs, onQueued }: SendTestOptions): SendTest {
   return async (tenant, id, input = {}) => {
     refuseUnknown("A test event has no field", input, ["type", "data", "subject"], "invalid_event");
-    const { websub } = await find(tenant, id);
-    if (websub !== null) throw notForSubscriptions();
+    refuseSubscription(
+      await knownEndpoint(db, tenant, id),
+      "which only receives events of its topic. Publish to the topic instead.",
+    );
     const endpointId = parseId("ep", id) as Uuid;
     const event = testEvent(tenant, id, input, nowMs());
     const delivery = { id: deliveryIdOf(event.id, endpointId), endpointId, trigger: "test" } as const;
     const result = await enqueueTestEvent(db, event, delivery);
-    if (result.kind === "closed") throw closedError(result.because, "send the test event");
+    if (result.kind === "paused") throw pausedError(result.because, "send the test event");
     onQueued(endpointId, result.owner);
     return { eventId: formatId("evt", event.id), deliveryId: formatId("dlv", delivery.id) };
   };
@@ -55,13 +55,6 @@ function testEvent(tenant: string, endpointId: string, input: TestEventInput, at
   const checkedType = type === TEST_TYPE ? "test" : type;
   const { event } = validate({ tenant, type: checkedType, data, subject: subject ?? undefined }, atMs);
   return { ...event, type };
-}
-
-function notForSubscriptions(): PosthornError {
-  return new PosthornError(
-    "endpoint_is_subscription",
-    "This endpoint is a WebSub subscription and only receives events of its topic. Publish to the topic instead.",
-  );
 }
 
 function greeting(endpointId: string): unknown {

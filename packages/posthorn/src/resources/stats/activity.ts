@@ -2,21 +2,23 @@
 import type { Uuid } from "../../model.ts";
 import { LATENCY_BUCKETS, percentile } from "../../observe/latency-histogram.ts";
 import type { Queryable } from "../../storage/database.ts";
-import { INSTALLATION, WIDTHS, type Width } from "../../storage/queries/activity/add.ts";
 import {
   type ActivityRow,
   type EndpointHourRow,
   endpointHours,
+  INSTALLATION,
   readActivity,
-} from "../../storage/queries/activity/read.ts";
+  WIDTHS,
+  type Width,
+} from "../../storage/queries/activity.ts";
 import { endpointIdsOf } from "../../storage/queries/endpoints/read.ts";
-import { QueryReader } from "../page.ts";
+import { type EndpointFilter, OF_ENDPOINT } from "../deliveries/deliveries.ts";
+import { readFilters } from "../page.ts";
+import { oneOf } from "../read-fields.ts";
 
 export type ActivityPeriod = "hour" | "day" | "month";
 
-export interface ActivityQuery {
-  readonly tenant?: string | undefined;
-  readonly endpoint?: string | undefined;
+export interface ActivityQuery extends EndpointFilter {
   /** Default `hour`. */
   readonly period?: ActivityPeriod | undefined;
 }
@@ -38,7 +40,7 @@ export interface ActivityView {
   readonly stepSeconds: number;
   /** Oldest first; the last bucket is still being filled. */
   readonly points: readonly (ActivityCounts & { readonly at: Date })[];
-  readonly total: ActivityCounts & { readonly successShare: number | null };
+  readonly total: ActivityCounts & { readonly successRate: number | null };
 }
 
 export interface Activity {
@@ -50,7 +52,7 @@ export interface LastDay {
   readonly success: number;
   readonly failed: number;
   /** From 0 to 1. */
-  readonly successShare: number;
+  readonly successRate: number;
   /** 24 hours, oldest first. */
   readonly points: readonly { readonly at: Date; readonly success: number; readonly failed: number }[];
 }
@@ -71,12 +73,10 @@ const HOURS_NOT_ROLLED_UP = 2;
 export function createActivity({ db, nowMs }: ActivityOptions): Activity {
   return {
     async get(query = {}) {
-      const reader = new QueryReader();
-      const tenant = reader.text("tenant", query.tenant);
-      const endpointId = reader.id("endpoint", "ep", query.endpoint);
-      const period = reader.oneOf("period", query.period, ["hour", "day", "month"]) ?? "hour";
-      reader.finish(["tenant", "endpoint", "period"], query);
-      const endpointIds = await endpointsAsked(tenant, endpointId);
+      const filters = { ...OF_ENDPOINT, period: oneOf<ActivityPeriod>(["hour", "day", "month"]) };
+      const asked = readFilters(query, filters);
+      const period = asked.period ?? "hour";
+      const endpointIds = await endpointsAsked(asked.tenant, asked.endpoint);
       const step = stepOf(period, endpointIds[0] === INSTALLATION);
       const times = timesUpTo(nowMs(), step * 1_000, POINTS_SECONDS[period] / step);
       return toView(period, step, times, await rowsAt(step, times, endpointIds));
@@ -161,7 +161,7 @@ function toView(
     period,
     stepSeconds,
     points: [...sums].map(([atMs, sum]) => ({ at: new Date(atMs), ...toCounts(sum) })),
-    total: { ...toCounts(total), successShare: shareOf(total.success, total.failed + total.dead) },
+    total: { ...toCounts(total), successRate: shareOf(total.success, total.failed + total.dead) },
   };
 }
 
@@ -203,7 +203,7 @@ function toLastDay(times: readonly number[], hours: readonly EndpointHourRow[]):
   });
   const success = points.reduce((sum, point) => sum + point.success, 0);
   const failed = points.reduce((sum, point) => sum + point.failed, 0);
-  return { success, failed, successShare: shareOf(success, failed) ?? 0, points };
+  return { success, failed, successRate: shareOf(success, failed) ?? 0, points };
 }
 
 function shareOf(success: number, others: number): number | null {

@@ -1,45 +1,33 @@
 import { readFileSync } from "node:fs";
-import { createTestInstance, startScriptedReceiver, type TestInstanceOptions } from "posthorn/testing";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { publishTimes } from "../../../../../tests/support/database-per-test.ts";
+import type { ScriptedStep, TestInstance } from "posthorn/testing";
+import { describe, expect, test } from "vitest";
+import {
+  databasePerTest,
+  newEndpoint,
+  publishTimes,
+  receiverPerFile,
+} from "../../../../../tests/support/database/database-per-test.ts";
 import { eventuallyPasses } from "../../../../../tests/support/eventually.ts";
-import { createMigratedDatabase } from "../../../../../tests/support/postgres.ts";
 import { silentLogger } from "../../observe/log.ts";
 import type { Metrics } from "../../observe/metrics.ts";
 import { statement } from "../../storage/sql.ts";
 import { createMetricsText } from "./metrics-text.ts";
 
-type Receiver = Awaited<ReturnType<typeof startScriptedReceiver>>;
-type World = Awaited<ReturnType<typeof createTestInstance>> & {
-  readonly receiver: Receiver;
-  readonly connectionString: string;
-};
+type Hooks = TestInstance["hooks"];
 
-async function makeWorld(options: Omit<TestInstanceOptions, "database"> = {}): Promise<World> {
-  const database = await createMigratedDatabase();
-  const receiver = await startScriptedReceiver();
-  const instance = await createTestInstance({
-    database: database.connectionString,
-    retryPolicy: "1m,1h",
-    circuitFailures: 1,
-    ...options,
-  });
-  onTestFinished(async () => {
-    await instance.hooks.stop({ graceMs: 0 });
-    await receiver.close();
-    await database.drop();
-  });
-  await instance.hooks.tenants.upsert("acme");
-  return { ...instance, receiver, connectionString: database.connectionString };
-}
+const receiver = await receiverPerFile();
+const database = databasePerTest({ retryPolicy: "1m,1h", circuitFailures: 1 });
+const paid = { tenant: "acme", type: "order.paid", data: 1 };
 
-async function endpointAt({ hooks, receiver }: World, path: string): Promise<string> {
-  const { endpoint } = await hooks.endpoints.create("acme", { url: receiver.url + path, events: ["*"] });
-  return endpoint.id;
+/** Creates an endpoint that responds like this. Returns its id. */
+async function endpointWith(instance: TestInstance, answer: ScriptedStep | readonly ScriptedStep[] = 200) {
+  const { id, path } = await newEndpoint(instance, receiver);
+  receiver.answer(path, answer);
+  return id;
 }
 
 /** The page, after the sample of the database that is shared for five seconds. */
-async function read({ hooks }: World): Promise<Map<string, number>> {
+async function read(hooks: Hooks): Promise<Map<string, number>> {
   const text = await createFreshText(hooks);
   return new Map(
     text
@@ -57,75 +45,85 @@ const logger = {
   warn: (_message: string, fields?: object) => expect(fields).toBeUndefined(),
 };
 
-const createFreshText = ({ db, observer, engine }: World["hooks"]): Promise<string> =>
+const createFreshText = ({ db, observer, engine }: Hooks): Promise<string> =>
   createMetricsText({
     db,
     metrics: observer.metrics,
     logger,
-    inFlight: () => engine?.inFlight ?? 0,
+    inFlight: () => engine?.worker.inFlight ?? 0,
   })();
 
-/** By the statement that deploy/ ships. */
-async function countedByKeda({ db }: World["hooks"]): Promise<number> {
+/** By the statement in deploy/. */
+async function countedByKeda({ db }: Hooks): Promise<number> {
   const [, text = ""] =
     /query: >-\n([\s\S]*?)\n\s+targetQueryValue/.exec(readFileSync("deploy/keda.yaml", "utf8")) ?? [];
-  const [row] = await db.query<{ count: string }>(statement("keda", text));
+  const [row] = await db.query<{ count: string }>(statement("keda")`${text}`);
   return Number(row?.count);
 }
 
 describe("metrics", () => {
   test("count published events, attempts, successes and dead letters", async () => {
-    const world = await makeWorld();
-    const { hooks, receiver, settle } = world;
-    const good = await endpointAt(world, "/good");
-    const bad = await endpointAt(world, "/bad");
-    receiver.answer("/bad", 400);
-    await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+    const instance = await database.open();
+    const { hooks, settle } = instance;
+    const good = await endpointWith(instance);
+    const bad = await endpointWith(instance, 400);
+    await hooks.publish(paid);
     await settle();
-    const metrics = await read(world);
-    expect(metrics.get('webhook_events_published_total{source="direct"}')).toBe(1);
-    expect(metrics.get(`webhook_delivery_attempts_total{endpoint="${good}",outcome="success"}`)).toBe(1);
-    expect(metrics.get(`webhook_delivery_attempts_total{endpoint="${bad}",outcome="http_4xx"}`)).toBe(1);
-    expect(metrics.get(`webhook_dead_lettered_total{endpoint="${bad}",reason="rejected"}`)).toBe(1);
-    expect(metrics.get(`webhook_delivery_latency_seconds_count{endpoint="${good}"}`)).toBe(1);
-    expect(metrics.get("webhook_attempt_seconds_count")).toBe(2);
+    const metrics = await read(hooks);
+    for (const [name, value] of Object.entries({
+      'webhook_events_published_total{source="direct"}': 1,
+      [`webhook_delivery_attempts_total{endpoint="${good}",outcome="success"}`]: 1,
+      [`webhook_delivery_attempts_total{endpoint="${bad}",outcome="http_4xx"}`]: 1,
+      [`webhook_dead_lettered_total{endpoint="${bad}",reason="rejected"}`]: 1,
+      [`webhook_delivery_latency_seconds_count{endpoint="${good}"}`]: 1,
+      webhook_attempt_seconds_count: 2,
+      webhook_queue_depth: 0,
+      webhook_oldest_undelivered_age_seconds: 0,
+      webhook_workers: 1,
+      webhook_partition_days_ahead: 3,
+    }))
+      expect([name, metrics.get(name)]).toEqual([name, value]);
     expect(metrics.get("webhook_settle_seconds_count")).toBeGreaterThan(0);
     expect(metrics.get("webhook_ingest_seconds_count")).toBeGreaterThan(0);
-    expect(metrics.get("webhook_queue_depth")).toBe(0);
-    expect(metrics.get("webhook_oldest_undelivered_age_seconds")).toBe(0);
-    expect(metrics.get("webhook_workers")).toBe(1);
-    expect(metrics.get("webhook_partition_days_ahead")).toBe(3);
+  });
+
+  test("without the installation have the series of the process only, and read nothing", async () => {
+    const { hooks } = await database.open();
+    const sent = hooks.db.statementsSent;
+    const text = await hooks.metrics({ installation: false });
+    expect(hooks.db.statementsSent).toBe(sent);
+    expect(text).toContain("webhook_attempts_in_flight 0");
+    expect(text).not.toContain("webhook_queue_depth");
+    await expect(hooks.metrics({ instalation: false } as object)).rejects.toThrow(/installation/);
   });
 
   test("latency includes retries, and starts again with a manual retry", async () => {
-    const world = await makeWorld();
-    const { hooks, receiver, settle, advance } = world;
-    const endpoint = await endpointAt(world, "/late");
-    receiver.answer("/late", [500, 200, 400, 200]);
-    await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+    const instance = await database.open();
+    const { hooks, settle, advance } = instance;
+    const endpoint = await endpointWith(instance, [500, 200, 400, 200]);
+    await hooks.publish(paid);
     await settle();
     await advance(70_000);
     await settle();
     const sum = `webhook_delivery_latency_seconds_sum{endpoint="${endpoint}"}`;
-    expect((await read(world)).get(sum)).toBeGreaterThanOrEqual(70);
-    const { id } = await hooks.publish({ tenant: "acme", type: "order.paid", data: 2 });
+    expect((await read(hooks)).get(sum)).toBeGreaterThanOrEqual(70);
+    const { id } = await hooks.publish(paid);
     await settle();
     await advance(3_600_000);
     const { deliveries } = await hooks.events.get(id);
     await hooks.deliveries.retry(deliveries[0]?.id as string);
     await settle();
-    expect((await read(world)).get(sum)).toBeLessThan(100);
+    expect((await read(hooks)).get(sum)).toBeLessThan(100);
   });
 
   test("the oldest due age ignores disabled endpoints and future retries", async () => {
-    const world = await makeWorld();
-    const { hooks, receiver, settle, advance } = world;
-    const failing = await endpointAt(world, "/failing");
-    receiver.answer("/failing", 500);
-    await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+    const instance = await database.open();
+    const { hooks, settle, advance } = instance;
+    const failing = await endpointWith(instance, 500);
+    await hooks.publish(paid);
     await settle();
     await advance(30_000);
-    const waiting = await read(world);
+    const waiting = await read(hooks);
     expect(waiting.get("webhook_queue_depth")).toBe(1);
     expect(waiting.get("webhook_oldest_due_age_seconds")).toBe(0);
     expect(waiting.get("webhook_oldest_undelivered_age_seconds")).toBeGreaterThanOrEqual(30);
@@ -133,7 +131,7 @@ describe("metrics", () => {
     expect(waiting.get("webhook_endpoints_disabled")).toBe(0);
     await hooks.endpoints.disable("acme", failing);
     await advance(3_600_000);
-    const disabled = await read(world);
+    const disabled = await read(hooks);
     expect(disabled.get("webhook_oldest_due_age_seconds")).toBe(0);
     expect(disabled.get("webhook_oldest_undelivered_age_seconds")).toBeGreaterThanOrEqual(3_600);
   });
@@ -141,24 +139,22 @@ describe("metrics", () => {
   test.each([
     { reason: "circuit", answer: 500 },
     { reason: "throttle", answer: { status: 429, headers: { "retry-after": "3600" } } },
-  ])("what a $reason holds up is not overdue, until it may be sent again", async ({ reason, answer }) => {
-    const world = await makeWorld({ circuitPauseMs: 3_600_000 });
-    const { hooks, receiver, settle, advance } = world;
-    await endpointAt(world, "/failing");
-    receiver.answer("/failing", answer);
-    await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+  ])("a delivery held by a $reason is not overdue until it may be sent again", async ({ reason, answer }) => {
+    const instance = await database.open({ circuitPauseMs: 3_600_000 });
+    const { hooks, settle, advance } = instance;
+    await endpointWith(instance, answer);
+    await hooks.publish(paid);
     await settle();
-    await hooks.publish({ tenant: "acme", type: "order.paid", data: 2 });
+    await hooks.publish(paid);
     expect(await countedByKeda(hooks)).toBe(0);
     await advance(1_800_000);
-    const held = await read(world);
+    const held = await read(hooks);
     expect(held.get("webhook_oldest_due_age_seconds")).toBe(0);
     expect(held.get(`webhook_held_deliveries{reason="${reason}"}`)).toBeGreaterThanOrEqual(1);
     await hooks.stop({ graceMs: 0 });
-    const watching = await createTestInstance({ database: world.connectionString, started: false });
-    onTestFinished(() => watching.close());
+    const watching = await database.open({ started: false });
     await watching.advance(3_600_000);
-    const free = await read({ hooks: watching.hooks } as World);
+    const free = await read(watching.hooks);
     expect(free.get(`webhook_held_deliveries{reason="${reason}"}`)).toBe(0);
     expect(free.get("webhook_oldest_due_age_seconds")).toBeGreaterThan(1_000);
     expect(free.get("webhook_oldest_due_age_seconds")).toBeLessThan(3_000);
@@ -167,110 +163,87 @@ describe("metrics", () => {
   test.each([
     { limit: "max_in_flight", settings: { maxInFlight: 1 } },
     { limit: "rate_limit", settings: { maxInFlight: 1, rateLimit: 1 } },
-  ])("what waits for the endpoint's own $limit is not overdue", async ({ settings }) => {
-    const world = await makeWorld();
-    const { hooks, receiver, advance } = world;
-    receiver.answer("/slow", "hang");
-    const { endpoint } = await hooks.endpoints.create("acme", {
-      url: `${receiver.url}/slow`,
-      events: ["*"],
-      ...settings,
-    });
-    await publishTimes(world, 60, { tenant: "acme", type: "order.paid", data: 1 });
+  ])("a delivery that waits for the endpoint's $limit is not overdue", async ({ settings }) => {
+    const instance = await database.open();
+    const { hooks, advance } = instance;
+    const { id, path } = await newEndpoint(instance, receiver, settings);
+    receiver.answer(path, "hang");
+    await publishTimes(instance, 60, paid);
     await advance(600_000);
     await eventuallyPasses(async () => {
-      const held = await read(world);
+      const held = await read(hooks);
       expect(held.get("webhook_oldest_due_age_seconds")).toBe(0);
       expect(held.get('webhook_held_deliveries{reason="limit"}')).toBeGreaterThan(0);
       expect(await countedByKeda(hooks)).toBe(0);
     });
-    await hooks.endpoints.update("acme", endpoint.id, { maxInFlight: 100, rateLimit: null });
+    await hooks.endpoints.update("acme", id, { maxInFlight: 100, rateLimit: null });
     await eventuallyPasses(async () => {
-      const free = await read(world);
+      const free = await read(hooks);
       expect(free.get('webhook_held_deliveries{reason="limit"}')).toBe(0);
       expect(free.get("webhook_oldest_due_age_seconds")).toBeLessThan(60);
     });
   });
 
   test("an endpoint disabled after failures is counted, one disabled manually is not", async () => {
-    const world = await makeWorld();
-    const { hooks, receiver, settle } = world;
-    await endpointAt(world, "/gone");
-    await hooks.endpoints.disable("acme", await endpointAt(world, "/resting"));
-    receiver.answer("/gone", 410);
-    await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+    const instance = await database.open();
+    const { hooks, settle } = instance;
+    await endpointWith(instance, 410);
+    await hooks.endpoints.disable("acme", await endpointWith(instance));
+    await hooks.publish(paid);
     await settle();
-    expect((await read(world)).get("webhook_endpoints_disabled")).toBe(1);
+    expect((await read(hooks)).get("webhook_endpoints_disabled")).toBe(1);
   });
 
   test("a failed statement is counted, a rejected input is not", async () => {
-    const world = await makeWorld();
-    const { hooks } = world;
-    for (let n = 0; n < 10; n += 1) await endpointAt(world, `/${n}`);
-    await expect(endpointAt(world, "/one-too-many")).rejects.toMatchObject({
-      code: "endpoint_limit_reached",
-    });
-    const refused = 'webhook_database_errors_total{kind="refused"}';
-    expect((await read(world)).get(refused)).toBeUndefined();
-    await expect(hooks.db.query(statement("wrong", "wrong"))).rejects.toThrow(/syntax/);
-    expect((await read(world)).get(refused)).toBe(1);
+    const { hooks } = await database.open();
+    await expect(hooks.tenants.get("nobody")).rejects.toMatchObject({ code: "tenant_not_found" });
+    const input = { url: "https://hooks.example/in", events: ["*"] };
+    // thrown in a transaction
+    await expect(hooks.endpoints.create("nobody", input)).rejects.toMatchObject({ code: "tenant_not_found" });
+    const refused = 'webhook_database_errors_total{kind="rejected"}';
+    expect((await read(hooks)).get(refused)).toBeUndefined();
+    await expect(hooks.db.query(statement("wrong")`wrong`)).rejects.toThrow(/syntax/);
+    expect((await read(hooks)).get(refused)).toBe(1);
   });
 
   test("the outbox and overdue deliveries are reported when no worker runs", async () => {
-    const database = await createMigratedDatabase();
-    const { hooks, advance, close } = await createTestInstance({
-      database: database.connectionString,
-      started: false,
-    });
-    onTestFinished(async () => {
-      await close();
-      await database.drop();
-    });
-    await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+    const { hooks, advance } = await database.open({ started: false });
+    await hooks.publish(paid);
     await advance(600_000);
-    const metrics = await read({ hooks } as World);
+    const metrics = await read(hooks);
     expect(metrics.get("webhook_outbox_depth")).toBe(1);
     expect(metrics.get("webhook_oldest_undelivered_age_seconds")).toBeGreaterThanOrEqual(600);
     await hooks.start({ role: "api" });
-    await hooks.tenants.upsert("acme");
     await hooks.endpoints.create("acme", { url: "https://hooks.example/in", events: ["*"] });
-    await hooks.publish({ tenant: "acme", type: "order.paid", data: 2 });
+    await hooks.publish(paid);
     await advance(300_000);
-    const later = await read({ hooks } as World);
+    const later = await read(hooks);
     expect(later.get("webhook_oldest_due_age_seconds")).toBeGreaterThanOrEqual(300);
     expect(later.get("webhook_oldest_due_age_seconds")).toBeLessThan(600);
     expect(later.get("webhook_workers")).toBe(0);
   });
 });
 
-describe("asking the database", () => {
-  const texts: string[] = [];
+describe("gauges of the installation", () => {
   const metrics = {
     text: (_now: unknown, gauges: unknown) => (gauges === null ? "without" : "with"),
   } as unknown as Metrics;
-  let asked = 0;
-  beforeAll(async () => {
-    const db = {
-      waitingForConnection: 0,
-      query: async () => {
-        asked += 1;
-        return [{}];
-      },
-    };
-    const text = createMetricsText({ db: db as never, metrics, logger, inFlight: () => 0 });
-    texts.push(...(await Promise.all([text(), text(), text()])), await text());
-  });
-
-  test("is done once for concurrent requests and those shortly after", () => {
-    expect(texts).toEqual(["with", "with", "with", "with"]);
-    expect(asked).toBe(1);
-  });
-
-  test("omits the gauges if the database does not respond", async () => {
-    const query = () => Promise.reject(new Error("away"));
+  const textWith = (query: () => Promise<unknown>) => {
     const db = { waitingForConnection: 0, query } as never;
-    expect(await createMetricsText({ db, metrics, logger: silentLogger, inFlight: () => 0 })()).toBe(
-      "without",
-    );
+    return createMetricsText({ db, metrics, logger: silentLogger, inFlight: () => 0 });
+  };
+
+  test("are read once for concurrent requests and those shortly after", async () => {
+    let reads = 0;
+    const text = textWith(async () => {
+      reads += 1;
+      return [{}];
+    });
+    const texts = [...(await Promise.all([text(), text(), text()])), await text()];
+    expect({ texts, reads }).toEqual({ texts: ["with", "with", "with", "with"], reads: 1 });
+  });
+
+  test("are left out if the database does not respond", async () => {
+    expect(await textWith(() => Promise.reject(new Error("away")))()).toBe("without");
   });
 });

@@ -1,8 +1,10 @@
 // The metrics page. Gauges from the database are read at most every five seconds, shared by all requests, and left out if
 // the database takes too long.
 import { performance } from "node:perf_hooks";
+import { refuseUnknown } from "../../did-you-mean.ts";
 import type { Logger } from "../../observe/log.ts";
 import type { InstallationGauges, Metrics } from "../../observe/metrics.ts";
+import { yesOrNo } from "../../option-checks.ts";
 import { withTimeout } from "../../service/with-timeout.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { installationGauges } from "../../storage/queries/installation/gauges.ts";
@@ -18,12 +20,17 @@ const SAMPLE_MS = 5_000;
 /** Well below the default scrape timeout of Prometheus, 10 s. */
 const SAMPLE_TIMEOUT_MS = 2_000;
 
+export interface MetricsSelection {
+  /** False leaves out the gauges of the installation and reads nothing from the database. Default true. */
+  readonly installation?: boolean;
+}
+
 export function createMetricsText({
   db,
   metrics,
   logger,
   inFlight,
-}: MetricsTextOptions): () => Promise<string> {
+}: MetricsTextOptions): (selection?: MetricsSelection) => Promise<string> {
   let sample: { readonly gauges: InstallationGauges; readonly at: number } | null = null;
   let sampling: Promise<void> | undefined;
 
@@ -41,12 +48,14 @@ export function createMetricsText({
 
   const fresh = () => (sample !== null && performance.now() - sample.at < SAMPLE_MS ? sample : null);
 
-  return async () => {
-    if (fresh() === null) {
+  return async (selection = {}) => {
+    refuseUnknown("metrics has no option", selection, ["installation"]);
+    const installation = yesOrNo("installation", selection.installation ?? true);
+    if (installation && fresh() === null) {
       sampling ??= takeSample();
       await withTimeout(SAMPLE_TIMEOUT_MS, sampling);
     }
     const now = { inFlight: inFlight(), poolWaiting: db.waitingForConnection };
-    return metrics.text(now, fresh()?.gauges ?? null);
+    return metrics.text(now, installation ? (fresh()?.gauges ?? null) : null);
   };
 }

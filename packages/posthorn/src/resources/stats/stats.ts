@@ -1,13 +1,12 @@
 // Counts deliveries: by current state, and by result for those that ended lately. Counting stops at a limit, so that the
-// cost does not grow with the number of deliveries; `isExact` tells whether it was reached.
+// cost does not grow with the number of deliveries; `isExact` shows whether it was reached.
 import type { Queryable } from "../../storage/database.ts";
 import { type DeliveryStatsRow, deliveryStats } from "../../storage/queries/deliveries/stats.ts";
-import { endpointIdsOf } from "../../storage/queries/endpoints/read.ts";
-import { QueryReader } from "../page.ts";
+import { type EndpointFilter, endpointsAsked, OF_ENDPOINT } from "../deliveries/deliveries.ts";
+import { readFilters } from "../page.ts";
+import { oneOf } from "../read-fields.ts";
 
-export interface StatsQuery {
-  readonly tenant?: string | undefined;
-  readonly endpoint?: string | undefined;
+export interface StatsQuery extends EndpointFilter {
   /** How far back `ended` looks. Default `hour`. */
   readonly period?: StatsPeriod | undefined;
 }
@@ -50,18 +49,10 @@ const bounds = { scannedAtMost: 10_000, countedAtMost: 2_000 };
 export function createStats({ db }: { readonly db: Queryable }): Stats {
   return {
     async get(query = {}) {
-      const reader = new QueryReader();
-      const tenant = reader.text("tenant", query.tenant);
-      const endpointId = reader.id("endpoint", "ep", query.endpoint);
-      const period = reader.oneOf("period", query.period, ["hour", "day"]) ?? "hour";
-      reader.finish(["tenant", "endpoint", "period"], query);
-      const endpointIds =
-        tenant !== null
-          ? await endpointIdsOf(db, tenant, endpointId)
-          : endpointId === null
-            ? null
-            : [endpointId];
-      const periodSeconds = periods[period];
+      const filters = { ...OF_ENDPOINT, period: oneOf<StatsPeriod>(["hour", "day"]) };
+      const { period, ...asked } = readFilters(query, filters);
+      const endpointIds = await endpointsAsked(db, asked);
+      const periodSeconds = periods[period ?? "hour"];
       return toView(await deliveryStats(db, { endpointIds, periodSeconds, ...bounds }));
     },
   };

@@ -13,11 +13,12 @@ import {
 } from "../../storage/queries/health/list-troubled.ts";
 import { COUNTED_AT_MOST, installationGauges } from "../../storage/queries/installation/gauges.ts";
 import { listWorkers, type WorkerRow } from "../../storage/queries/installation/workers.ts";
+import { toDate } from "../page.ts";
 
 export interface SystemView {
   readonly schema: Pick<MigrationStatus, "version" | "applied" | "pending">;
   readonly workers: FirstOf<WorkerView>;
-  readonly owed: {
+  readonly backlog: {
     readonly count: number;
     /** False: an estimate. */
     readonly isExact: boolean;
@@ -39,25 +40,14 @@ export interface FirstOf<Item> {
   readonly isComplete: boolean;
 }
 
-export interface WorkerView {
-  readonly id: number;
-  /** `host:pid`. */
-  readonly name: string;
-  readonly delivers: boolean;
-  /** It is the leader, which runs the maintenance tasks. */
-  readonly leads: boolean;
+/** The `name` is `host:pid`; one that `leads` runs the maintenance tasks. */
+export interface WorkerView extends Omit<WorkerRow, "startedMs" | "untilMs"> {
   readonly startedAt: Date;
   readonly lastSeenAt: Date;
-  readonly isAlive: boolean;
-  readonly utilisation: number;
 }
 
-export interface TroubledEndpoint {
-  readonly endpointId: string;
-  readonly tenant: string;
+export interface TroubledEndpoint extends Omit<TroubledRow, "sinceMs" | "probeMs"> {
   readonly since: Date | null;
-  readonly reason: string | null;
-  readonly consecutiveFailures: number;
   readonly circuit: CircuitState;
   readonly probeAt: Date | null;
 }
@@ -78,27 +68,27 @@ export interface SystemOptions {
 const MOST_SHOWN = 100;
 
 export function createSystem({ db, migrationStatus, retention, leaseMs, nowMs }: SystemOptions): System {
-  return { get };
-
-  async function get(): Promise<SystemView> {
-    const { version, applied, pending } = await migrationStatus();
-    const gauges = await installationGauges(db);
-    const workers = await firstOf((limit) => listWorkers(db, limit), toWorker);
-    const openCircuits = await firstOf((limit) => listOpenCircuits(db, limit), toTroubled);
-    const failingEndpoints = await firstOf((limit) => listFailing(db, limit), toTroubled);
-    const disabledEndpoints = await firstOf((limit) => listDisabled(db, limit), toTroubled);
-    const count = Math.round(gauges.webhook_queue_depth);
-    const owed = {
-      count,
-      isExact: count <= COUNTED_AT_MOST,
-      oldestDueAgeSeconds: gauges.webhook_oldest_due_age_seconds,
-      oldestAgeSeconds: gauges.webhook_oldest_undelivered_age_seconds,
-      outbox: gauges.webhook_outbox_depth,
-      held: gauges.webhook_held_deliveries,
-    };
-    const schema = { version, applied, pending };
-    return { schema, workers, owed, openCircuits, failingEndpoints, disabledEndpoints, retention };
-  }
+  return {
+    async get() {
+      const { version, applied, pending } = await migrationStatus();
+      const gauges = await installationGauges(db);
+      const workers = await firstOf((limit) => listWorkers(db, limit), toWorker);
+      const openCircuits = await firstOf((limit) => listOpenCircuits(db, limit), toTroubled);
+      const failingEndpoints = await firstOf((limit) => listFailing(db, limit), toTroubled);
+      const disabledEndpoints = await firstOf((limit) => listDisabled(db, limit), toTroubled);
+      const count = Math.round(gauges.webhook_queue_depth);
+      const backlog = {
+        count,
+        isExact: count <= COUNTED_AT_MOST,
+        oldestDueAgeSeconds: gauges.webhook_oldest_due_age_seconds,
+        oldestAgeSeconds: gauges.webhook_oldest_undelivered_age_seconds,
+        outbox: gauges.webhook_outbox_depth,
+        held: gauges.webhook_held_deliveries,
+      };
+      const schema = { version, applied, pending };
+      return { schema, workers, backlog, openCircuits, failingEndpoints, disabledEndpoints, retention };
+    },
+  };
 
   function toWorker({ startedMs, untilMs, ...row }: WorkerRow): WorkerView {
     return { ...row, startedAt: new Date(startedMs), lastSeenAt: new Date(untilMs - leaseMs) };
@@ -109,7 +99,7 @@ export function createSystem({ db, migrationStatus, retention, leaseMs, nowMs }:
     return {
       ...row,
       endpointId: formatId("ep", endpointId),
-      since: sinceMs === null ? null : new Date(sinceMs),
+      since: toDate(sinceMs),
       circuit,
       probeAt: probeMs !== null && circuit === "open" ? new Date(probeMs) : null,
     };

@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
-import { openResources } from "../../../../../tests/support/resources.ts";
+import { openResources } from "../../../../../tests/support/database/resources.ts";
+import { isMailAddress } from "./members.ts";
 
-const { tenants, members, pool } = await openResources();
-
-/** Each test has a tenant of its own. */
-async function newTenant(): Promise<string> {
-  const id = `tenant-${crypto.randomUUID()}`;
-  await tenants.upsert(id);
-  return id;
-}
+const { tenants, newTenant, members, pool } = await openResources();
 
 test("put creates and updates a member, and keeps an e-mail address that is left out", async () => {
   const tenant = await newTenant();
@@ -53,21 +47,17 @@ test("another tenant's, a deleted and an unknown member are not found", async ()
   expect(await members.get(other, "bert")).toMatchObject({ role: "owner" });
 });
 
-test("a tenant that does not exist has no members", async () => {
-  for (const tenant of ["nobody", "a b"]) {
-    await expect(members.put(tenant, "anna", { role: "owner" })).rejects.toMatchObject({
-      code: "tenant_not_found",
-    });
-    await expect(members.list(tenant)).rejects.toMatchObject({ code: "tenant_not_found" });
-  }
-});
-
-test("members are deleted with their tenant", async () => {
+test("a tenant that does not exist or was deleted has no members", async () => {
   const tenant = await newTenant();
   await members.put(tenant, "anna", { role: "owner" });
   await tenants.delete(tenant);
   const { rows } = await pool.query("select from posthorn.members where tenant = $1", [tenant]);
   expect(rows).toHaveLength(0);
+  const notFound = { code: "tenant_not_found" };
+  for (const gone of [tenant, "nobody", "a b"]) {
+    await expect(members.put(gone, "anna", { role: "owner" })).rejects.toMatchObject(notFound);
+    await expect(members.list(gone)).rejects.toMatchObject(notFound);
+  }
 });
 
 test("all problems of a member are reported at once, with a suggestion for unknown fields", async () => {
@@ -82,44 +72,27 @@ test("all problems of a member are reported at once, with a suggestion for unkno
       { pointer: "/email" },
     ],
   });
-  await expect(members.put(tenant, "anna", undefined as never)).rejects.toMatchObject({
-    code: "invalid_member",
-  });
   await expect(members.put(tenant, "anna", {} as never)).rejects.toMatchObject({
     problems: [{ pointer: "/role" }],
   });
 });
 
-test.each([
-  "anna",
-  "anna@",
-  "@example.com",
-  "anna@example.com\r\nBcc: mallory@example.com",
-  "anna@example.com\n",
-  "anna@example.com, mallory@example.com",
-  "Anna <anna@example.com>",
-  '"anna"@example.com',
-  "anna@exa mple.com",
-  "-oQ/tmp@example.com",
-  "anna@-example.com",
-  "ännä@example.com",
-  `${"a".repeat(65)}@example.com`,
-  `a@${"b".repeat(64)}.com`,
-  `${"a".repeat(64)}@${"b.".repeat(94)}com`,
-])("%j is no address", async (email) => {
-  const tenant = await newTenant();
-  await expect(members.put(tenant, "anna", { role: "owner", email })).rejects.toMatchObject({
-    code: "invalid_member",
-    problems: [{ pointer: "/email" }],
-  });
-});
-
-test.each([
-  "anna@example.com",
-  "anna.o'neil+hooks@mail.example.co.uk",
-  "anna@mailhost",
-  `${"a".repeat(64)}@${"b.".repeat(93)}com`,
-])("%s is an address", async (email) => {
-  const tenant = await newTenant();
-  expect(await members.put(tenant, "anna", { role: "owner", email })).toMatchObject({ email });
+test("an e-mail address is one address that is safe in a header", () => {
+  const valid = [
+    "anna.o'neil+hooks@mail.example.co.uk",
+    "anna@mailhost",
+    `${"a".repeat(64)}@${"b.".repeat(93)}com`,
+  ];
+  expect(valid.filter(isMailAddress)).toEqual(valid);
+  const wrong = [
+    ...["anna", "anna@", "@example.com", '"anna"@example.com', "anna@exa mple.com", "anna@-example.com"],
+    ...["anna@example.com\r\nBcc: mallory@example.com", "anna@example.com\n", "ännä@example.com"],
+    ...["anna@example.com, mallory@example.com", "Anna <anna@example.com>", "-oQ/tmp@example.com"],
+    ...[
+      `${"a".repeat(65)}@example.com`,
+      `a@${"b".repeat(64)}.com`,
+      `${"a".repeat(64)}@${"b.".repeat(94)}com`,
+    ],
+  ];
+  expect(wrong.filter(isMailAddress)).toEqual([]);
 });

@@ -1,48 +1,41 @@
 // Tenants, identified by your own ids. A tenant must exist before its first endpoint is created.
-
-import { findUnknown } from "../../did-you-mean.ts";
+import type { SubscriptionKind } from "../../destinations/destination.ts";
 import { type InputProblem, PosthornError } from "../../errors.ts";
 import {
-  hubTenant,
-  hubTenantInWords,
   maxTypeLength,
+  reservedTenant,
+  reservedTenantInWords,
   tenantSyntax,
   tenantSyntaxInWords,
 } from "../../event/limits.ts";
-import { matches, SYSTEM_TYPE_PREFIX } from "../../fan-out/matches.ts";
+import { SYSTEM_TYPE_PREFIX } from "../../fan-out/matches.ts";
 import type { Uuid } from "../../model.ts";
 import type { Database, Queryable } from "../../storage/database.ts";
 import { syncLanes } from "../../storage/queries/endpoints/sync-lanes.ts";
+import { markDeleted } from "../../storage/queries/endpoints/write.ts";
 import { cancelQueued } from "../../storage/queries/queue/cancel.ts";
 import {
+  countEndpointsOfTenant,
   deleteTenant,
+  findTenant,
   hasUnfinishedDeliveries,
-  restOfTenant,
-  type TenantRest,
-} from "../../storage/queries/tenants/delete.ts";
-import { incrementRoutingVersion, lockTenant } from "../../storage/queries/tenants/lock.ts";
-import { findTenant, listTenants } from "../../storage/queries/tenants/read.ts";
-import {
-  forgetDeletion,
+  incrementRoutingVersion,
   insertTenant,
+  listTenants,
+  lockTenant,
+  type TenantEndpoints,
+  type TenantRow,
   touchEndpoints,
+  unreserveId,
   updateTenant,
   wasDeleted,
-} from "../../storage/queries/tenants/save.ts";
-import type { TenantRow } from "../../storage/queries/tenants/tenant-row.ts";
-import { subscriptionsOfTenant } from "../../storage/queries/websub/subscriptions.ts";
-import { NOT_OFFERED, revokeSubscriptions } from "../endpoints/subscription-end.ts";
-import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
+} from "../../storage/queries/tenants.ts";
+import { type Dated, dated, type Page, type PageQuery, readPage, toPage } from "../page.ts";
+import { boolean, optional, readFields } from "../read-fields.ts";
 
-export interface Tenant {
-  readonly id: string;
-  readonly name: string | null;
-  /** False: nothing is sent. See `TenantInput`. */
-  readonly isActive: boolean;
+export interface Tenant extends Dated<Omit<TenantRow, "websubTopics">> {
   /** Event types that anyone may read and subscribe to with WebSub, such as `order.*`. */
   readonly websubTopics: readonly string[];
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
 /** Fields left out stay unchanged. */
@@ -67,7 +60,7 @@ export interface Tenants {
   get(id: string): Promise<Tenant>;
   list(query?: PageQuery): Promise<Page<Tenant>>;
   /**
-   * Throws while the tenant has endpoints. WebSub subscriptions are ended and their subscribers notified. Events and
+   * Throws while the tenant has endpoints. Subscriptions are ended and their subscribers notified. Events and
    * deliveries stay, so the id can only be used again with `restore`.
    */
   delete(id: string): Promise<void>;
@@ -75,64 +68,62 @@ export interface Tenants {
 
 export interface TenantsOptions {
   readonly db: Database;
+  readonly subscriptions: SubscriptionKind;
   /** Called after the commit, to notify each worker that owns lanes of the tenant. */
   readonly onChanged?: (owner: number | null) => void;
   /** Called after subscriptions were revoked, to notify the subscribers. */
   readonly onRevoked?: () => void;
 }
 
-export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Tenants {
-  return { upsert, get, list, delete: remove };
+export function createTenants({ db, subscriptions, onChanged, onRevoked }: TenantsOptions): Tenants {
+  return {
+    async upsert(id, input = {}) {
+      checkInput(id, input);
+      const { row, owners, revoked } = await db.transaction(async (tx) => {
+        if (await insertTenant(tx, id)) await restoreDeleted(tx, id, input);
+        const before = await lockTenant(tx, id);
+        // deleted concurrently, after insertTenant found it
+        if (before === null) throw tenantDeleted(id);
+        const row = await updateTenant(tx, id, input);
+        const revoked = input.websubTopics === undefined ? [] : await revokeClosed(tx, row);
+        const touched = before.isActive === row.isActive ? [] : await touchEndpoints(tx, id);
+        return { row, revoked, owners: await sync(tx, id, [...touched, ...revoked]) };
+      });
+      await afterCommit(owners, revoked);
+      return toTenant(row);
+    },
 
-  async function upsert(id: string, input: TenantInput = {}): Promise<Tenant> {
-    checkInput(id, input);
-    const { row, owners, revoked } = await db.transaction(async (tx) => {
-      if (await insertTenant(tx, id)) await restoreDeleted(tx, id, input);
-      const before = await lockTenant(tx, id);
-      // deleted concurrently, after insertTenant found it
-      if (before === null) throw tenantDeleted(id);
-      const row = await updateTenant(tx, id, input);
-      const revoked = input.websubTopics === undefined ? [] : await revokeClosed(tx, row);
-      const touched = before.isActive === row.isActive ? [] : await touchEndpoints(tx, id);
-      return { row, revoked, owners: await sync(tx, id, [...touched, ...revoked]) };
-    });
-    await afterCommit(owners, revoked);
-    return toTenant(row);
-  }
+    async get(id) {
+      const row = isTenantId(id) ? await findTenant(db, id) : null;
+      if (row === null) throw tenantNotFound(id);
+      return toTenant(row);
+    },
+
+    async list(query = {}) {
+      const { limit, cursor } = readPage("tenants", query, {});
+      const rows = await listTenants(db, cursor ?? "", limit + 1);
+      return toPage("tenants", rows, limit, toTenant, (row) => row.id);
+    },
+
+    async delete(id) {
+      if (!isCustomerTenantId(id)) throw tenantNotFound(id);
+      await closeTopics(id);
+      await db.transaction(async (tx) => {
+        const { deletedIds, subscriptions } = await restWithoutEndpoints(tx, id);
+        // verified after closeTopics
+        if (subscriptions > 0) throw stillSending(id);
+        await cancelQueued(tx, deletedIds);
+        if (await hasUnfinishedDeliveries(tx, deletedIds)) throw stillSending(id);
+        await deleteTenant(tx, id);
+      });
+    },
+  };
 
   async function afterCommit(owners: readonly (number | null)[], revoked: readonly Uuid[]): Promise<void> {
     for (const owner of owners) onChanged?.(owner);
     if (revoked.length === 0) return;
     await cancelQueued(db, revoked);
     onRevoked?.();
-  }
-
-  async function get(id: string): Promise<Tenant> {
-    const row = isTenantId(id) ? await findTenant(db, id) : null;
-    if (row === null) throw tenantNotFound(id);
-    return toTenant(row);
-  }
-
-  async function list(query: PageQuery = {}): Promise<Page<Tenant>> {
-    const reader = new QueryReader();
-    const limit = reader.limit(query);
-    const after = reader.cursor("tenants", query);
-    reader.finish(["limit", "cursor"], query);
-    const rows = await listTenants(db, after, limit + 1);
-    return toPage("tenants", rows, limit, toTenant, (row) => row.id);
-  }
-
-  async function remove(id: string): Promise<void> {
-    if (!isCustomerTenantId(id)) throw tenantNotFound(id);
-    await closeTopics(id);
-    await db.transaction(async (tx) => {
-      const { deletedIds, subscriptions } = await restWithoutEndpoints(tx, id);
-      // verified after closeTopics
-      if (subscriptions > 0) throw stillSending(id);
-      await cancelQueued(tx, deletedIds);
-      if (await hasUnfinishedDeliveries(tx, deletedIds)) throw stillSending(id);
-      await deleteTenant(tx, id);
-    });
   }
 
   /** A separate transaction that stays committed if the deletion has to wait: with many subscribers, something is always in flight. */
@@ -145,6 +136,15 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
     });
     await afterCommit(owners, revoked);
   }
+
+  /** Deletes the subscriptions to topics that are no longer open, and returns their ids. */
+  async function revokeClosed(tx: Queryable, tenant: TenantRow): Promise<Uuid[]> {
+    const closed = await subscriptions.disallowed(tx, tenant);
+    if (closed.length === 0) return closed;
+    await markDeleted(tx, closed);
+    await subscriptions.onDeleted(tx, closed);
+    return closed;
+  }
 }
 
 /** Returns the workers to notify. */
@@ -155,9 +155,9 @@ async function sync(tx: Queryable, tenant: string, changed: readonly Uuid[]): Pr
 }
 
 /** Returns what is left of a tenant that is to be deleted. Throws if it has endpoints. */
-async function restWithoutEndpoints(tx: Queryable, id: string): Promise<TenantRest> {
+async function restWithoutEndpoints(tx: Queryable, id: string): Promise<TenantEndpoints> {
   if ((await lockTenant(tx, id)) === null) throw tenantNotFound(id);
-  const rest = await restOfTenant(tx, id);
+  const rest = await countEndpointsOfTenant(tx, id);
   if (rest.endpoints === 0) return rest;
   throw new PosthornError(
     "tenant_not_empty",
@@ -174,23 +174,8 @@ function stillSending(id: string): PosthornError {
 
 /** A new tenant with the id of a deleted one would get its history, so that must be requested. */
 async function restoreDeleted(tx: Queryable, id: string, { restore = false }: TenantInput): Promise<void> {
-  if (restore) return await forgetDeletion(tx, id);
+  if (restore) return await unreserveId(tx, id);
   if (await wasDeleted(tx, id)) throw tenantDeleted(id);
-}
-
-/** Revokes the subscriptions to topics that are no longer open, and returns their ids. */
-async function revokeClosed(tx: Queryable, { id, websubTopics }: TenantRow): Promise<Uuid[]> {
-  const subscriptions = await subscriptionsOfTenant(tx, id);
-  const closed = subscriptions
-    .filter(({ eventType }) => !isOpenTopic(websubTopics ?? [], eventType))
-    .map((subscription) => subscription.id);
-  if (closed.length > 0) await revokeSubscriptions(tx, closed, NOT_OFFERED);
-  return closed;
-}
-
-/** Posthorn's own events are never open. */
-export function isOpenTopic(openTypes: readonly string[], type: string): boolean {
-  return !type.startsWith(SYSTEM_TYPE_PREFIX) && matches(openTypes, type);
 }
 
 function tenantDeleted(id: string): PosthornError {
@@ -204,13 +189,13 @@ export function isTenantId(id: unknown): id is string {
   return typeof id === "string" && tenantSyntax.test(id);
 }
 
-/** Excludes the hub's own tenant: its endpoints would reveal all subscribers and could send to them. */
+/** Excludes Posthorn's own tenant: its endpoints would reveal all subscribers and could send to them. */
 export function isCustomerTenantId(id: unknown): id is string {
-  return isTenantId(id) && id !== hubTenant;
+  return isTenantId(id) && id !== reservedTenant;
 }
 
 export function tenantNotFound(id: unknown): PosthornError {
-  if (id === hubTenant) return new PosthornError("tenant_not_found", hubTenantInWords);
+  if (id === reservedTenant) return new PosthornError("tenant_not_found", reservedTenantInWords);
   const shown = isTenantId(id) ? `"${id}"` : "of that name";
   return new PosthornError("tenant_not_found", `There is no tenant ${shown}. Create it first.`);
 }
@@ -224,52 +209,38 @@ const MAX_NAME_LENGTH = 200;
 
 function checkInput(id: unknown, input: TenantInput): void {
   const problems: InputProblem[] = [];
-  const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
-  if (!isTenantId(id)) refuse("/id", `A tenant's id has ${tenantSyntaxInWords}`);
-  if (id === hubTenant) refuse("/id", hubTenantInWords);
-  findUnknown("A tenant has no", input, ["name", "isActive", "websubTopics", "restore"], problems);
-  const { name, isActive, websubTopics, restore } = input;
-  const nameFits = typeof name !== "string" || (name.length <= MAX_NAME_LENGTH && !name.includes("\0"));
-  if (!nameFits || (name !== undefined && name !== null && typeof name !== "string")) {
-    refuse("/name", `name is text of at most ${MAX_NAME_LENGTH} characters, or null.`);
-  }
-  if (isActive !== undefined && typeof isActive !== "boolean")
-    refuse("/isActive", "isActive is true or false.");
-  if (websubTopics !== undefined && !areTypePatterns(websubTopics)) {
-    refuse(
-      "/websubTopics",
-      `websubTopics is a list of at most ${MAX_TOPICS} event types such as order.paid, order.* or *.`,
-    );
-  } else if (websubTopics?.some((type) => type.startsWith(SYSTEM_TYPE_PREFIX))) {
-    const message = `Types that begin with ${SYSTEM_TYPE_PREFIX} are Posthorn's own and cannot be topics.`;
-    refuse("/websubTopics", message);
-  }
-  if (restore !== undefined && typeof restore !== "boolean") refuse("/restore", "restore is true or false.");
-  const [first] = problems;
-  if (first !== undefined) throw new PosthornError("invalid_tenant", first.message, { problems });
+  const refuse = (message: string) => problems.push({ pointer: "/id", message });
+  if (!isTenantId(id)) refuse(`A tenant's id has ${tenantSyntaxInWords}`);
+  if (id === reservedTenant) refuse(reservedTenantInWords);
+  readFields("invalid_tenant", "A tenant has no", input, FIELDS, problems);
 }
 
 const MAX_TOPICS = 100;
 const patternSyntax = /^(\*|[a-z0-9_]+(\.[a-z0-9_]+)*(\.\*)?)$/;
 
-function areTypePatterns(patterns: unknown): boolean {
+const FIELDS = {
+  name: optional(
+    (name) =>
+      name === null || (typeof name === "string" && name.length <= MAX_NAME_LENGTH && !name.includes("\0")),
+    `is text of at most ${MAX_NAME_LENGTH} characters, or null.`,
+  ),
+  isActive: boolean,
+  websubTopics: optional(
+    (topics) => Array.isArray(topics) && topics.length <= MAX_TOPICS && topics.every(isTopic),
+    `is a list of at most ${MAX_TOPICS} event types such as order.paid, order.* or *, and none that begins with ${SYSTEM_TYPE_PREFIX}.`,
+  ),
+  restore: boolean,
+};
+
+function isTopic(pattern: unknown): boolean {
   return (
-    Array.isArray(patterns) &&
-    patterns.length <= MAX_TOPICS &&
-    patterns.every(
-      (pattern) =>
-        typeof pattern === "string" && pattern.length <= maxTypeLength && patternSyntax.test(pattern),
-    )
+    typeof pattern === "string" &&
+    pattern.length <= maxTypeLength &&
+    patternSyntax.test(pattern) &&
+    !pattern.startsWith(SYSTEM_TYPE_PREFIX)
   );
 }
 
 function toTenant(row: TenantRow): Tenant {
-  return {
-    id: row.id,
-    name: row.name,
-    isActive: row.isActive,
-    websubTopics: row.websubTopics ?? [],
-    createdAt: new Date(row.createdMs),
-    updatedAt: new Date(row.updatedMs),
-  };
+  return { ...dated(row), websubTopics: row.websubTopics ?? [] };
 }

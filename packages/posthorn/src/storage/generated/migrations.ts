@@ -200,7 +200,7 @@ create index endpoint_handshakes_due on posthorn.endpoint_handshakes (next_at) w
   {
     version: 3,
     name: "events-and-queue",
-    checksum: "73ce2d077d4dd3f89d89dfaa513bff7bdf1176bc728aa17a0656f415f8173db3",
+    checksum: "4f2769618deffcafb7e71e0f2958677a87f99d097af3bb9dfa20075d1961416f",
     sql: `-- Events, the deliveries that are not finished, and the workers that send them.
 
 -- Committed facts; a row never changes. Partitioned by day.
@@ -306,7 +306,7 @@ create table posthorn.queue (
 -- rows that are claimed when they are inserted never enter it
 create index queue_due on posthorn.queue (endpoint_id, next_at, id) where claimed_by is null;
 create index queue_order on posthorn.queue (endpoint_id, subject, sequence) where subject is not null;
--- Costs 1.1 µs and 82 of 2,100 bytes of WAL per attempt. Without it, a page of a tenant's deliveries and the reaping of a
+-- Costs 1.1 µs and 82 of 1,960 bytes of WAL per attempt. Without it, a page of a tenant's deliveries and the reaping of a
 -- worker would read the backlog of every tenant.
 create index queue_in_flight on posthorn.queue (id) where claimed_by is not null;
 -- the retry queue by time of the next attempt; a delivery that succeeds at once never enters them
@@ -350,20 +350,30 @@ create index batch_events_of_event on posthorn.batch_events (event_id);
   {
     version: 4,
     name: "history-and-retention",
-    checksum: "268e1db736ca5f5564f5768ecb0a1a80b4751c7ff96e5b3ed9973de22f81fe24",
+    checksum: "17fc1cc3190b36a5ce5de32e75869c8f7aa075e6121b4ee525c5ff3b4327c02e",
     sql: `-- Finished deliveries, their attempts, and the retention that drops old days.
 
--- Finished deliveries: success or dead. Partitioned by day.
+-- Finished deliveries: success or dead. Partitioned by day. A delivery whose first attempt succeeded contains that attempt,
+-- which saves a row with its index entry: 200 bytes of WAL. Columns are ordered by alignment, so rows have no padding.
 create table posthorn.deliveries (
   id uuid not null,
   event_id uuid not null,
   endpoint_id uuid not null,
+  finished_at timestamptz not null,
+  -- the contained attempt, with the columns of attempt_log; null: its attempts are in attempt_log
+  started_at timestamptz,
+  attempts integer not null,
+  replay_count integer not null,
+  worker integer,
+  duration_ms integer,
+  connect_ms integer,
+  tls_ms integer,
+  first_byte_ms integer,
+  status_code smallint,
   state text not null,
   -- set if and only if the state is dead
   dead_reason text,
-  attempts integer not null,
-  replay_count integer not null,
-  finished_at timestamptz not null,
+  response_body bytea,
   primary key (id)
 ) partition by range (id);
 create index deliveries_of_endpoint on posthorn.deliveries (endpoint_id, id);
@@ -372,8 +382,9 @@ create index deliveries_dead on posthorn.deliveries (endpoint_id, id) where stat
 create index deliveries_dead_by_id on posthorn.deliveries (id) where dead_reason is not null;
 create index deliveries_dead_by_reason on posthorn.deliveries (dead_reason, id) where dead_reason is not null;
 
--- Every HTTP request, for finished and unfinished deliveries. Partitioned by day of the delivery.
-create table posthorn.attempts (
+-- HTTP requests of finished and unfinished deliveries, except first attempts that succeeded. Read them from the view
+-- posthorn.attempts, which has all. Partitioned by day of the delivery.
+create table posthorn.attempt_log (
   delivery_id uuid not null,
   number integer not null,
   started_at timestamptz,
@@ -391,12 +402,47 @@ create table posthorn.attempts (
   primary key (delivery_id, number)
 ) partition by range (delivery_id);
 -- few attempts are manual or replays; all others never enter it
-create index attempts_resent on posthorn.attempts (started_at, delivery_id) where trigger in ('manual', 'replay');
+create index attempts_resent on posthorn.attempt_log (started_at, delivery_id) where trigger in ('manual', 'replay');
 
 -- Rows whose day has no partition go here, so late maintenance never rejects a write.
 create table posthorn.events_default partition of posthorn.events default;
 create table posthorn.deliveries_default partition of posthorn.deliveries default;
-create table posthorn.attempts_default partition of posthorn.attempts default;
+create table posthorn.attempt_log_default partition of posthorn.attempt_log default;
+
+-- Every attempt.
+create view posthorn.attempts as
+select
+  a.delivery_id,
+  a.number,
+  a.started_at,
+  a.duration_ms,
+  a.status_code,
+  a.error,
+  a.response_body,
+  a.next_retry_at,
+  a.trigger,
+  a.worker,
+  a.connect_ms,
+  a.tls_ms,
+  a.first_byte_ms
+from posthorn.attempt_log a
+union all
+select
+  d.id,
+  1,
+  d.started_at,
+  d.duration_ms,
+  d.status_code,
+  null::text,
+  d.response_body,
+  null::timestamptz,
+  'event'::text,
+  d.worker,
+  d.connect_ms,
+  d.tls_ms,
+  d.first_byte_ms
+from posthorn.deliveries d
+where d.started_at is not null;
 
 -- Whether a queued delivery was attempted without failing and is scheduled for later because its receiver asked for that.
 create function posthorn.is_deferred(attempts integer, next_at timestamptz) returns boolean
@@ -459,7 +505,7 @@ declare
   is_in_default boolean;
   created integer := 0;
 begin
-  foreach parent in array array['events', 'deliveries', 'attempts'] loop
+  foreach parent in array array['events', 'deliveries', 'attempt_log'] loop
     for day in select generate_series(first_day, last_day, interval '1 day')::date loop
       partition := parent || '_' || to_char(day, 'YYYYMMDD');
       continue when to_regclass(format('posthorn.%I', partition)) is not null;
@@ -468,7 +514,7 @@ begin
       -- An index lookup. Attaching would read the whole default partition under a lock to find the same.
       execute format(
         'select exists (select from posthorn.%I where %2$I >= $1 and %2$I < $2)',
-        parent || '_default', case parent when 'attempts' then 'delivery_id' else 'id' end)
+        parent || '_default', case parent when 'attempt_log' then 'delivery_id' else 'id' end)
         into is_in_default
         using lower_bound, upper_bound;
       continue when is_in_default;
@@ -500,7 +546,7 @@ as $$
   cross join regexp_match(
     pg_get_expr(c.relpartbound, c.oid),
     '^FOR VALUES FROM \\(''([0-9a-f-]{36})''\\) TO \\(''([0-9a-f-]{36})''\\)$') as bounds
-  where i.inhparent in ('posthorn.events'::regclass, 'posthorn.deliveries'::regclass, 'posthorn.attempts'::regclass)
+  where i.inhparent in ('posthorn.events'::regclass, 'posthorn.deliveries'::regclass, 'posthorn.attempt_log'::regclass)
     and bounds is not null
 $$;
 
@@ -530,7 +576,7 @@ begin
   -- with this constraint attaching does not read the table; with autovacuum off nothing else locks it then
   execute format(
     'alter table posthorn.%1$I add constraint in_range check (%2$I >= %3$L and %2$I < %4$L)',
-    target, case parent when 'attempts' then 'delivery_id' else 'id' end, lower_bound, upper_bound);
+    target, case parent when 'attempt_log' then 'delivery_id' else 'id' end, lower_bound, upper_bound);
   execute format('alter table posthorn.%I set (autovacuum_enabled = false)', target);
 end
 $$;
@@ -597,12 +643,12 @@ begin
         limit $3
       $sql$, target, kept)
       using lower_bound, upper_bound, max_rows;
-  elsif parent = 'attempts' then
+  elsif parent = 'attempt_log' then
     execute format(
       $sql$
         insert into posthorn.%1$I
         select a.*
-        from posthorn.attempts a
+        from posthorn.attempt_log a
         where a.delivery_id = any (array(
             select d.id
             from (
@@ -610,6 +656,7 @@ begin
               from posthorn.deliveries d
               where d.id >= $1
                 and d.id < $2
+                and d.started_at is null
               union all
               select q.id, q.attempts
               from posthorn.queue q
@@ -675,7 +722,7 @@ create function posthorn.swap_kept(parent text, target text, lower_bound uuid, u
 language plpgsql
 as $$
 declare
-  id_column text := case parent when 'attempts' then 'delivery_id' else 'id' end;
+  id_column text := case parent when 'attempt_log' then 'delivery_id' else 'id' end;
   default_partition text := parent || '_default';
   source text;
   sources text[];
@@ -1157,6 +1204,31 @@ create table posthorn.websub_topics (
   due_at timestamptz
 );
 create index websub_topics_due on posthorn.websub_topics (due_at) where due_at is not null;
+`,
+  },
+  {
+    version: 9,
+    name: "worker-sockets",
+    checksum: "75d3f804622fc0fbe76ca90c47b18d9a047e986e1499a250e4d3c112ab5b6795",
+    sql: `-- How the processes of one machine pass deliveries to each other, and how many lanes each of them owns.
+alter table posthorn.workers
+  -- the Unix socket on which it receives deliveries; null if it has none. It means nothing on other machines.
+  add column socket text,
+  -- the number of lanes at its last heartbeat: a worker with more than its share yields some
+  add column lanes integer not null default 0;
+`,
+  },
+  {
+    version: 10,
+    name: "adaptive-concurrency",
+    checksum: "305f65cf176a092af7980810ec77752090aa77177b600413bbb645771fa695d1",
+    sql: `-- The limit on attempts in flight grows while an endpoint responds fast.
+
+-- the limit up to which it grows; null: max_in_flight if that is set, else the deployment default
+alter table posthorn.endpoints add column max_in_flight_burst integer;
+
+-- the current limit, for display; null: max_in_flight. Written by the owner, about every 5 seconds while it changes.
+alter table posthorn.lanes add column in_flight_limit integer;
 `,
   },
 ];

@@ -1,7 +1,6 @@
 // Key ids: the thumbprint of the key as a JWK (RFC 7638), which both sides can compute.
 import { createHash } from "node:crypto";
 
-/** The id of an Ed25519 public key. */
 export function keyIdOf(publicKey: Uint8Array): string {
   return thumbprint({ crv: "Ed25519", kty: "OKP", x: Buffer.from(publicKey).toString("base64url") });
 }

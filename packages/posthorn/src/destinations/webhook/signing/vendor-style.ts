@@ -23,13 +23,6 @@ export interface VendorStyle {
   readonly tokens: readonly string[];
 }
 
-const PLAIN: VendorStyle = {
-  hasOwnHeaders: true,
-  companions: [],
-  reserved: new Set(),
-  urlToSend: undefined,
-  tokens: [],
-};
 /** Keyed by the target's own list of schemes: 20 ns per delivery. */
 const known = new WeakMap<readonly string[], VendorStyle>();
 
@@ -44,7 +37,6 @@ export function vendorStyleOf({ schemes }: SignatureSettings): VendorStyle {
 
 function describe(names: readonly string[]): VendorStyle {
   const special = names.filter((name) => isVendorScheme(name) || schemeNamed(name).isMessageSignature);
-  if (special.length === 0) return PLAIN;
   const schemes = special.map(schemeNamed);
   return {
     hasOwnHeaders: !names.every(isVendorScheme),

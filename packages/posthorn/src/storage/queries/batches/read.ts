@@ -1,7 +1,6 @@
-// Reads the batches of an event and the events of a batch.
+// Reads batches: the events of each, the batches of an event, and the batches that are due.
 import type { Uuid } from "../../../model.ts";
-import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { column, rows } from "../../query.ts";
 
 export interface BatchOfEvent {
   readonly endpointId: Uuid;
@@ -10,13 +9,7 @@ export interface BatchOfEvent {
 }
 
 /** Returns them in the order of creation, pending ones last. */
-export async function batchesOfEvent(db: Queryable, eventId: Uuid): Promise<BatchOfEvent[]> {
-  return await db.query<BatchOfEvent>(ofEventStatement, [eventId]);
-}
-
-const ofEventStatement = statement(
-  "batches of event",
-  `
+export const batchesOfEvent = rows<BatchOfEvent, [eventId: Uuid]>("batches of event")`
 select m.endpoint_id as "endpointId", m.batch_id as "batchId"
 from posthorn.batch_events m
 where m.event_id = $1::uuid
@@ -25,47 +18,91 @@ select c.endpoint_id, null
 from posthorn.pending_batch_events c
 where c.event_id = $1::uuid
 order by 2 nulls last, 1
-`,
-);
+`;
 
 /** Returns event ids in batch order; empty if the event is not a batch. */
-export async function membersOfBatch(db: Queryable, batchId: Uuid): Promise<Uuid[]> {
-  const rows = await db.query<{ id: Uuid }>(membersStatement, [batchId]);
-  return rows.map(({ id }) => id);
-}
-
-const membersStatement = statement(
-  "members of batch",
-  `
+export const membersOfBatch = column<Uuid, [batchId: Uuid]>("members of batch")`
 select m.event_id as id
 from posthorn.batch_events m
 where m.batch_id = $1::uuid
 order by m.position
-`,
-);
+`;
 
-/** Deletes the members of batches that no longer exist. Returns how many, at most `most`. */
-export async function pruneMembers(db: Queryable, days: number, most: number): Promise<number> {
-  const [row] = await db.query<{ count: number }>(pruneStatement, [days, most]);
-  return row?.count ?? 0;
+/** Used where an endpoint does not set its own value. */
+export interface BatchDefaults {
+  readonly format: string;
+  readonly maxEvents: number;
+  readonly maxBytes: number;
+  readonly maxDelayMs: number;
 }
 
-const pruneStatement = statement(
-  "prune batch members",
-  `
-with pruned as (
-  delete from posthorn.batch_events m
-  where (m.batch_id, m.position) in (
-    select old.batch_id, old.position
-    from posthorn.batch_events old
-    where old.batch_id < posthorn.lowest_uuid_at(posthorn.now() - $1::integer * interval '24 hours')
-      and not exists (select from posthorn.events e where e.id = old.batch_id)
-    order by old.batch_id
-    limit $2::integer
+export interface PendingBatch {
+  readonly endpointId: Uuid;
+  /** Number of events for the next batch, up to its maximum. */
+  readonly events: number;
+  readonly bytes: number;
+  /** Zero or less: due now. */
+  readonly dueInMs: number;
+}
+
+/** Reads the pending batch of one endpoint, or of all. */
+// One index lookup per endpoint with pending events, and one per event of its next batch. Events of an endpoint that
+// was deleted or no longer takes batches are due at once.
+export const pendingBatches = rows<PendingBatch, [BatchDefaults, endpointId: Uuid | null]>(
+  "pending batches",
+  ({ format, maxEvents, maxBytes, maxDelayMs }, endpointId) => [
+    format,
+    maxEvents,
+    maxBytes,
+    maxDelayMs,
+    endpointId,
+  ],
+)`
+with recursive endpoint as (
+  (
+    select c.endpoint_id
+    from posthorn.pending_batch_events c
+    where $5::uuid is null
+      or c.endpoint_id = $5::uuid
+    order by c.endpoint_id
+    limit 1
   )
-  returning 1
+  union all
+  select (
+    select c.endpoint_id
+    from posthorn.pending_batch_events c
+    where c.endpoint_id > endpoint.endpoint_id
+    order by c.endpoint_id
+    limit 1
+  )
+  from endpoint
+  where endpoint.endpoint_id is not null
+    and $5::uuid is null
+),
+setting as (
+  select endpoint.endpoint_id,
+    ep.deleted_at is null and coalesce(ep.format, $1::text) = 'cloudevents-batch' as takes_batches,
+    coalesce((ep.batch ->> 'maxEvents')::integer, $2::integer) as max_events,
+    coalesce((ep.batch ->> 'maxBytes')::integer, $3::integer) as max_bytes,
+    coalesce((ep.batch ->> 'maxDelayMs')::integer, $4::integer) as max_delay_ms
+  from endpoint
+  left join posthorn.endpoints ep on ep.id = endpoint.endpoint_id
+  where endpoint.endpoint_id is not null
 )
-select count(*)::integer as count
-from pruned
-`,
-);
+select s.endpoint_id as "endpointId", next.events, next.bytes,
+  case
+    when not s.takes_batches or next.events >= s.max_events or next.bytes >= s.max_bytes then 0
+    else posthorn.epoch_ms(next.since) + s.max_delay_ms - posthorn.epoch_ms(posthorn.now())
+  end as "dueInMs"
+from setting s
+cross join lateral (
+  select count(*)::integer as events, (sum(c.bytes + 1) + 1)::bigint as bytes, min(c.added_at) as since
+  from (
+    select c.bytes, c.added_at
+    from posthorn.pending_batch_events c
+    where c.endpoint_id = s.endpoint_id
+    order by c.position
+    limit s.max_events
+  ) c
+) next
+`;

@@ -1,8 +1,9 @@
 // Creates a batch in a transaction that holds the endpoint's lane. The statement that writes the batch removes its
 // events from the pending ones.
 import type { Event, Uuid } from "../../../model.ts";
-import { int4Array, int8Array, textArray, uuidArray } from "../../binary-array.ts";
+import { int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
+import { arrays, fields, run } from "../../query.ts";
 import { statement } from "../../sql.ts";
 import { type EventRow, eventColumns, toEvent } from "../events/event-row.ts";
 
@@ -26,9 +27,7 @@ export async function pendingEvents(
 }
 
 // Retention keeps the events of pending rows, so the join loses none. The byte counts are slightly too high.
-const waitingStatement = statement(
-  "pending events of batch",
-  `
+const waitingStatement = statement("pending events of batch")`
 select c.position, ${eventColumns}
 from (
   select c.position, c.event_id, sum(c.bytes) over (order by c.position) - c.bytes as bytes_before
@@ -40,8 +39,7 @@ from (
 join posthorn.events e on e.id = c.event_id
 where c.bytes_before <= $3::bigint
 order by c.position
-`,
-);
+`;
 
 export interface NewBatch {
   readonly endpointId: Uuid;
@@ -52,25 +50,10 @@ export interface NewBatch {
   readonly memberIds: readonly Uuid[];
 }
 
-export async function writeBatch(tx: Queryable, batch: NewBatch): Promise<void> {
-  const { event } = batch;
-  await tx.query(writeStatement, [
-    event.id,
-    event.tenant,
-    event.type,
-    event.apiVersion,
-    event.payload,
-    batch.deliveryId,
-    batch.endpointId,
-    int8Array(batch.positions),
-    uuidArray(batch.memberIds),
-    int4Array(batch.memberIds.map((_, index) => index)),
-  ]);
-}
-
-const writeStatement = statement(
-  "write batch",
-  `
+export const writeBatch = run<[batch: NewBatch]>("write batch", ({ event, ...batch }) => [
+  ...fields("id", "tenant", "type", "apiVersion", "payload")(event),
+  ...fields("deliveryId", "endpointId", "positions", "memberIds")(batch),
+])`
 with left_collection as (
   delete from posthorn.pending_batch_events c
   where c.endpoint_id = $7::uuid
@@ -82,13 +65,12 @@ stored as (
 ),
 listed as (
   insert into posthorn.batch_events (batch_id, position, event_id, endpoint_id)
-  select $1::uuid, m.position, m.event_id, $7::uuid
-  from unnest($9::uuid[], $10::integer[]) as m (event_id, position)
+  select $1::uuid, m.place - 1, m.event_id, $7::uuid
+  from unnest($9::uuid[]) with ordinality as m (event_id, place)
 )
 insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at)
 values ($6::uuid, $1::uuid, $7::uuid, posthorn.now(), posthorn.now())
-`,
-);
+`;
 
 export interface SingleEvent {
   readonly position: number;
@@ -100,24 +82,19 @@ export interface SingleEvent {
 }
 
 /** Enqueues one delivery per event, unless it exists, for an endpoint that no longer takes batches. */
-export async function enqueueSingly(
-  tx: Queryable,
-  endpointId: Uuid,
-  members: readonly SingleEvent[],
-): Promise<void> {
-  await tx.query(singlyStatement, [
-    endpointId,
-    int8Array(members.map(({ position }) => position)),
-    uuidArray(members.map(({ eventId }) => eventId)),
-    uuidArray(members.map(({ deliveryId }) => deliveryId)),
-    textArray(members.map(({ subject }) => subject)),
-    int8Array(members.map(({ sequence }) => sequence)),
-  ]);
-}
-
-const singlyStatement = statement(
+export const enqueueSingly = run<[endpointId: Uuid, members: readonly SingleEvent[]]>(
   "enqueue pending events singly",
-  `
+  (endpointId, members) => [
+    endpointId,
+    ...arrays(members, {
+      position: int8Array,
+      eventId: uuidArray,
+      deliveryId: uuidArray,
+      subject: textArray,
+      sequence: int8Array,
+    }),
+  ],
+)`
 with left_collection as (
   delete from posthorn.pending_batch_events c
   where c.endpoint_id = $1::uuid
@@ -127,5 +104,4 @@ insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started
 select distinct m.id, m.event_id, $1::uuid, posthorn.now(), posthorn.now(), m.subject, m.sequence
 from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) as m (event_id, id, subject, sequence)
 where (m.id in (select d.id from posthorn.delivery_states d where d.id = any ($4::uuid[]))) is not true
-`,
-);
+`;

@@ -1,6 +1,6 @@
 // Builds the sources of a delivery list: the queue for unfinished deliveries, history for finished ones. A source is a
 // part of a statement with the parameters $1 (after), $2 (before) and $3 (number of rows).
-import type { DeliveryState } from "./delivery-row.ts";
+import type { DeliveryState } from "./read.ts";
 
 export interface ListQuery {
   readonly direction: "asc" | "desc";
@@ -151,29 +151,23 @@ function firstOf(source: string, query: ListQuery, examineAtMost: number | strin
     )`;
 }
 
-function conditionsOf({
-  stateArray,
-  deadReason,
-  type,
-  endpoints,
-  endedByMs,
-  onlyAttempted,
-}: ListQuery): string[] {
-  return [
-    ...(stateArray === null ? [] : [`d.state = any (${stateArray}::text[])`]),
-    ...(deadReason === null ? [] : [`d.dead_reason = ${deadReason}::text`]),
-    ...(endpoints === null ? [] : [`d.endpoint_id = any (${endpoints}::uuid[])`]),
-    ...(endedByMs === null
-      ? []
-      : [`(d.finished_at is null or d.finished_at <= to_timestamp(${endedByMs}::double precision / 1000))`]),
-    ...(onlyAttempted ? ["d.attempts > 0"] : []),
-    // a scalar and not "exists", which the planner may turn into a join with all events; without "limit 1" it expects a
-    // lookup in every partition and uses JIT for seconds
-    ...(type === null
-      ? []
-      : [`(select e.type from posthorn.events e where e.id = d.event_id limit 1) = ${type}::text`]),
-  ];
+function conditionsOf(query: ListQuery): string[] {
+  const conditions = CONDITIONS.flatMap(([name, condition]) => {
+    const parameter = query[name];
+    return parameter === null ? [] : [condition.replace("?", parameter)];
+  });
+  return query.onlyAttempted ? [...conditions, "d.attempts > 0"] : conditions;
 }
+
+const CONDITIONS = [
+  ["stateArray", "d.state = any (?::text[])"],
+  ["deadReason", "d.dead_reason = ?::text"],
+  ["endpoints", "d.endpoint_id = any (?::uuid[])"],
+  ["endedByMs", "(d.finished_at is null or d.finished_at <= to_timestamp(?::double precision / 1000))"],
+  // a scalar and not "exists", which the planner may turn into a join with all events; without "limit 1" it expects a
+  // lookup in every partition and uses JIT for seconds
+  ["type", "(select e.type from posthorn.events e where e.id = d.event_id limit 1) = ?::text"],
+] as const;
 
 // The two halves of the view posthorn.delivery_states.
 const queuedRows = `

@@ -2,9 +2,8 @@
 // the queue. With a million queued and a million finished, limits of 10,000 and 2,000, and most pages on disk: 30 ms,
 // for all endpoints as for one.
 import type { Uuid } from "../../../model.ts";
-import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { onlyRow } from "../../query.ts";
 
 export interface DeliveryStatsRow {
   readonly pending: number;
@@ -36,16 +35,9 @@ export interface DeliveryStatsQuery {
 
 export async function deliveryStats(db: Queryable, query: DeliveryStatsQuery): Promise<DeliveryStatsRow> {
   const { endpointIds, periodSeconds, scannedAtMost, countedAtMost } = query;
-  const [row] =
-    endpointIds === null
-      ? await db.query<DeliveryStatsRow>(allStatement, [periodSeconds, scannedAtMost, countedAtMost])
-      : await db.query<DeliveryStatsRow>(endpointsStatement, [
-          periodSeconds,
-          scannedAtMost,
-          share(countedAtMost, endpointIds.length),
-          uuidArray(endpointIds),
-        ]);
-  return row as DeliveryStatsRow;
+  if (endpointIds === null) return await statsOfAll(db, periodSeconds, scannedAtMost, countedAtMost);
+  const counted = share(countedAtMost, endpointIds.length);
+  return await statsOfEndpoints(db, periodSeconds, scannedAtMost, counted, endpointIds);
 }
 
 /** Divides the limit among the endpoints, with a minimum for each. */
@@ -187,5 +179,9 @@ select
   posthorn.epoch_ms(posthorn.now()) - $1::double precision * 1000 as "sinceMs"
 `;
 
-const allStatement = statement("delivery stats", statsText(all));
-const endpointsStatement = statement("delivery stats of endpoints", statsText(ofEndpoints));
+type Limits = [periodSeconds: number, scannedAtMost: number, countedAtMost: number];
+
+const statsOfAll = onlyRow<DeliveryStatsRow, Limits>("delivery stats")`${statsText(all)}`;
+const statsOfEndpoints = onlyRow<DeliveryStatsRow, [...Limits, endpointIds: readonly Uuid[]]>(
+  "delivery stats of endpoints",
+)`${statsText(ofEndpoints)}`;

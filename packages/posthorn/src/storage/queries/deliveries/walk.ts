@@ -1,12 +1,13 @@
 // Walks deliveries in the order of their ids, in either direction: for a page of a list, a step of a replay or a count.
 // The text is built from the conditions, so that only tables that can hold such a delivery are read.
 // A filter without an index (a rare type, failed deliveries) would make the database examine everything. So each source
-// examines a limited number of rows, and the result says how far it got; continuing from there misses nothing.
+// examines a limited number of rows, and the result has the last row examined; continuing from there misses nothing.
 import type { Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
+import { value } from "../../query.ts";
 import { type Statement, statement } from "../../sql.ts";
-import { type DeliveryRow, type DeliveryState, deliveryColumns } from "./delivery-row.ts";
+import { type DeliveryRow, type DeliveryState, deliveryColumns } from "./read.ts";
 import { type ListQuery, type Source, sourcesFor } from "./sources.ts";
 
 export interface DeliveryWalk {
@@ -15,15 +16,14 @@ export interface DeliveryWalk {
   readonly before: Uuid;
   readonly direction: "newest_first" | "oldest_first";
   readonly limit: number;
-  /** Null: all endpoints. */
-  readonly endpointIds: readonly Uuid[] | null;
-  /** Null: any state. */
-  readonly states: readonly DeliveryState[] | null;
-  readonly type: string | null;
-  readonly deadReason: string | null;
+  /** A filter that is null or left out matches everything. */
+  readonly endpointIds?: readonly Uuid[] | null;
+  readonly states?: readonly DeliveryState[] | null;
+  readonly type?: string | null;
+  readonly deadReason?: string | null;
   /** Only deliveries that ended by then or are unfinished. */
-  readonly endedByMs: number | null;
-  /** Only deliveries with at least one attempt. Default false. */
+  readonly endedByMs?: number | null;
+  /** Only deliveries with at least one attempt. */
   readonly onlyAttempted?: boolean;
 }
 
@@ -33,16 +33,13 @@ export interface WalkedDeliveries {
   readonly examinedUpTo: Uuid | null;
 }
 
-/** Limits a page to 30 ms and a count to a few hundred. With a type, the event of each row has to be looked up. */
-const EXAMINE_AT_MOST = { page: 5_000, pageWithType: 1_000, count: 100_000, countWithType: 10_000 };
+/** Rows to examine. Limits a page to 30 ms and a count to a few hundred. With a type, each row's event is looked up. */
+const EXAMINE_AT_MOST = { page: 5_000, count: 100_000 };
+const EXAMINE_AT_MOST_WITH_TYPE = { page: 1_000, count: 10_000 };
 
 export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise<WalkedDeliveries> {
   if (walk.endpointIds?.length === 0) return { rows: [], examinedUpTo: null };
-  const { text, values } = await prepare(
-    db,
-    walk,
-    walk.type === null ? EXAMINE_AT_MOST.page : EXAMINE_AT_MOST.pageWithType,
-  );
+  const { text, values } = await prepare(db, walk, "page");
   const found = await db.query<DeliveryRow & { examinedUpTo: Uuid | null }>(
     walkStatement(text, walk.direction),
     values,
@@ -58,27 +55,18 @@ export async function countDeliveries(
   walk: DeliveryWalk,
 ): Promise<{ readonly count: number; readonly isExact: boolean }> {
   if (walk.endpointIds?.length === 0) return { count: 0, isExact: true };
-  const { text, values } = await prepare(
-    db,
-    walk,
-    walk.type === null ? EXAMINE_AT_MOST.count : EXAMINE_AT_MOST.countWithType,
-  );
+  const { text, values } = await prepare(db, walk, "count");
   const [row] = await db.query<{ count: number; isExact: boolean }>(countStatement(text), values);
   return row ?? { count: 0, isExact: true };
 }
 
-interface Prepared {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
-
-async function prepare(db: Queryable, walk: DeliveryWalk, examineAtMost: number): Promise<Prepared> {
+async function prepare(db: Queryable, walk: DeliveryWalk, purpose: "page" | "count") {
   const values: unknown[] = [walk.after, walk.before, walk.limit];
-  const bind = (value: unknown) => (value === null ? null : `$${values.push(value)}`);
-  const { endpointIds, states, direction } = walk;
+  const bind = (value: unknown) => (value == null ? null : `$${values.push(value)}`);
+  const { endpointIds, states = null, direction } = walk;
   const query: ListQuery = {
     direction: direction === "newest_first" ? "desc" : "asc",
-    examineAtMost,
+    examineAtMost: (walk.type == null ? EXAMINE_AT_MOST : EXAMINE_AT_MOST_WITH_TYPE)[purpose],
     states,
     endpoints: bind(endpointIds && uuidArray(endpointIds)),
     spread: await spreadOf(db, walk),
@@ -97,18 +85,15 @@ const MOST_ENDPOINTS_APART = 50;
 const MOST_WAITING_SORTED = 3_000;
 
 async function spreadOf(db: Queryable, { endpointIds }: DeliveryWalk): Promise<ListQuery["spread"]> {
-  if (endpointIds === null || endpointIds.length > MOST_ENDPOINTS_APART) return "anywhere";
-  const [row] = await db.query<{ isBacklogged: boolean }>(isBackloggedStatement, [
-    uuidArray(endpointIds),
-    MOST_WAITING_SORTED,
-  ]);
-  return row?.isBacklogged ? "backlogged" : "apart";
+  if (endpointIds == null || endpointIds.length > MOST_ENDPOINTS_APART) return "anywhere";
+  return (await isBacklogged(db, endpointIds, MOST_WAITING_SORTED)) ? "backlogged" : "apart";
 }
 
-const isBackloggedStatement = statement(
-  "is backlogged",
-  `
-select count(*) > $2::integer as "isBacklogged"
+const isBacklogged = value<boolean, [endpointIds: readonly Uuid[], most: number]>({
+  name: "is backlogged",
+  replansEachTime: true,
+})`
+select count(*) > $2::integer as is_backlogged
 from (
   select
   from posthorn.queue q
@@ -116,10 +101,7 @@ from (
     and q.endpoint_id = any ($1::uuid[])
   limit $2::integer + 1
 ) waiting
-`,
-  // a generic plan expects the endpoints to have most of the queue, and reads all of it
-  { replansEachTime: true },
-);
+`;
 
 /** The rows of each source up to `edge`, where the first source stopped. */
 function foundText(sources: readonly Source[], direction: ListQuery["direction"]): string {
@@ -144,25 +126,17 @@ found as (
 
 function walkStatement(text: string, direction: DeliveryWalk["direction"]): Statement {
   // events are joined to the page only
-  return statement(
-    "walk deliveries",
-    `${text}
+  return statement({ name: "walk deliveries", replansEachTime: true })`${text}
 select edge.id as "examinedUpTo", ${deliveryColumns}
 from edge
 left join (found d join posthorn.events e on e.id = d.event_id) on true
 order by d.id ${direction === "newest_first" ? "desc" : "asc"}
-`,
-    { replansEachTime: true },
-  );
+`;
 }
 
 function countStatement(text: string): Statement {
-  return statement(
-    "count deliveries",
-    `${text}
+  return statement({ name: "count deliveries", replansEachTime: true })`${text}
 select count(*)::integer as count, count(*) < $3::integer and (select edge.id is null from edge) as "isExact"
 from found
-`,
-    { replansEachTime: true },
-  );
+`;
 }

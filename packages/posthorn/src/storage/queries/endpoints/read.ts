@@ -1,13 +1,34 @@
 // Reads endpoints of a tenant or of all tenants. Deleted ones are excluded.
-import type { Uuid } from "../../../model.ts";
+import type { FilterInput, Grant, RecordedHealth, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
-import { type EndpointRow, endpointColumns } from "./endpoint-row.ts";
+import { column, fields, firstRow, mapOf, rows, value } from "../../query.ts";
+import { grantColumn, handshakeColumn, isGranted } from "../handshakes.ts";
+import { healthColumn } from "../health/record.ts";
+import type { Filter, IdPage } from "../page.ts";
+import { type EndpointSettings, settingColumns } from "./setting-columns.ts";
 
-export async function findEndpoint(db: Queryable, tenant: string, id: Uuid): Promise<EndpointRow | null> {
-  const [row] = await db.query<EndpointRow>(findStatement, [tenant, id]);
-  return row ?? null;
+export interface EndpointRow extends EndpointSettings {
+  readonly id: Uuid;
+  readonly tenant: string;
+  readonly disabledReason: string | null;
+  readonly disabledMs: number | null;
+  readonly websubTopic: string | null;
+  /** Set for subscriptions only: endpoints that their receivers registered, for as long as the lease lasts. */
+  readonly leaseEndsMs: number | null;
+  /** Result of the handshake. */
+  readonly grant: Grant | null;
+  readonly version: number;
+  readonly health: RecordedHealth | null;
+  readonly createdMs: number;
+  readonly updatedMs: number;
 }
+
+/** Columns of `posthorn.endpoints ep`. */
+export const endpointColumns = `ep.id, ep.tenant, ${settingColumns},
+  ep.disabled_reason as "disabledReason", posthorn.epoch_ms(ep.disabled_at) as "disabledMs",
+  ep.websub_topic as "websubTopic", posthorn.epoch_ms(ep.lease_ends_at) as "leaseEndsMs", ep.version,
+  posthorn.epoch_ms(ep.created_at) as "createdMs", posthorn.epoch_ms(ep.updated_at) as "updatedMs",
+  ${healthColumn("ep.id")} as health, ${handshakeColumn} as handshake, ${grantColumn} as "grant"`;
 
 const findText = `
 select ${endpointColumns}
@@ -16,62 +37,46 @@ where ep.id = $2::uuid
   and ep.tenant = $1::text
   and ep.deleted_at is null
 `;
-const findStatement = statement("find endpoint", findText);
+
+export const findEndpoint = firstRow<EndpointRow, [tenant: string, id: Uuid]>("find endpoint")`${findText}`;
 
 /** Locked after its tenant. */
-export async function lockEndpoint(tx: Queryable, tenant: string, id: Uuid): Promise<EndpointRow | null> {
-  const [row] = await tx.query<EndpointRow>(lockStatement, [tenant, id]);
-  return row ?? null;
-}
-
-const lockStatement = statement("lock endpoint", `${findText}for no key update`);
+export const lockEndpoint = firstRow<EndpointRow, [tenant: string, id: Uuid]>(
+  "lock endpoint",
+)`${findText}for no key update`;
 
 /** `failing`: active, with failures since the last success. `websub`: a WebSub subscription. */
 export type EndpointState = "active" | "disabled" | "failing" | "websub";
 
-export interface EndpointFilter {
-  /** Null: all tenants. */
-  readonly tenant: string | null;
-  /** Null: any state. */
-  readonly state: EndpointState | null;
-  readonly before: Uuid;
-  readonly limit: number;
+export type EndpointFilter = IdPage & Filter<"tenant"> & { readonly state: EndpointState | null };
+
+export function listEndpoints(db: Queryable, filter: EndpointFilter): Promise<EndpointRow[]> {
+  return lists[filter.state ?? "any"](db, filter);
 }
 
-export async function listEndpoints(
-  db: Queryable,
-  { tenant, state, before, limit }: EndpointFilter,
-): Promise<EndpointRow[]> {
-  const lists = listStatements[state ?? "any"];
-  return tenant === null
-    ? await db.query<EndpointRow>(lists.ofAll, [before, limit])
-    : await db.query<EndpointRow>(lists.ofTenant, [before, limit, tenant]);
-}
-
-const listText = (condition: string) => `
+/** One statement per state, planned for its values, so that each uses its own index. */
+const listOf = (name: string, condition: string) => rows<EndpointRow, [EndpointFilter]>(
+  { name: `list ${name}`, replansEachTime: true },
+  fields("before", "limit", "tenant"),
+)`
 select ${endpointColumns}
 from posthorn.endpoints ep
 where ep.deleted_at is null
   and ep.id < $1::uuid
+  and ($3::text is null or ep.tenant = $3::text)
   ${condition}
 order by ep.id desc
 limit $2::integer
 `;
 
-/** One statement per combination, so that each uses its own index. */
-const listsOf = (name: string, condition: string) => ({
-  ofAll: statement(`list ${name}`, listText(condition)),
-  ofTenant: statement(`list ${name} of tenant`, listText(`and ep.tenant = $3::text\n  ${condition}`)),
-});
-
-const listStatements = {
-  any: listsOf("endpoints", ""),
-  active: listsOf("active endpoints", "and ep.is_active"),
-  disabled: listsOf("switched-off endpoints", "and not ep.is_active"),
-  websub: listsOf("subscriptions", "and ep.websub_topic is not null"),
+const lists = {
+  any: listOf("endpoints", ""),
+  active: listOf("active endpoints", "and ep.is_active"),
+  disabled: listOf("disabled endpoints", "and not ep.is_active"),
+  websub: listOf("subscriptions", "and ep.websub_topic is not null"),
   // healthy endpoints have no row in endpoint_health
-  failing: listsOf(
-    "endpoints that fail",
+  failing: listOf(
+    "failing endpoints",
     `and ep.is_active
   and ep.id in (
     select h.endpoint_id
@@ -81,53 +86,85 @@ const listStatements = {
   ),
 };
 
-/** Excludes WebSub subscriptions, which have limits of their own. */
-export async function countEndpoints(tx: Queryable, tenant: string): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(countStatement, [tenant]);
-  return row?.count ?? 0;
-}
-
-const countStatement = statement(
-  "count endpoints",
-  `
+/** Excludes subscriptions, which have their own limits. */
+export const countEndpoints = value<number, [tenant: string]>("count endpoints")`
 select count(*)::integer as count
 from posthorn.endpoints ep
 where ep.tenant = $1::text
-  and ep.websub_topic is null
+  and ep.lease_ends_at is null
   and ep.deleted_at is null
-`,
-);
+`;
 
 /**
  * Returns the ids of a tenant's endpoints, or the one if it is the tenant's. Includes deleted ones, which history refers
  * to.
  */
-export async function endpointIdsOf(
-  db: Queryable,
-  tenant: string,
-  endpointId: Uuid | null = null,
-): Promise<Uuid[]> {
-  const rows = await db.query<{ id: Uuid }>(idsStatement, [tenant, endpointId]);
-  return rows.map((row) => row.id);
-}
-
-const idsStatement = statement(
+export const endpointIdsOf = column<Uuid, [tenant: string, endpointId?: Uuid | null]>(
   "endpoint ids of tenant",
-  `
+)`
 select ep.id
 from posthorn.endpoints ep
 where ep.tenant = $1::text
   and ($2::uuid is null or ep.id = $2::uuid)
 order by ep.id
-`,
-);
+`;
 
-export async function tenantOfEndpoint(db: Queryable, id: Uuid): Promise<string | null> {
-  const [row] = await db.query<{ tenant: string }>(tenantStatement, [id]);
-  return row?.tenant ?? null;
+export const tenantOfEndpoint = value<string | null, [id: Uuid]>("tenant of endpoint")`
+select ep.tenant
+from posthorn.endpoints ep
+where ep.id = $1::uuid
+`;
+
+/** The tenant is inactive, the endpoint is disabled, or it has not agreed to receive webhooks. */
+export type Hold = "tenant" | "endpoint" | "handshake";
+
+/** Returns only endpoints that are held. */
+export const holdsOf = mapOf<Uuid, Hold, [endpointIds: readonly Uuid[]]>("holds of endpoints")`
+select
+  ep.id,
+  case when not t.is_active then 'tenant' when not ep.is_active then 'endpoint' else 'handshake' end as hold
+from posthorn.endpoints ep
+join posthorn.tenants t on t.id = ep.tenant
+where ep.id = any ($1::uuid[])
+  and not (t.is_active and ep.is_active and ${isGranted})
+`;
+
+export interface EventEndpointRow {
+  readonly id: Uuid;
+  readonly events: readonly string[];
+  readonly filter: FilterInput | null;
+  readonly createdMs: number;
+  readonly updatedMs: number;
+  readonly deletedMs: number | null;
+  /** Null: not a subscription. */
+  readonly leaseEndsMs: number | null;
+  readonly tenantIsActive: boolean;
+  readonly eventWaits: boolean;
+  readonly eventIsTest: boolean;
 }
 
-const tenantStatement = statement(
-  "tenant of endpoint",
-  "select ep.tenant from posthorn.endpoints ep where ep.id = $1::uuid",
-);
+/**
+ * Reads all endpoints a tenant has or had (subscriptions only for the event's topic) with what decides whether
+ * they receive an event, in one snapshot with whether the event still waits for fan-out.
+ */
+export const endpointsOfEvent = rows<EventEndpointRow, [tenant: string, eventId: Uuid]>("endpoints of event")`
+select
+  ep.id,
+  to_json(ep.events) as events,
+  ep.filter,
+  posthorn.epoch_ms(ep.created_at) as "createdMs",
+  posthorn.epoch_ms(ep.updated_at) as "updatedMs",
+  posthorn.epoch_ms(ep.deleted_at) as "deletedMs",
+  posthorn.epoch_ms(ep.lease_ends_at) as "leaseEndsMs",
+  t.is_active as "tenantIsActive",
+  exists (select from posthorn.outbox o where o.event_id = $2::uuid) as "eventWaits",
+  exists (select from posthorn.events e where e.id = $2::uuid and e.is_test) as "eventIsTest"
+from posthorn.endpoints ep
+join posthorn.tenants t on t.id = ep.tenant
+where ep.tenant = $1::text
+  and (
+    ep.lease_ends_at is null
+    or ep.events @> array(select e.type from posthorn.events e where e.id = $2::uuid)
+  )
+order by ep.id
+`;

@@ -3,15 +3,16 @@
 import type { Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
+import { firstRow, rows } from "../../query.ts";
 import { statement } from "../../sql.ts";
-import { type EndpointRow, endpointColumns } from "./endpoint-row.ts";
+import { type EndpointRow, endpointColumns } from "./read.ts";
 
 export interface SecretRow {
   readonly id: Uuid;
   readonly keyId: string;
   readonly ciphertextHex: string;
   readonly expiresMs: number | null;
-  /** The only scheme that uses it, or `authorization`; null: every scheme without a secret of its own. */
+  /** The only scheme that uses it, or `authorization`; null: every scheme without its own secret. */
   readonly usedFor: string | null;
 }
 
@@ -45,16 +46,10 @@ export type TenantTargetRow = { readonly asked: string; readonly routingVersion:
   | { readonly id: null; readonly tenantIsActive: boolean | null }
 );
 
-export async function targetsOfTenants(
-  db: Queryable,
-  tenants: readonly string[],
-): Promise<TenantTargetRow[]> {
-  return await db.query<TenantTargetRow>(ofTenantsStatement, [textArray(tenants)]);
-}
-
-const ofTenantsStatement = statement(
+export const targetsOfTenants = rows<TenantTargetRow, [tenants: readonly string[]]>(
   "targets of tenants",
-  `
+  (tenants) => [textArray(tenants)],
+)`
 select
   asked.tenant as asked,
   t.routing_version as "routingVersion",
@@ -65,8 +60,7 @@ from unnest($1::text[]) as asked (tenant)
 left join posthorn.tenants t on t.id = asked.tenant
 left join posthorn.endpoints ep on ep.tenant = t.id and ep.deleted_at is null
 order by asked.tenant, ep.id
-`,
-);
+`;
 
 export interface TargetVersions {
   /** 0 for an unknown tenant. */
@@ -83,9 +77,7 @@ export async function targetVersions(db: Queryable, tenant: string): Promise<Tar
   return row ?? { routingVersion: 0, isActive: true, ids: [], versions: [] };
 }
 
-const versionsStatement = statement(
-  "target versions",
-  `
+const versionsStatement = statement("target versions")`
 select
   t.routing_version as "routingVersion",
   t.is_active as "isActive",
@@ -99,59 +91,34 @@ left join lateral (
     and ep.deleted_at is null
 ) of_tenant on true
 where t.id = $1::text
-`,
-);
+`;
 
-export async function targetsByIds(db: Queryable, endpointIds: readonly Uuid[]): Promise<TargetRow[]> {
-  return await db.query<TargetRow>(byIdsStatement, [uuidArray(endpointIds)]);
-}
-
-const byIdsStatement = statement(
-  "targets by ids",
-  `
+const targetsText = (secrets: string, condition: string): string => `
 select
   t.is_active as "tenantIsActive",
   ${endpointColumns},
-  ${secretsColumn}
+  ${secrets}
 from posthorn.endpoints ep
 join posthorn.tenants t on t.id = ep.tenant
-where ep.id = any ($1::uuid[])
+where ${condition}
   and ep.deleted_at is null
-`,
-);
+`;
+
+export const targetsByIds = rows<TargetRow, [endpointIds: readonly Uuid[]]>(
+  "targets by ids",
+  (endpointIds) => [uuidArray(endpointIds)],
+)`${targetsText(secretsColumn, "ep.id = any ($1::uuid[])")}`;
 
 /** Reads a target with the secrets that were valid at that time, if they still exist: rotations delete expired ones. */
-export async function targetAt(db: Queryable, endpointId: Uuid, at: Date): Promise<TargetRow | null> {
-  const [row] = await db.query<TargetRow>(atStatement, [endpointId, at]);
-  return row ?? null;
-}
-
 // one second of tolerance, because the time is that of a worker
-const atStatement = statement(
-  "target at a time",
-  `
-select
-  t.is_active as "tenantIsActive",
-  ${endpointColumns},
-  ${secretsWhere(`s.created_at <= $2::timestamptz + interval '1 second'
-      and (s.expires_at is null or s.expires_at > $2::timestamptz)`)}
-from posthorn.endpoints ep
-join posthorn.tenants t on t.id = ep.tenant
-where ep.id = $1::uuid
-  and ep.deleted_at is null
-`,
-);
+export const targetAt = firstRow<TargetRow, [endpointId: Uuid, at: Date]>("target at a time")`${targetsText(
+  secretsWhere(`s.created_at <= $2::timestamptz + interval '1 second'
+      and (s.expires_at is null or s.expires_at > $2::timestamptz)`),
+  "ep.id = $1::uuid",
+)}`;
 
 /** Reads one secret per encryption key in use. */
-export async function newestSecretPerKey(
-  db: Queryable,
-): Promise<(SecretRow & { readonly endpointId: Uuid })[]> {
-  return await db.query<SecretRow & { endpointId: Uuid }>(perKeyStatement);
-}
-
-const perKeyStatement = statement(
-  "newest secret per key",
-  `
+export const newestSecretPerKey = rows<SecretRow & { readonly endpointId: Uuid }>("newest secret per key")`
 select distinct on (s.key_id)
   s.id,
   s.endpoint_id as "endpointId",
@@ -163,5 +130,4 @@ from posthorn.endpoint_secrets s
 where s.expires_at is null
   or s.expires_at > posthorn.now()
 order by s.key_id, s.id desc
-`,
-);
+`;

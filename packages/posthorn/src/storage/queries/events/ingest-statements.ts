@@ -5,7 +5,7 @@
 // deliveries · 32 their events. If an event has a trace, the traces come last; if one has attributes or waits for a
 // batch, the attributes and three arrays of pending events follow. Other batches do not pay for these arrays.
 import { statement } from "../../sql.ts";
-import { healthColumn } from "../health/health-column.ts";
+import { healthColumn } from "../health/record.ts";
 import { isFirstInSubject } from "../queue/is-first-in-subject.ts";
 import { lockTimeoutStep, numberSteps, reserveStep } from "./number.ts";
 
@@ -265,13 +265,13 @@ collecting as (
 
 export const ingestStatements = {
   plain: {
-    plain: statement("ingest", ingestText(plain)),
-    traced: statement("ingest traced", ingestText(traced)),
-    rich: statement("ingest rich", ingestText(rich)),
+    plain: statement("ingest")`${ingestText(plain)}`,
+    traced: statement("ingest traced")`${ingestText(traced)}`,
+    rich: statement("ingest rich")`${ingestText(rich)}`,
   },
   subjects: {
-    plain: statement("ingest subjects", ingestSubjectsText(plain)),
-    traced: statement("ingest subjects traced", ingestSubjectsText(traced)),
-    rich: statement("ingest subjects rich", ingestSubjectsText(rich)),
+    plain: statement("ingest subjects")`${ingestSubjectsText(plain)}`,
+    traced: statement("ingest subjects traced")`${ingestSubjectsText(traced)}`,
+    rich: statement("ingest subjects rich")`${ingestSubjectsText(rich)}`,
   },
 };

@@ -31,6 +31,8 @@ export interface IngestBatch {
   readonly collected: readonly CollectedEvent[];
   /** Lanes of the deliveries that this worker does not own. */
   readonly foreignLanes: readonly Uuid[];
+  /** The foreign lanes whose owners are known, and get their deliveries if the batch is plain (`write.ts`). */
+  readonly peerLanes: ReadonlyMap<Uuid, number>;
 }
 
 export interface CollectedEvent {
@@ -47,6 +49,8 @@ export const claim = {
   mine: 1,
   /** Claimed on insert if this statement claims the lane. */
   ifGained: 2,
+  /** Claimed on insert by the lane's owner in another process; unclaimed unless the batch is plain. */
+  byOwner: 3,
 } as const;
 
 export interface QueuedDelivery {
@@ -72,6 +76,8 @@ export interface IngestResult {
   readonly behindIds: readonly Uuid[];
   /** The claimed lanes with the recorded health of their endpoints. */
   readonly gainedLanes: ReadonlyMap<Uuid, RecordedHealth | null>;
+  /** The owners of peer lanes have claimed their deliveries, and are not yet notified. */
+  readonly isClaimedByOwners: boolean;
   /** Owners to notify of new deliveries in their lanes. */
   readonly otherOwners: ReadonlyMap<Uuid, number>;
   /** Lanes with new deliveries and no owner. */
@@ -128,7 +134,7 @@ export function toSubjectEvent({ id, tenant, subject, sequence }: Event): Subjec
   return { eventId: id, tenant, subject: subject as string, sequence };
 }
 
-function deliveryValues(deliveries: readonly QueuedDelivery[]): unknown[] {
+function deliveryValues(deliveries: readonly QueuedDelivery[]): Buffer[] {
   return [
     uuidArray(deliveries.map((delivery) => delivery.id)),
     uuidArray(deliveries.map((delivery) => delivery.eventId)),
@@ -177,6 +183,7 @@ function toResult(row: IngestRow, workerId: number, subjectEvents: readonly Subj
       (row.sequences ?? []).map((n, index) => [(subjectEvents[index] as SubjectEvent).eventId, n]),
     ),
     behindIds: row.behind ?? [],
+    isClaimedByOwners: false,
     gainedLanes: new Map(
       lanes.flatMap(([id, , gained, health]): [Uuid, RecordedHealth | null][] =>
         gained ? [[id, health]] : [],

@@ -1,8 +1,7 @@
 // Reads the events of known idempotency keys.
 import type { Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
-import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { arrays, mapOf, rows } from "../../query.ts";
 import type { IdempotencyKey } from "./number.ts";
 
 export interface KnownKey {
@@ -14,19 +13,18 @@ export interface KnownKey {
   readonly digest: Buffer;
 }
 
-export async function knownKeys(db: Queryable, keys: readonly IdempotencyKey[]): Promise<KnownKey[]> {
-  return await db.query<KnownKey>(knownKeysStatement, [
-    textArray(keys.map((key) => key.tenant)),
-    textArray(keys.map((key) => key.key)),
-  ]);
-}
-
-const knownKeysStatement = statement(
-  "known keys",
-  `
+export const knownKeys = rows<KnownKey, [keys: readonly IdempotencyKey[]]>("known keys", (keys) =>
+  arrays(keys, { tenant: textArray, key: textArray }),
+)`
 select k.tenant, k.key, k.event_id as "eventId", k.digest,
   (select e.sequence from posthorn.events e where e.id = k.event_id) as sequence
 from unnest($1::text[], $2::text[]) as asked (tenant, key)
 join posthorn.idempotency_keys k on k.tenant = asked.tenant and k.key = asked.key
-`,
-);
+`;
+
+/** Returns which events are committed, and their sequences, after a reply was lost. */
+export const existingEvents = mapOf<Uuid, number | null, [ids: readonly Uuid[]]>("existing events")`
+select e.id, e.sequence
+from posthorn.events e
+where e.id = any ($1::uuid[])
+`;

@@ -4,18 +4,12 @@
 // limited number of events and returns how far it got.
 import type { Event, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
+import { rows } from "../../query.ts";
 import { statement } from "../../sql.ts";
-import { isCutShort, type PageOfBytes, pageBytes } from "../page-bytes.ts";
+import { type Filter, type IdRange, isCutShort, type PageOfBytes, pageBytes } from "../page.ts";
 import { type EventRow, eventColumns, toEvent } from "./event-row.ts";
 
-export interface EventFilter {
-  readonly notBefore: Uuid;
-  readonly before: Uuid;
-  readonly limit: number;
-  readonly tenant: string | null;
-  readonly type: string | null;
-  readonly subject: string | null;
-}
+export type EventFilter = IdRange & Filter<"tenant" | "type" | "subject">;
 
 export interface ListedEvents {
   readonly events: readonly Event[];
@@ -26,7 +20,7 @@ export interface ListedEvents {
 export async function listEvents(db: Queryable, filter: EventFilter): Promise<ListedEvents> {
   const { notBefore, before, limit, tenant, type, subject } = filter;
   const sought = Object.entries({ type, subject }).filter(([, value]) => value !== null);
-  const rows = await db.query<EventRow & PageOfBytes & { examinedUpTo: Uuid | null }>(
+  const listed = await db.query<EventRow & PageOfBytes & { examinedUpTo: Uuid | null }>(
     listStatement(
       tenant !== null,
       sought.map(([column]) => column),
@@ -34,22 +28,22 @@ export async function listEvents(db: Queryable, filter: EventFilter): Promise<Li
     [notBefore, before, limit, ...(tenant === null ? [] : [tenant]), ...sought.map(([, value]) => value)],
   );
   // a filtered page always has one row that carries how far it got
-  const found = rows.filter(({ event_id }) => event_id !== null);
+  const found = listed.filter(({ event_id }) => event_id !== null);
   const events = found.map(toEvent);
   if (isCutShort(found)) return { events, examinedUpTo: events.at(-1)?.id ?? null };
-  return { events, examinedUpTo: events.length === limit ? null : (rows[0]?.examinedUpTo ?? null) };
+  return { events, examinedUpTo: events.length === limit ? null : (listed[0]?.examinedUpTo ?? null) };
 }
 
 function listStatement(isOfTenant: boolean, sought: readonly string[]) {
   const source = isOfTenant ? ofTenant : ofAll;
   const name = ["list events", ...(isOfTenant ? ["tenant"] : []), ...sought].join(" ");
-  if (sought.length === 0) return statement(name, pageText(source));
+  if (sought.length === 0) return statement(name)`${pageText(source)}`;
   const firstSought = isOfTenant ? 5 : 4;
   const conditions = sought.map((column, index) => `e.${column} = $${firstSought + index}::text`);
-  return statement(name, soughtText(source, conditions));
+  return statement(name)`${soughtText(source, conditions)}`;
 }
 
-export const ofAll = `
+const ofAll = `
 from posthorn.events e
 where e.id >= $1::uuid
   and e.id < $2::uuid
@@ -59,7 +53,7 @@ order by e.id desc
 // A range of the pair instead of "tenant =", ordered by the pair, can only use the tenant's index. A generic plan
 // expects one row a day per tenant, and sorts everything (40 ms at 150,000). "(select …)" hides the limit: if the
 // planner knows that few rows are requested, it sorts as well.
-export const ofTenant = `
+const ofTenant = `
 from posthorn.events e
 where (e.tenant, e.id) >= ($4::text, $1::uuid)
   and (e.tenant, e.id) < ($4::text, $2::uuid)
@@ -135,12 +129,36 @@ export async function findEvent(db: Queryable, id: Uuid, tenant: string | null):
   return row === undefined ? null : toEvent(row);
 }
 
-const findStatement = statement(
-  "find event",
-  `
+const findStatement = statement("find event")`
 select ${eventColumns}
 from posthorn.events e
 where e.id = $1::uuid
   and ($2::text is null or e.tenant = $2::text)
-`,
-);
+`;
+
+export interface NewestEvent
+  extends Pick<Event, "id" | "tenant" | "type" | "apiVersion" | "subject" | "sequence"> {
+  /** It waits for fan-out. */
+  readonly isInOutbox: boolean;
+}
+
+/** Reads the newest events without payloads, for clients that poll every second. */
+export function newestEvents(db: Queryable, limit: number, tenant: string | null): Promise<NewestEvent[]> {
+  return tenant === null ? newestOfAll(db, limit) : newestOfTenant(db, limit, tenant);
+}
+
+const everyId = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
+
+const newestIn = <A extends [limit: number, tenant?: string]>(name: string, source: string) =>
+  rows<NewestEvent, A>(name, (...asked) => [...everyId, ...asked])`
+select e.id, e.tenant, e.type, e.api_version as "apiVersion", e.subject, e.sequence, exists (
+    select
+    from posthorn.outbox o
+    where o.event_id = e.id
+  ) as "isInOutbox"
+${source}
+limit (select $3::integer)
+`;
+
+const newestOfAll = newestIn<[limit: number]>("newest events", ofAll);
+const newestOfTenant = newestIn<[limit: number, tenant: string]>("newest events of tenant", ofTenant);

@@ -3,26 +3,18 @@
 import type { Event, Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
+import { column } from "../../query.ts";
 import { statement } from "../../sql.ts";
 import { type EventRow, eventColumns, toEvent } from "./event-row.ts";
 
-/** Newest first. The first one is returned whatever its size. */
-export async function newestOfType(
-  db: Queryable,
-  tenant: string,
-  type: string,
-  { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
-): Promise<Uuid[]> {
-  const rows = await db.query<{ id: Uuid }>(newestStatement, [tenant, type, limit, maxBytes]);
-  return rows.map(({ id }) => id);
-}
-
 const LOOK_AT = 2_000;
 
+/** Newest first. The first one is returned whatever its size. */
 // See list.ts for the range of the pair and the hidden limits. The size of a payload is known without reading it.
-const newestStatement = statement(
-  "newest events of type",
-  `
+export const newestOfType = column<
+  Uuid,
+  [tenant: string, type: string, { readonly limit: number; readonly maxBytes: number }]
+>("newest events of type", (tenant, type, { limit, maxBytes }) => [tenant, type, limit, maxBytes])`
 with looked_at as materialized (
   select e.id, e.type, e.is_test
   from posthorn.events e
@@ -50,20 +42,16 @@ select newest.id
 from newest
 where newest.place = 1 or newest.bytes <= $4::bigint
 order by newest.id desc
-`,
-);
+`;
 
 /** Newest first; without events that retention has dropped since. */
 export async function readEvents(db: Queryable, ids: readonly Uuid[]): Promise<Event[]> {
   return (await db.query<EventRow>(readStatement, [uuidArray(ids)])).map(toEvent);
 }
 
-const readStatement = statement(
-  "read public events",
-  `
+const readStatement = statement("read public events")`
 select ${eventColumns}
 from posthorn.events e
 where e.id = any ($1::uuid[])
 order by e.id desc
-`,
-);
+`;

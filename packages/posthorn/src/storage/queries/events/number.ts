@@ -3,7 +3,7 @@
 import type { Uuid } from "../../../model.ts";
 import { byteaArray, int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { durableCommit, statement } from "../../sql.ts";
 
 export interface IdempotencyKey {
   readonly tenant: string;
@@ -66,10 +66,13 @@ export function subjectEventValues(events: readonly SubjectEvent[]): unknown[] {
   ];
 }
 
-/** A caller's transaction may hold a key or a subject. After a short wait the batch is split. */
+/**
+ * A caller's transaction may hold a key or a subject. After a short wait the batch is split. The commit is durable,
+ * because it acknowledges the events.
+ */
 export const lockTimeoutStep = `
 patience as materialized (
-  select set_config('lock_timeout', '200', true)
+  select set_config('lock_timeout', '200', true), ${durableCommit}
 )`;
 
 /** Reserves the keys at the parameters from `first` on; needs `gate`. */
@@ -124,9 +127,7 @@ numbers as materialized (
   from listed l, newest
 )`;
 
-const numberStatement = statement(
-  "number events",
-  `
+const numberStatement = statement("number events")`
 with ${lockTimeoutStep},
 gate as materialized (
   select
@@ -143,5 +144,4 @@ select
   (select json_agg(event_id) from refused) as refused,
   array_to_json(numbers.sequences) as sequences
 from numbers
-`,
-);
+`;

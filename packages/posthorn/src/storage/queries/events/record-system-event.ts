@@ -1,8 +1,7 @@
 // Records a system event for each tenant, in the transaction of the change it reports. It is delivered from the outbox
 // like any event.
 import { textArray } from "../../binary-array.ts";
-import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { fields, run } from "../../query.ts";
 
 export interface SystemEvent {
   readonly tenants: readonly string[];
@@ -11,13 +10,10 @@ export interface SystemEvent {
   readonly payload: Uint8Array;
 }
 
-export async function recordSystemEvent(tx: Queryable, event: SystemEvent): Promise<void> {
-  await tx.query(recordStatement, [textArray(event.tenants), event.type, event.subject, event.payload]);
-}
-
-const recordStatement = statement(
-  "record system event",
-  `
+export const recordSystemEvent = run<[event: SystemEvent]>("record system event", (event) => [
+  textArray(event.tenants),
+  ...fields("type", "subject", "payload")(event),
+])`
 with numbered as (
   insert into posthorn.subjects as s (tenant, subject, last_sequence)
   select wanted.tenant, $3::text, 1
@@ -36,5 +32,4 @@ recorded as (
 insert into posthorn.outbox (event_id, tenant, subject, sequence)
 select recorded.id, recorded.tenant, recorded.subject, recorded.sequence
 from recorded
-`,
-);
+`;

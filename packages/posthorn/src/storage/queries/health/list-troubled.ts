@@ -1,7 +1,6 @@
 // Lists failing endpoints, longest first. Healthy endpoints have no row, so only failing ones are read.
 import type { Uuid } from "../../../model.ts";
-import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { rows } from "../../query.ts";
 
 export interface TroubledRow {
   readonly endpointId: Uuid;
@@ -32,28 +31,18 @@ limit $1::integer
 `;
 
 /** Lists endpoints whose circuit is open or half-open. */
-export async function listOpenCircuits(db: Queryable, limit: number): Promise<TroubledRow[]> {
-  return await db.query<TroubledRow>(circuitsStatement, [limit]);
-}
-
-const circuitsStatement = statement("list open circuits", ill("h.probe_at is not null"));
+export const listOpenCircuits = rows<TroubledRow, [limit: number]>(
+  "list open circuits",
+)`${ill("h.probe_at is not null")}`;
 
 /** Lists active endpoints that have failed since their last success. */
-export async function listFailing(db: Queryable, limit: number): Promise<TroubledRow[]> {
-  return await db.query<TroubledRow>(failingStatement, [limit]);
-}
-
-const failingStatement = statement("list failing endpoints", ill("h.consecutive_failures > 0"));
+export const listFailing = rows<TroubledRow, [limit: number]>(
+  "list failing endpoints",
+)`${ill("h.consecutive_failures > 0")}`;
 
 /** Lists endpoints that were disabled after failures. */
-export async function listDisabled(db: Queryable, limit: number): Promise<TroubledRow[]> {
-  return await db.query<TroubledRow>(disabledStatement, [limit]);
-}
-
 // uses the index endpoints_disabled, which has the same condition
-const disabledStatement = statement(
-  "list disabled endpoints",
-  `
+export const listDisabled = rows<TroubledRow, [limit: number]>("list disabled endpoints")`
 select ${columns("ep.disabled_at", "ep.disabled_reason")}
 from posthorn.endpoints ep
 left join posthorn.endpoint_health h on h.endpoint_id = ep.id
@@ -62,5 +51,4 @@ where not ep.is_active
   and ep.disabled_reason <> 'manual'
 order by ep.disabled_at, ep.id
 limit $1::integer
-`,
-);
+`;

@@ -1,6 +1,5 @@
 // Lists the workers of the installation.
-import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { rows } from "../../query.ts";
 
 export interface WorkerRow {
   readonly id: number;
@@ -15,13 +14,7 @@ export interface WorkerRow {
 }
 
 /** Newest first. */
-export async function listWorkers(db: Queryable, limit: number): Promise<WorkerRow[]> {
-  return await db.query<WorkerRow>(listStatement, [limit]);
-}
-
-const listStatement = statement(
-  "list workers",
-  `
+export const listWorkers = rows<WorkerRow, [limit: number]>("list workers")`
 select
   w.id,
   w.name,
@@ -40,5 +33,4 @@ select
 from posthorn.workers w
 order by w.id desc
 limit $1::integer
-`,
-);
+`;

@@ -2,20 +2,11 @@
 // the next survey.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
-import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { run } from "../../query.ts";
 
-export async function markLimitedLanes(
-  db: Queryable,
-  workerId: number,
-  { held, free }: { readonly held: readonly Uuid[]; readonly free: readonly Uuid[] },
-): Promise<void> {
-  await db.query(holdStatement, [workerId, uuidArray(held), uuidArray(free)]);
-}
-
-const holdStatement = statement(
-  "mark limited lanes",
-  `
+export const markLimitedLanes = run<
+  [workerId: number, { readonly held: readonly Uuid[]; readonly free: readonly Uuid[] }]
+>("mark limited lanes", (workerId, { held, free }) => [workerId, uuidArray(held), uuidArray(free)])`
 with locked as materialized (
   select l.endpoint_id
   from posthorn.lanes l
@@ -27,5 +18,4 @@ with locked as materialized (
 update posthorn.lanes l
 set limited_until = case when l.endpoint_id = any ($2::uuid[]) then 'infinity' else posthorn.now() end
 where l.endpoint_id = any (array(select endpoint_id from locked))
-`,
-);
+`;

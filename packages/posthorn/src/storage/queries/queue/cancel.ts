@@ -1,9 +1,9 @@
-// Cancels the queued deliveries of deleted endpoints, or of a discarded backlog: they become dead. Deliveries in flight
-// are left to their worker.
+// Cancels queued deliveries, which become dead: those of deleted endpoints, of a discarded backlog, or one. Deletes a
+// dead letter. Deliveries in flight are left to their worker.
 import type { Uuid } from "../../../model.ts";
-import { uuidArray } from "../../binary-array.ts";
 import type { Database, Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { column, firstRow, hasRow, run, value } from "../../query.ts";
+import { lockLane } from "../lanes/lock.ts";
 
 export type CancelReason = "endpoint_deleted" | "discarded" | "cancelled";
 
@@ -16,13 +16,7 @@ export async function cancelQueued(
 ): Promise<number> {
   let total = 0;
   for (;;) {
-    const [row] = await db.query<{ count: number }>(cancelStatement, [
-      uuidArray(endpointIds),
-      reason,
-      STEP,
-      onlyWhilePaused,
-    ]);
-    const count = row?.count ?? 0;
+    const count = await cancelStep(db, endpointIds, reason, STEP, onlyWhilePaused);
     total += count;
     if (count < STEP) return total;
   }
@@ -30,9 +24,10 @@ export async function cancelQueued(
 
 const STEP = 5_000;
 
-const cancelStatement = statement(
-  "cancel queued",
-  `
+const cancelStep = value<
+  number,
+  [endpointIds: readonly Uuid[], reason: CancelReason, limit: number, onlyWhilePaused: boolean]
+>("cancel queued")`
 with cancelled as (
   delete from posthorn.queue q
   where q.id = any (array(
@@ -58,25 +53,18 @@ history as (
 )
 select count(*)::integer as count
 from cancelled
-`,
-);
+`;
 
 /**
  * Cancels deliveries that were queued while their endpoint was being deleted, or that returned from a last attempt. Run
  * by maintenance; reads one index entry per lane, whatever the backlog.
  */
-export async function cancelForDeletedEndpoints(db: Database): Promise<number> {
-  const orphaned = await db.query<{ endpoint_id: Uuid }>(orphanedStatement);
-  if (orphaned.length === 0) return 0;
-  return await cancelQueued(
-    db,
-    orphaned.map((row) => row.endpoint_id),
-  );
+export async function cancelForDeletedEndpoints(db: Queryable): Promise<number> {
+  const endpointIds = await orphanedEndpoints(db);
+  return endpointIds.length === 0 ? 0 : await cancelQueued(db, endpointIds);
 }
 
-const orphanedStatement = statement(
-  "orphaned endpoints",
-  `
+const orphanedEndpoints = column<Uuid>("orphaned endpoints")`
 with recursive lane as (
   (
     select q.endpoint_id
@@ -106,5 +94,116 @@ where lane.endpoint_id is not null
     where ep.id = lane.endpoint_id
       and ep.deleted_at is null
   )
-`,
-);
+`;
+
+export type CancelResult =
+  | {
+      readonly kind: "cancelled" | "deleted";
+      readonly endpointId: Uuid;
+      readonly owner: number | null;
+      /** Other deliveries may wait for it. */
+      readonly isOrdered: boolean;
+    }
+  | { readonly kind: "not_found" | "in_flight" | "over" | "not_dead" };
+
+interface Known {
+  readonly endpointId: Uuid;
+  readonly state: string;
+  readonly isOrdered: boolean;
+}
+
+/**
+ * Cancels a queued delivery that is not in flight: dead, with the reason `cancelled`. At a `fifo` endpoint others may
+ * wait for it: the endpoint's version is incremented, so that the lane's owner, which alone promotes, promotes the next.
+ */
+export async function cancelDelivery(db: Database, deliveryId: Uuid): Promise<CancelResult> {
+  return await db.transaction(async (tx) => {
+    const known = await find(tx, deliveryId);
+    if (known === null) return { kind: "not_found" };
+    if (known.state === "success" || known.state === "dead") return { kind: "over" };
+    const owner = await lock(tx, known);
+    // false: it was claimed meanwhile
+    return (await cancel(tx, deliveryId)) ? { kind: "cancelled", owner, ...known } : { kind: "in_flight" };
+  });
+}
+
+/** Deletes a dead letter. Its attempts and its event are dropped with their day. */
+export async function deleteDead(db: Database, deliveryId: Uuid): Promise<CancelResult> {
+  return await db.transaction(async (tx) => {
+    const known = await find(tx, deliveryId);
+    if (known === null) return { kind: "not_found" };
+    if (known.state !== "dead") return { kind: "not_dead" };
+    const owner = await lock(tx, known);
+    return (await deleteOne(tx, deliveryId)) ? { kind: "deleted", owner, ...known } : { kind: "not_dead" };
+  });
+}
+
+const find = firstRow<Known, [deliveryId: Uuid]>("find to cancel")`
+select d.endpoint_id as "endpointId", d.state,
+  exists (select from posthorn.queue q where q.id = d.id and q.subject is not null)
+    or exists (
+      select
+      from posthorn.held_subjects h
+      join posthorn.events e on e.subject = h.subject and e.sequence = h.sequence
+      where e.id = d.event_id
+        and h.endpoint_id = d.endpoint_id
+    ) as "isOrdered"
+from posthorn.delivery_states d
+where d.id = $1::uuid
+`;
+
+/** Locks the endpoint, then its lane. Returns the lane's owner; the next owner promotes the next delivery. */
+async function lock(tx: Queryable, { endpointId, isOrdered }: Known): Promise<number | null> {
+  if (!isOrdered) return null;
+  await raiseVersion(tx, endpointId);
+  return (await lockLane(tx, endpointId))?.owner ?? null;
+}
+
+const raiseVersion = run<[endpointId: Uuid]>("increment endpoint version to cancel")`
+update posthorn.endpoints
+set version = version + 1
+where id = $1::uuid
+`;
+
+const cancel = hasRow<[deliveryId: Uuid]>("cancel one")`
+with cancelled as (
+  delete from posthorn.queue q
+  where q.id = $1::uuid
+    and q.claimed_by is null
+  returning q.id, q.event_id, q.endpoint_id, q.attempts, q.replay_count, q.subject, q.sequence
+),
+-- like any dead delivery
+held as (
+  insert into posthorn.held_subjects (endpoint_id, subject, sequence, delivery_id)
+  select c.endpoint_id, c.subject, c.sequence, c.id
+  from cancelled c
+  join posthorn.endpoints ep on ep.id = c.endpoint_id
+  where c.subject is not null
+    and ep.ordering = 'fifo'
+    and ep.fifo_on_dead = 'hold'
+    and ep.deleted_at is null
+)
+insert into posthorn.deliveries (id, event_id, endpoint_id, state, dead_reason, attempts, replay_count, finished_at)
+select c.id, c.event_id, c.endpoint_id, 'dead', 'cancelled', c.attempts, c.replay_count, posthorn.now()
+from cancelled c
+returning id
+`;
+
+const deleteOne = hasRow<[deliveryId: Uuid]>("delete dead letter")`
+with deleted as (
+  delete from posthorn.deliveries d
+  where d.id = $1::uuid
+    and d.state = 'dead'
+  returning d.id, d.endpoint_id, d.event_id
+),
+released as (
+  delete from posthorn.held_subjects h
+  using deleted, posthorn.events e
+  where e.id = deleted.event_id
+    and h.endpoint_id = deleted.endpoint_id
+    and h.subject = e.subject
+    and h.sequence = e.sequence
+)
+select deleted.id
+from deleted
+`;

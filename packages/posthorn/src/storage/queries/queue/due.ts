@@ -1,16 +1,8 @@
 // Reads whether anything is due, claimed or waiting for fan-out. Tests wait until nothing is.
-import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { value } from "../../query.ts";
 import { isFirstInSubject } from "./is-first-in-subject.ts";
 
-export async function isAnythingDue(db: Queryable): Promise<boolean> {
-  const [row] = await db.query<{ due: boolean }>(dueStatement);
-  return row?.due ?? false;
-}
-
-const dueStatement = statement(
-  "anything due",
-  `
+export const isAnythingDue = value<boolean>("anything due")`
 select exists (
     select
     from posthorn.queue q
@@ -19,11 +11,11 @@ select exists (
     where not l.paused
       and (
         q.claimed_by is not null
-        -- a row that became due between the start of this statement and its snapshot is slightly ahead of its clock
+        -- posthorn.now() is earlier than the snapshot, so a row that became due in between can have a next_at
+        -- slightly in the future
         or q.next_at <= posthorn.now() + interval '50 milliseconds' and coalesce(greatest(h.probe_at, h.throttled_until) <= posthorn.now(), true)
         or (q.next_at = 'infinity' and ${isFirstInSubject("q")})
       )
   )
   or exists (select from posthorn.outbox) as due
-`,
-);
+`;

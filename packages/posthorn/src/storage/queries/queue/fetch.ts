@@ -1,16 +1,46 @@
 // Claims due deliveries of lanes this worker owns: many lanes, few rows each, whatever the backlog. A delivery behind
 // another of its subject is parked until that one ends (promote.ts).
-import type { ClaimedDelivery, Event, Uuid } from "../../../model.ts";
+import type { AttemptTrigger, ClaimedDelivery, Event, Uuid } from "../../../model.ts";
 import { int4Array, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
+import { arrays } from "../../query.ts";
 import { statement } from "../../sql.ts";
-import { toEvent } from "../events/event-row.ts";
-import { type ClaimedRow, claimedColumns, toClaimed } from "./claimed-row.ts";
+import { type EventRow, eventColumns, toEvent } from "../events/event-row.ts";
 import { isFirstInSubject } from "./is-first-in-subject.ts";
+
+interface ClaimedRow extends EventRow {
+  id: Uuid;
+  endpoint_id: Uuid;
+  attempts: number;
+  failures: number;
+  trigger: AttemptTrigger;
+  schedule_started_ms: number;
+  is_ordered: boolean;
+}
+
+/** Columns of the given queue row and `posthorn.events e`. */
+function claimedColumns(queue: string): string {
+  return `${queue}.id, ${queue}.endpoint_id, ${queue}.attempts, ${queue}.failures, ${queue}.trigger,
+  posthorn.epoch_ms(${queue}.schedule_started_at) as schedule_started_ms,
+  ${queue}.subject is not null as is_ordered, ${eventColumns}`;
+}
+
+function toClaimed(row: ClaimedRow, event: Event = toEvent(row)): ClaimedDelivery {
+  return {
+    id: row.id,
+    event,
+    endpointId: row.endpoint_id,
+    attempts: row.attempts,
+    failures: row.failures,
+    scheduleStartedMs: row.schedule_started_ms,
+    trigger: row.trigger,
+    isOrdered: row.is_ordered,
+  };
+}
 
 export interface LaneTurn {
   readonly endpointId: Uuid;
-  readonly room: number;
+  readonly maxRows: number;
 }
 
 export interface Fetched {
@@ -28,8 +58,7 @@ export interface FetchedDelivery {
 export async function fetch(db: Queryable, workerId: number, turns: readonly LaneTurn[]): Promise<Fetched> {
   const rows = await db.query<FetchedRow>(fetchStatement, [
     workerId,
-    uuidArray(turns.map((turn) => turn.endpointId)),
-    int4Array(turns.map((turn) => turn.room)),
+    ...arrays(turns, { endpointId: uuidArray, maxRows: int4Array }),
   ]);
   const deliveries: FetchedDelivery[] = [];
   const parked = new Map<Uuid, number>();
@@ -60,9 +89,7 @@ const hasToWait = `exists (select from due where not is_first)
 // "= any (array(…))" instead of a join: a generic plan guesses thousands of rows from the limit and would scan the
 // backlog (10 ms at 20,000 queued rows, growing with it). Each row is parked at most once per turn, so the due part of
 // the index holds the heads of subjects and new rows, never a subject's backlog.
-const fetchStatement = statement(
-  "fetch",
-  `
+const fetchStatement = statement("fetch")`
 with gate as materialized (
   select w.id
   from posthorn.workers w
@@ -103,5 +130,26 @@ join posthorn.endpoints ep on ep.id = met.endpoint_id
 where met.claimed_by is null
   or e.id is not null
 order by met.next_at, met.id
-`,
-);
+`;
+
+/**
+ * Finds deliveries that this worker has claimed in the database but not in memory: the reply to a claim was lost. Used
+ * only after the database was unreachable.
+ */
+export async function recoverClaimed(
+  db: Queryable,
+  workerId: number,
+  claimedIds: readonly Uuid[],
+): Promise<ClaimedDelivery[]> {
+  const rows = await db.query<ClaimedRow>(recoverStatement, [workerId, uuidArray(claimedIds)]);
+  return rows.map((row) => toClaimed(row));
+}
+
+const recoverStatement = statement("recover claimed")`
+select ${claimedColumns("q")}
+from posthorn.queue q
+join posthorn.events e on e.id = q.event_id
+where q.claimed_by = $1::integer
+  and (q.id in (select unnest($2::uuid[]))) is not true
+order by q.next_at, q.id
+`;

@@ -1,10 +1,9 @@
 // Lists the retry queue: failed deliveries by time of the next attempt. Uses one index for all endpoints and another
 // for some; both hold only retries.
 import type { Uuid } from "../../../model.ts";
-import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
-import { type DeliveryRow, deliveryColumns } from "../deliveries/delivery-row.ts";
+import { rows } from "../../query.ts";
+import { type DeliveryRow, deliveryColumns } from "../deliveries/read.ts";
 
 export interface RetryKey {
   /** In microseconds, to distinguish deliveries of the same millisecond. */
@@ -22,15 +21,14 @@ export interface RetryQuery {
 export async function listRetries(
   db: Queryable,
   { after, endpointIds, limit }: RetryQuery,
-): Promise<(DeliveryRow & RetryKey)[]> {
-  const { nextAtMicros, id } = after ?? beforeAll;
-  const values = [nextAtMicros, id, limit];
-  return endpointIds === null
-    ? await db.query(ofAllStatement, values)
-    : await db.query(ofEndpointsStatement, [...values, uuidArray(endpointIds)]);
+): Promise<Retry[]> {
+  const { nextAtMicros, id } = after ?? { nextAtMicros: "0", id: "00000000-0000-0000-0000-000000000000" };
+  if (endpointIds === null) return await retries(db, nextAtMicros, id, limit);
+  return await retriesOfEndpoints(db, nextAtMicros, id, limit, endpointIds);
 }
 
-const beforeAll: RetryKey = { nextAtMicros: "0", id: "00000000-0000-0000-0000-000000000000" };
+type Retry = DeliveryRow & RetryKey;
+type PageAfter = [nextAtMicros: string, id: Uuid, limit: number];
 
 /** Never reached. Keeps the planner's row estimate below the threshold for JIT. */
 const MORE_THAN_A_PAGE = 300;
@@ -67,9 +65,7 @@ order by d.next_retry_at, d.id
 // A delivery that waits for another of its subject has no time, and comes last in the index. "(select …)" hides the
 // limit and the number of endpoints: if the planner expects few rows, it sorts all rows of an endpoint (13 ms at
 // 15,000), and a generic plan that looks more expensive would cause planning for each page (2 ms).
-const ofAllStatement = statement(
-  "retry queue",
-  pageText(`
+const retries = rows<Retry, PageAfter>("retry queue")`${pageText(`
     select q.*
     from posthorn.queue q
     where ${isFailed}
@@ -77,13 +73,12 @@ const ofAllStatement = statement(
       and q.next_at < 'infinity'
     order by q.next_at, q.id
     limit (select $3::integer)
-  `),
-);
+  `)}`;
 
 // A range of the three columns instead of "endpoint_id =": see sources.ts.
-const ofEndpointsStatement = statement(
+const retriesOfEndpoints = rows<Retry, [...PageAfter, endpointIds: readonly Uuid[]]>(
   "retry queue of endpoints",
-  pageText(`
+)`${pageText(`
     select first.*
     from unnest((select $4::uuid[])) as asked (endpoint_id)
     cross join lateral (
@@ -99,5 +94,4 @@ const ofEndpointsStatement = statement(
       ) own
       limit ${MORE_THAN_A_PAGE}
     ) first
-  `),
-);
+  `)}`;

@@ -2,28 +2,8 @@
 // and promotes, in one loop, so a row is never parked because of what a promotion has just changed.
 import type { Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
-import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { arrays, column, rows } from "../../query.ts";
 import { isFirstInSubject } from "./is-first-in-subject.ts";
-
-export interface FreedSubject {
-  readonly endpointId: Uuid;
-  readonly subject: string;
-}
-
-/** Returns the lanes in which a delivery became due. */
-export async function promoteSubjects(
-  db: Queryable,
-  workerId: number,
-  freed: readonly FreedSubject[],
-): Promise<Uuid[]> {
-  const rows = await db.query<{ endpoint_id: Uuid }>(promoteSubjectsStatement, [
-    workerId,
-    uuidArray(freed.map(({ endpointId }) => endpointId)),
-    textArray(freed.map(({ subject }) => subject)),
-  ]);
-  return rows.map((row) => row.endpoint_id);
-}
 
 // Commits asynchronously: a promotion lost in a crash of the database is found by the next full check.
 const gate = `
@@ -49,9 +29,16 @@ const isNext = `lowest.claimed_by is null
     and lowest.next_at = 'infinity'
     and ${isFirstInSubject("lowest")}`;
 
-const promoteSubjectsStatement = statement(
+export interface FreedSubject {
+  readonly endpointId: Uuid;
+  readonly subject: string;
+}
+
+/** Returns the lanes in which a delivery became due. */
+export const promoteSubjects = column<Uuid, [workerId: number, freed: readonly FreedSubject[]]>(
   "promote subjects",
-  `
+  (workerId, freed) => [workerId, ...arrays(freed, { endpointId: uuidArray, subject: textArray })],
+)`
 with ${gate},
 head as materialized (
   select lowest.id
@@ -71,8 +58,7 @@ head as materialized (
 ${promote}
 select distinct promoted.endpoint_id
 from promoted
-`,
-);
+`;
 
 export interface LaneWalk {
   readonly endpointId: Uuid;
@@ -91,24 +77,15 @@ export interface WalkedLane {
  * Checks one row of each subject, for a limited number of subjects per lane. For lanes whose parked deliveries may have
  * no predecessor.
  */
-export async function promoteLanes(
-  db: Queryable,
-  workerId: number,
-  lanes: readonly LaneWalk[],
-  subjectsPerLane: number,
-): Promise<WalkedLane[]> {
-  return await db.query<WalkedLane>(promoteLanesStatement, [
-    workerId,
-    uuidArray(lanes.map(({ endpointId }) => endpointId)),
-    textArray(lanes.map(({ after }) => after)),
-    subjectsPerLane,
-  ]);
-}
-
 // One index lookup per subject, so a subject's backlog costs nothing.
-const promoteLanesStatement = statement(
-  "promote lanes",
-  `
+export const promoteLanes = rows<
+  WalkedLane,
+  [workerId: number, lanes: readonly LaneWalk[], subjectsPerLane: number]
+>("promote lanes", (workerId, lanes, subjectsPerLane) => [
+  workerId,
+  ...arrays(lanes, { endpointId: uuidArray, after: textArray }),
+  subjectsPerLane,
+])`
 with ${gate},
 walked as materialized (
   select l.endpoint_id, step.subject, step.number
@@ -157,5 +134,4 @@ select
   (select count(*)::integer from promoted where promoted.endpoint_id = w.endpoint_id) as promoted
 from walked w
 group by w.endpoint_id
-`,
-);
+`;

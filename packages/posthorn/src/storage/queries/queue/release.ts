@@ -1,20 +1,8 @@
 // Releases claimed deliveries that were not started: the endpoint was paused, or this worker stops.
 import type { Uuid } from "../../../model.ts";
-import { uuidArray } from "../../binary-array.ts";
-import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { run } from "../../query.ts";
 
-export async function releaseDeliveries(
-  db: Queryable,
-  workerId: number,
-  ids: readonly Uuid[],
-): Promise<void> {
-  await db.query(releaseStatement, [workerId, uuidArray(ids)]);
-}
-
-const releaseStatement = statement(
-  "release deliveries",
-  `
+export const releaseDeliveries = run<[workerId: number, ids: readonly Uuid[]]>("release deliveries")`
 with returned as (
   update posthorn.queue
   set claimed_by = null
@@ -33,5 +21,9 @@ set ready_at = least(l.ready_at, earliest.next_at)
 from earliest
 where l.endpoint_id = earliest.endpoint_id
   and l.owner is null
-`,
-);
+`;
+
+/** The caller has locked the endpoint's row and notifies the lane's owner, which promotes the next deliveries. */
+export const releaseHeldSubjects = run<[endpointId: Uuid]>(
+  "release subjects",
+)`delete from posthorn.held_subjects where endpoint_id = $1::uuid`;

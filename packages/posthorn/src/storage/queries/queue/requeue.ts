@@ -1,8 +1,11 @@
-// Enqueues one delivery: a manual retry of anything not in flight, or a test event. Nothing is enqueued for an endpoint
-// that may not receive it: the delivery would wait forever, or become dead and remove an earlier success from history.
+// Enqueues one delivery: a manual retry of a delivery that is not in flight, or the delivery of a test event. Nothing is
+// enqueued for an endpoint that may not receive it: the delivery would wait forever, or become dead and remove an earlier
+// success from history.
 import type { AttemptTrigger, Event, Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { fields, hasRow, run, value } from "../../query.ts";
+import { firstAttempt, moveFirstAttemptStep } from "../deliveries/first-attempt.ts";
+import { lockLane, type PausedReason } from "../lanes/lock.ts";
 
 export type EnqueueResult =
   | {
@@ -11,28 +14,20 @@ export type EnqueueResult =
       readonly owner: number | null;
       readonly isProbe: boolean;
     }
-  | ClosedLane;
-
-/** The lane is paused; nothing was changed. */
-export interface ClosedLane {
-  readonly kind: "closed";
-  readonly because: "endpoint_deleted" | "endpoint_disabled" | "endpoint_not_agreed" | "tenant_inactive";
-}
+  /** Nothing was changed. */
+  | { readonly kind: "paused"; readonly because: PausedReason };
 
 export type RetryResult = EnqueueResult | { readonly kind: "in_flight" } | { readonly kind: "not_found" };
 
 /** Makes it due now, with a new retry schedule. */
 export async function requeueDelivery(db: Database, deliveryId: Uuid): Promise<RetryResult> {
   return await db.transaction(async (tx) => {
-    const [delivery] = await tx.query<{ endpoint_id: Uuid }>(endpointStatement, [deliveryId]);
-    if (delivery === undefined) return { kind: "not_found" };
-    const lane = await lockLane(tx, delivery.endpoint_id);
-    if (lane.kind === "closed") return lane;
-    const [moved] = await tx.query(requeueStatement, [deliveryId]);
-    const [queued] = moved === undefined ? await tx.query(makeDueStatement, [deliveryId]) : [moved];
-    if (queued === undefined) return { kind: "in_flight" };
-    const probes = await tx.query(makeProbeDueStatement, [deliveryId, delivery.endpoint_id]);
-    return { ...lane, isProbe: probes.length > 0 };
+    const endpointId = await endpointOf(tx, deliveryId);
+    if (endpointId === null) return { kind: "not_found" };
+    const { owner, because } = await lockTarget(tx, endpointId);
+    if (because !== null) return { kind: "paused", because };
+    if (!(await requeue(tx, deliveryId)) && !(await makeDue(tx, deliveryId))) return { kind: "in_flight" };
+    return { kind: "queued", endpointId, owner, isProbe: await makeProbeDue(tx, deliveryId, endpointId) };
   });
 }
 
@@ -40,89 +35,44 @@ export async function requeueDelivery(db: Database, deliveryId: Uuid): Promise<R
 export async function enqueueTestEvent(
   db: Database,
   event: Event,
-  delivery: { readonly id: Uuid; readonly endpointId: Uuid; readonly trigger: AttemptTrigger },
+  delivery: TestDelivery,
 ): Promise<EnqueueResult> {
   return await db.transaction(async (tx) => {
-    const lane = await lockLane(tx, delivery.endpointId);
-    if (lane.kind === "closed") return lane;
-    await tx.query(storeOneStatement, [
-      event.id,
-      event.tenant,
-      event.type,
-      event.apiVersion,
-      event.subject,
-      event.payload,
-      delivery.id,
-      delivery.endpointId,
-      delivery.trigger,
-    ]);
-    return lane;
+    const { endpointId } = delivery;
+    const { owner, because } = await lockTarget(tx, endpointId);
+    if (because !== null) return { kind: "paused", because };
+    await storeOne(tx, event, delivery);
+    return { kind: "queued", endpointId, owner, isProbe: false };
   });
 }
 
-// Locks the lane before the row: releasing a lane reads the rows committed before. The lock also makes `paused` final,
-// because disabling or deleting the endpoint sets it under the same lock.
-async function lockLane(tx: Queryable, endpointId: Uuid): Promise<EnqueueResult> {
-  const [lane] = await tx.query<{ owner: number | null; paused: boolean }>(lockLaneStatement, [endpointId]);
-  if (lane?.paused === false) return { kind: "queued", endpointId, owner: lane.owner, isProbe: false };
-  const [closed] = await tx.query<Pick<ClosedLane, "because">>(whyClosedStatement, [endpointId]);
-  // without a row, the endpoint was deleted together with its tenant
-  return { kind: "closed", because: closed?.because ?? "endpoint_deleted" };
+interface TestDelivery {
+  readonly id: Uuid;
+  readonly endpointId: Uuid;
+  readonly trigger: AttemptTrigger;
 }
 
-const endpointStatement = statement(
-  "endpoint of delivery",
-  `
+/** Locks the lane. Without a row, the endpoint was deleted together with its tenant. */
+async function lockTarget(tx: Queryable, endpointId: Uuid) {
+  const { owner, pausedReason } = (await lockLane(tx, endpointId)) ?? DELETED;
+  return { owner, because: pausedReason };
+}
+
+const DELETED = { owner: null, pausedReason: "endpoint_deleted" } as const;
+
+const endpointOf = value<Uuid | null, [deliveryId: Uuid]>("endpoint of delivery")`
 select d.endpoint_id
 from posthorn.delivery_states d
 where d.id = $1::uuid
-`,
-);
+`;
 
-const lockLaneStatement = statement(
-  "lock lane",
-  `
-update posthorn.lanes
-set ready_at = case
-    when paused or owner is not null then ready_at
-    else least(ready_at, posthorn.now())
-  end
-where endpoint_id = $1::uuid
-returning owner, paused
-`,
-);
-
-/** Whether the endpoint `ep` has not agreed to receive webhooks. */
-export const hasNoGrant = `exists (
-      select
-      from posthorn.endpoint_handshakes h
-      where h.endpoint_id = ep.id
-        and h.state <> 'granted'
-    )`;
-
-const whyClosedStatement = statement(
-  "why lane is paused",
-  `
-select
-  case
-    when ep.deleted_at is not null then 'endpoint_deleted'
-    when not ep.is_active then 'endpoint_disabled'
-    when ${hasNoGrant} then 'endpoint_not_agreed'
-    else 'tenant_inactive'
-  end as because
-from posthorn.endpoints ep
-where ep.id = $1::uuid
-`,
-);
-
-const requeueStatement = statement(
-  "requeue",
-  `
+const requeue = hasRow<[deliveryId: Uuid]>("requeue")`
 with revived as (
   delete from posthorn.deliveries d
   where d.id = $1::uuid
-  returning d.id, d.event_id, d.endpoint_id, d.attempts, d.replay_count
+  returning d.id, d.event_id, d.endpoint_id, d.attempts, d.replay_count, ${firstAttempt}
 ),
+${moveFirstAttemptStep},
 -- its sequence puts it first if the endpoint is ordered now
 ordered_delivery as materialized (
   select revived.*, ordered.subject, ordered.sequence
@@ -149,12 +99,9 @@ insert into posthorn.queue (
 select id, event_id, endpoint_id, posthorn.now(), posthorn.now(), attempts, replay_count, 'manual', subject, sequence
 from ordered_delivery
 returning id
-`,
-);
+`;
 
-const makeDueStatement = statement(
-  "make due",
-  `
+const makeDue = hasRow<[deliveryId: Uuid]>("make due")`
 update posthorn.queue
 set next_at = posthorn.now(),
   schedule_started_at = posthorn.now(),
@@ -163,14 +110,11 @@ set next_at = posthorn.now(),
 where id = $1::uuid
   and claimed_by is null
 returning id
-`,
-);
+`;
 
 // A manual retry shows its result at once: if the circuit is open, it is the probe, before all other deliveries. A
 // pause requested by the receiver (throttled_until) stays.
-const makeProbeDueStatement = statement(
-  "make probe due",
-  `
+const makeProbeDue = hasRow<[deliveryId: Uuid, endpointId: Uuid]>("make probe due")`
 with made_due as (
   update posthorn.endpoint_health h
   set probe_at = posthorn.now()
@@ -191,17 +135,16 @@ set next_at = least(
 from made_due
 where q.id = $1::uuid
 returning q.id
-`,
-);
+`;
 
-const storeOneStatement = statement(
-  "store test event",
-  `
+const storeOne = run<[event: Event, delivery: TestDelivery]>("store test event", (event, delivery) => [
+  ...fields("id", "tenant", "type", "apiVersion", "subject", "payload")(event),
+  ...fields("id", "endpointId", "trigger")(delivery),
+])`
 with stored as (
   insert into posthorn.events (id, tenant, type, api_version, subject, payload, is_test)
   values ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, true)
 )
 insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, trigger)
 values ($7::uuid, $1::uuid, $8::uuid, posthorn.now(), posthorn.now(), $9::text)
-`,
-);
+`;

@@ -2,29 +2,14 @@
 // Deliveries and progress are committed together: a crash leaves a whole step or none.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
-import { type ReplayRow, replayColumns, type SkipReason } from "./replay-row.ts";
+import { fields, firstRow, run } from "../../query.ts";
+import { type ReplayRow, replayColumns, type SkipReason } from "./replays.ts";
 
 export interface LockedReplay extends ReplayRow {
   readonly position: Uuid;
   readonly before: Uuid;
   /** How many deliveries the rate allows now. */
   readonly allowance: number;
-}
-
-/** Reads a replay to plan a step. Null: it is not running. */
-export async function readReplay(db: Queryable, id: Uuid): Promise<LockedReplay | null> {
-  const [row] = await db.query<LockedReplay>(lookStatement, [id]);
-  return row ?? null;
-}
-
-/** Locks a replay to run the step. Null: it is not running, or another process has run that step. */
-export async function lockReplay(
-  tx: Queryable,
-  { id, position }: LockedReplay,
-): Promise<LockedReplay | null> {
-  const [row] = await tx.query<LockedReplay>(holdStatement, [id]);
-  return row?.position === position ? row : null;
 }
 
 // Unused rate expires after a quarter of a second, or after the time of one delivery: a delayed replay does not catch
@@ -38,8 +23,17 @@ from posthorn.replays r
 where r.id = $1::uuid
   and r.state = 'running'
 `;
-const lookStatement = statement("look at replay", lookText);
-const holdStatement = statement("hold replay", `${lookText}for no key update`);
+
+/** Reads a replay to plan a step. Null: it is not running. */
+export const readReplay = firstRow<LockedReplay, [id: Uuid]>("look at replay")`${lookText}`;
+
+const hold = firstRow<LockedReplay, [id: Uuid]>("hold replay")`${lookText}for no key update`;
+
+/** Locks a replay to run the step. Null: it is not running, or another process has run that step. */
+export async function lockReplay(tx: Queryable, replay: LockedReplay): Promise<LockedReplay | null> {
+  const held = await hold(tx, replay.id);
+  return held?.position === replay.position ? held : null;
+}
 
 export interface Advance {
   readonly position: Uuid;
@@ -52,18 +46,13 @@ export async function advanceReplay(tx: Queryable, replay: LockedReplay, advance
   const skipped = { ...replay.skipped };
   for (const [reason, count] of Object.entries(advance.skipped) as [SkipReason, number][])
     skipped[reason] = (skipped[reason] ?? 0) + count;
-  await tx.query(advanceStatement, [
-    replay.id,
-    advance.position,
-    advance.done,
-    JSON.stringify(skipped),
-    advance.isFinished,
-  ]);
+  await advanceTo(tx, replay.id, { ...advance, skipped });
 }
 
-const advanceStatement = statement(
-  "advance replay",
-  `
+const advanceTo = run<[id: Uuid, Advance]>("advance replay", (id, advance) => [
+  id,
+  ...fields("position", "done", "skipped", "isFinished")(advance),
+])`
 update posthorn.replays r
 set position = $2::uuid,
   done = r.done + $3::integer,
@@ -73,5 +62,4 @@ set position = $2::uuid,
   state = case when $5::boolean then 'finished' else r.state end,
   ended_at = case when $5::boolean then posthorn.now() end
 where r.id = $1::uuid
-`,
-);
+`;

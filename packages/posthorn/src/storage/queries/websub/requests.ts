@@ -1,9 +1,7 @@
 // Requests to the WebSub hub from the 202 response until they are verified or discarded. No lock is held while one is
 // processed: the due time is moved ahead, so that another process repeats it after a crash.
 import type { Uuid } from "../../../model.ts";
-import { uuidArray } from "../../binary-array.ts";
-import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { fields, hasRow, rows, run } from "../../query.ts";
 
 export type RequestMode = "subscribe" | "unsubscribe" | "denied";
 /** Shares of the hub's request rate. None delays the others. */
@@ -42,39 +40,25 @@ export interface ClaimedRequest {
 
 export interface WaitingLimits {
   readonly perHost: number;
-  readonly inAll: number;
+  readonly total: number;
 }
 
 /**
  * Returns false and stores nothing if the maximum number is pending. Requests for existing subscriptions are always
  * stored, so that a flood of new ones prevents no renewal. Replaces a request of the same mode and pair.
  */
-export async function storeRequest(
-  db: Queryable,
-  request: NewRequest,
-  limits: WaitingLimits,
-): Promise<boolean> {
-  const { mode, topic, callback, pair, host, leaseSeconds, secret, verifyToken } = request;
-  const rows = await db.query(keepStatement, [
-    mode,
-    topic,
-    callback,
-    pair,
-    host,
-    leaseSeconds,
-    secret?.keyId ?? null,
-    secret?.ciphertext ?? null,
-    limits.perHost,
-    limits.inAll,
-    verifyToken,
-  ]);
-  return rows.length > 0;
-}
-
 // A new id, so that a worker that processes the previous request cannot change this one. Attempts continue to count.
-const keepStatement = statement(
+export const storeRequest = hasRow<[request: NewRequest, limits: WaitingLimits]>(
   "store websub request",
-  `
+  (request, limits) => [
+    ...fields("mode", "topic", "callback", "pair", "host", "leaseSeconds")(request),
+    request.secret?.keyId,
+    request.secret?.ciphertext,
+    limits.perHost,
+    limits.total,
+    request.verifyToken,
+  ],
+)`
 insert into posthorn.websub_requests as r (
   mode, topic, callback, pair, host, lease_seconds, key_id, ciphertext, verify_token, share
 )
@@ -119,48 +103,31 @@ set id = excluded.id,
   share = excluded.share,
   next_at = posthorn.now()
 returning r.id
-`,
-);
+`;
 
-/** Stores denials for subscriptions that end without a request. They still exist as deleted endpoints. */
-export async function storeDenials(
-  tx: Queryable,
-  endpointIds: readonly Uuid[],
-  reason: string,
-): Promise<void> {
-  await tx.query(denyStatement, [uuidArray(endpointIds), reason]);
-}
-
-const denyStatement = statement(
-  "store websub denials",
-  `
+/** Stores denials for those endpoints that are subscriptions. They still exist as deleted endpoints. */
+export const storeDenials = run<[endpointIds: readonly Uuid[], reason: string]>("store websub denials")`
 insert into posthorn.websub_requests (mode, topic, callback, pair, host, reason, share)
 select 'denied', ep.websub_topic, ep.url, ep.websub_pair, ep.websub_host, $2::text, 'ended'
 from posthorn.endpoints ep
 where ep.id = any ($1::uuid[])
+  and ep.websub_topic is not null
 on conflict (pair, mode) do update
 set id = excluded.id,
   topic = excluded.topic,
   callback = excluded.callback,
   reason = excluded.reason,
   next_at = posthorn.now()
-`,
-);
+`;
 
 /**
  * Claims due requests: those of existing subscriptions first, then round-robin over hosts, so that a flood delays only
  * its own host. Of a pair, the older request first.
  */
-export async function claimRequests(
-  db: Queryable,
-  { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
-): Promise<ClaimedRequest[]> {
-  return await db.query<ClaimedRequest>(claimStatement, [limit, leaseMs]);
-}
-
-const claimStatement = statement(
+export const claimRequests = rows<ClaimedRequest, [{ readonly limit: number; readonly leaseMs: number }]>(
   "claim websub requests",
-  `
+  fields("limit", "leaseMs"),
+)`
 update posthorn.websub_requests r
 set attempts = r.attempts + 1,
   next_at = posthorn.now() + $2::double precision * interval '1 millisecond'
@@ -190,58 +157,36 @@ returning
   r.id, r.mode, r.topic, r.callback, encode(r.pair, 'hex') as "pairHex", r.host, r.share,
   r.lease_seconds as "leaseSeconds", r.key_id as "keyId", encode(r.ciphertext, 'hex') as "ciphertextHex", r.reason,
   r.verify_token as "verifyToken", r.attempts, posthorn.epoch_ms(posthorn.now()) as "claimedMs"
-`,
-);
+`;
 
 /** Deletes a finished request. Returns false if it was replaced meanwhile; its result does not count then. */
-export async function endRequest(db: Queryable, id: number): Promise<boolean> {
-  const rows = await db.query(endStatement, [id]);
-  return rows.length > 0;
-}
-
-const endStatement = statement(
+export const endRequest = hasRow<[id: number]>(
   "end websub request",
-  "delete from posthorn.websub_requests where id = $1::bigint returning id",
-);
+)`delete from posthorn.websub_requests where id = $1::bigint returning id`;
 
-export async function postponeRequest(
-  db: Queryable,
-  { id, attempts }: Pick<ClaimedRequest, "id" | "attempts">,
-  { delayMs, isCounted }: { readonly delayMs: number; readonly isCounted: boolean },
-): Promise<void> {
-  await db.query(putOffStatement, [id, attempts, delayMs, isCounted ? attempts : attempts - 1]);
-}
-
-const putOffStatement = statement(
-  "postpone websub request",
-  `
+export const postponeRequest = run<
+  [Pick<ClaimedRequest, "id" | "attempts">, { readonly delayMs: number; readonly isCounted: boolean }]
+>("postpone websub request", ({ id, attempts }, { delayMs, isCounted }) => [
+  id,
+  attempts,
+  delayMs,
+  isCounted ? attempts : attempts - 1,
+])`
 update posthorn.websub_requests
 set next_at = posthorn.now() + $3::double precision * interval '1 millisecond',
   attempts = $4::integer
 where id = $1::bigint
   and attempts = $2::integer
-`,
-);
+`;
 
 /**
  * Postpones all due requests of a share, or of one host in it, when its rate is used up. All get the same time, so that
  * round-robin decides then.
  */
-export async function postponeShare(
-  db: Queryable,
-  {
-    share,
-    host,
-    untilMs,
-  }: { readonly share: RequestShare; readonly host: string | null; readonly untilMs: number },
-): Promise<void> {
-  await db.query(putOffShareStatement, [share, host, untilMs]);
-}
-
 // Skips locked rows, which another process is postponing; waiting could deadlock.
-const putOffShareStatement = statement(
-  "postpone share of websub requests",
-  `
+export const postponeShare = run<
+  [{ readonly share: RequestShare; readonly host: string | null; readonly untilMs: number }]
+>("postpone share of websub requests", fields("share", "host", "untilMs"))`
 update posthorn.websub_requests
 set next_at = to_timestamp($3::double precision / 1000)
 where id = any (array(
@@ -252,5 +197,4 @@ where id = any (array(
       and due.next_at <= posthorn.now()
     for update skip locked
   ))
-`,
-);
+`;

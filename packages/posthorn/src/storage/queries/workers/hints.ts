@@ -1,9 +1,13 @@
 // Notifications between workers by LISTEN and NOTIFY. They save a poll interval and may be lost. Sent only from short
-// transactions of our own: NOTIFY takes a database-wide lock at commit.
+// transactions: NOTIFY takes a database-wide lock at commit.
 import { hash } from "node:crypto";
 import { textArray } from "../../binary-array.ts";
-import type { DirectConnection, Queryable } from "../../database.ts";
+import type { DirectConnection } from "../../database.ts";
+import { run } from "../../query.ts";
 import { statement } from "../../sql.ts";
+
+/** The payload that tells a worker to reconcile its claims. */
+export const LOST = "lost";
 
 /** The channel of all workers: lanes are ready, or events wait in the outbox. */
 export function commonChannel(schema: string): string {
@@ -15,18 +19,14 @@ export function workerChannel(schema: string, workerId: number): string {
 }
 
 export async function listen(connection: DirectConnection, channels: readonly string[]): Promise<void> {
-  for (const channel of channels) await connection.query(statement("listen", `listen "${channel}"`));
-}
-
-export async function notify(db: Queryable, hints: ReadonlyMap<string, string>): Promise<void> {
-  await db.query(notifyStatement, [textArray([...hints.keys()]), textArray([...hints.values()])]);
+  for (const channel of channels) await connection.query(statement("listen")`listen "${channel}"`);
 }
 
 // a lost notification is harmless, so the commit need not wait for the disk
-const notifyStatement = statement(
-  "notify",
-  `
+export const notify = run<[hints: ReadonlyMap<string, string>]>("notify", (hints) => [
+  textArray([...hints.keys()]),
+  textArray([...hints.values()]),
+])`
 select set_config('synchronous_commit', 'off', true), pg_notify(h.channel, h.payload)::text
 from unnest($1::text[], $2::text[]) as h (channel, payload)
-`,
-);
+`;

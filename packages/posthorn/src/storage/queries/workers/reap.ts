@@ -1,9 +1,8 @@
 // Reaps dead workers: their deliveries are released, with an attempt recorded as unknown, because it may have been
 // sent. It does not count as a failure.
 import type { Uuid } from "../../../model.ts";
-import { uuidArray } from "../../binary-array.ts";
 import type { Database, Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { changes, column, hasRow, onlyRow, rows, run } from "../../query.ts";
 import { nextReadyAt } from "../lanes/ready-at.ts";
 
 export interface SuspectWorker {
@@ -16,21 +15,15 @@ export interface SuspectWorker {
   readonly delivers: boolean;
   /** Utilization of its event loop at its last heartbeat, from 0 to 1. */
   readonly utilisation: number;
-}
-
-export async function suspectWorkers(
-  db: Queryable,
-  me: number,
-  schema: string,
-  lateMs: number,
-): Promise<SuspectWorker[]> {
-  return await db.query<SuspectWorker>(suspectsStatement, [me, schema, lateMs]);
+  /** The number of its lanes at its last heartbeat. */
+  readonly lanes: number;
+  readonly socket: string | null;
 }
 
 // a lock acquired here ends with the statement's transaction
-const suspectsStatement = statement(
+export const suspectWorkers = rows<SuspectWorker, [me: number, schema: string, lateMs: number]>(
   "suspect workers",
-  `
+)`
 select
   w.id,
   posthorn.epoch_ms(w.lease_expires_at) as "leaseExpiresMs",
@@ -39,11 +32,12 @@ select
     and w.lease_expires_at < posthorn.now() + $3::double precision * interval '1 millisecond'
     and pg_try_advisory_xact_lock(hashtext('posthorn worker ' || $2::text), w.id) as "sessionGone",
   w.delivers,
-  w.utilisation
+  w.utilisation,
+  w.lanes,
+  w.socket
 from posthorn.workers w
 where w.id <> $1::integer
-`,
-);
+`;
 
 export interface Reaped {
   readonly workerId: number;
@@ -60,19 +54,27 @@ export async function reap(
   suspect: { readonly id: number; readonly leaseExpiresMs: number | null },
 ): Promise<Reaped | null> {
   return await db.transaction(async (tx) => {
-    const [dead] = await tx.query(lockDeadStatement, [suspect.id, suspect.leaseExpiresMs]);
-    if (dead === undefined) return null;
+    if (!(await lockDead(tx, suspect.id, suspect.leaseExpiresMs))) return null;
     const reaped = await releaseAll(tx, suspect.id);
-    await tx.query(removeStatement, [suspect.id]);
+    await remove(tx, suspect.id);
     return reaped;
   });
 }
 
 /** Returns owners of lanes or deliveries that are not registered, which should not happen. */
-export async function missingWorkers(db: Queryable): Promise<number[]> {
-  const rows = await db.query<{ id: number }>(missingStatement);
-  return rows.map((row) => row.id);
-}
+export const missingWorkers = column<number>("missing workers")`
+select held.id
+from (
+  select l.owner as id
+  from posthorn.lanes l
+  where l.owner is not null
+  union
+  select q.claimed_by
+  from posthorn.queue q
+  where q.claimed_by is not null
+) held
+where not exists (select from posthorn.workers w where w.id = held.id)
+`;
 
 export async function reapMissing(db: Database, workerId: number): Promise<Reaped> {
   return await db.transaction((tx) => releaseAll(tx, workerId));
@@ -80,32 +82,26 @@ export async function reapMissing(db: Database, workerId: number): Promise<Reape
 
 // separate statements see everything the dead worker committed before its row was locked
 async function releaseAll(tx: Queryable, workerId: number): Promise<Reaped> {
-  const [queue] = await tx.query<{ count: number; endpoints: Uuid[] | null }>(releaseDeliveriesStatement, [
-    workerId,
-  ]);
-  const endpoints = uuidArray(queue?.endpoints ?? []);
+  const { count, endpoints } = await releaseDeliveries(tx, workerId);
   // a delivery that is being inserted into such a lane must be visible when the lane becomes ready
-  await tx.query(lockLanesStatement, [workerId, endpoints]);
-  const [lanes] = await tx.query<{ count: number }>(releaseLanesStatement, [workerId, endpoints]);
-  return { workerId, deliveries: queue?.count ?? 0, lanes: lanes?.count ?? 0 };
+  await lockLanes(tx, workerId, endpoints);
+  return { workerId, deliveries: count, lanes: await releaseLanes(tx, workerId, endpoints) };
 }
 
-const lockDeadStatement = statement(
-  "lock dead worker",
-  `
+const lockDead = hasRow<[id: number, leaseExpiresMs: number | null]>("lock dead worker")`
 select w.id
 from posthorn.workers w
 where w.id = $1::integer
   and ($2::double precision is null or posthorn.epoch_ms(w.lease_expires_at) = $2::double precision)
 for update skip locked
-`,
-);
+`;
 
 // The unknown attempt keeps its trigger; the next one is a retry. An attempt that is already recorded must not prevent
 // the release of the others.
-const releaseDeliveriesStatement = statement(
-  "release deliveries of dead worker",
-  `
+const releaseDeliveries = onlyRow<
+  { readonly count: number; readonly endpoints: readonly Uuid[] },
+  [workerId: number]
+>("release deliveries of dead worker")`
 with held as (
   select q.id, q.trigger
   from posthorn.queue q
@@ -123,63 +119,31 @@ released as (
   returning q.id, q.attempts, held.trigger, q.endpoint_id
 ),
 recorded as (
-  insert into posthorn.attempts (delivery_id, number, error, trigger, worker)
+  insert into posthorn.attempt_log (delivery_id, number, error, trigger, worker)
   select id, attempts, 'unknown', trigger, $1::integer
   from released
   on conflict do nothing
 )
-select count(*)::integer as count, json_agg(distinct endpoint_id) as endpoints
+select count(*)::integer as count, coalesce(json_agg(distinct endpoint_id), '[]') as endpoints
 from released
-`,
-);
+`;
 
 // Its lanes, and lanes it had released while the reply with their rows was on its way.
-const lockLanesStatement = statement(
-  "lock lanes of dead worker",
-  `
+const lockLanes = run<[workerId: number, endpoints: readonly Uuid[]]>("lock lanes of dead worker")`
 select l.endpoint_id
 from posthorn.lanes l
 where l.owner = $1::integer
   or (l.owner is null and l.endpoint_id = any ($2::uuid[]))
 order by l.endpoint_id
 for no key update
-`,
-);
+`;
 
-const releaseLanesStatement = statement(
-  "release lanes of dead worker",
-  `
-with released as (
-  update posthorn.lanes l
-  set owner = null,
-    ready_at = ${nextReadyAt("l")}
-  where l.owner = $1::integer
-    or (l.owner is null and l.endpoint_id = any ($2::uuid[]))
-  returning l.endpoint_id
-)
-select count(*)::integer as count
-from released
-`,
-);
+const releaseLanes = changes<[workerId: number, endpoints: readonly Uuid[]]>("release lanes of dead worker")`
+update posthorn.lanes l
+set owner = null,
+  ready_at = ${nextReadyAt("l")}
+where l.owner = $1::integer
+  or (l.owner is null and l.endpoint_id = any ($2::uuid[]))
+`;
 
-const removeStatement = statement(
-  "remove dead worker",
-  "delete from posthorn.workers where id = $1::integer",
-);
-
-const missingStatement = statement(
-  "missing workers",
-  `
-select held.id
-from (
-  select l.owner as id
-  from posthorn.lanes l
-  where l.owner is not null
-  union
-  select q.claimed_by
-  from posthorn.queue q
-  where q.claimed_by is not null
-) held
-where not exists (select from posthorn.workers w where w.id = held.id)
-`,
-);
+const remove = run<[id: number]>("remove dead worker")`delete from posthorn.workers where id = $1::integer`;

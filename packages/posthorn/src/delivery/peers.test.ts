@@ -1,0 +1,107 @@
+import { connect } from "node:net";
+import { uuidv7 } from "@posthorn/wire";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually } from "../../../../tests/support/eventually.ts";
+import type { Planned } from "../fan-out/plan.ts";
+import type { Uuid } from "../model.ts";
+import { silentLogger } from "../observe/log.ts";
+import { claim } from "../storage/queries/events/ingest.ts";
+import type { DeliveriesFrame } from "./frames.ts";
+import { Peers } from "./peers.ts";
+
+const lane = uuidv7();
+
+async function openPeers({ refuses = [] as Uuid[] } = {}) {
+  const seen = { frames: [] as DeliveriesFrame[], lost: 0, notPassed: [] as number[] };
+  const peers = new Peers({
+    logger: silentLogger,
+    accept: async (frame) => {
+      seen.frames.push(frame);
+      return refuses;
+    },
+    onLost: () => {
+      seen.lost += 1;
+    },
+    onNotPassed: (workerId) => seen.notPassed.push(workerId),
+  });
+  await peers.listen();
+  onTestFinished(() => peers.close());
+  return { peers, seen, path: peers.path as string };
+}
+
+/** Connects to the worker and waits until its lane can be used. */
+async function meet(peers: Peers, workerId: number, socket: string): Promise<void> {
+  peers.update([{ id: workerId, socket }]);
+  peers.noteOwners([], new Map([[lane, workerId]]));
+  await eventually("the workers are connected", () => peers.ownerOf(lane) === workerId);
+}
+
+function row(owner: number, how: Planned["claim"] = claim.byOwner): Planned {
+  const id = uuidv7();
+  const event = { id, tenant: "acme", type: "a", apiVersion: "1", payload: Buffer.from("{}") };
+  return {
+    id,
+    eventId: id,
+    endpointId: lane,
+    event,
+    target: { version: 3 },
+    claim: how,
+    owner,
+  } as unknown as Planned;
+}
+
+test("deliveries reach the owner of their lane, and lanes with unclaimed ones are named", async () => {
+  const sender = await openPeers();
+  const owner = await openPeers();
+  await meet(sender.peers, 5, owner.path);
+  const passed = row(5);
+  sender.peers.pass([passed, row(5, claim.none)]);
+  await eventually("the frame arrives", () => owner.seen.frames.length === 1);
+  expect(owner.seen.frames).toMatchObject([
+    { workerId: 5, deliveries: [{ delivery: { id: passed.id }, targetVersion: 3 }], due: [lane] },
+  ]);
+});
+
+test("a lane that refused a delivery gets no claimed ones for a while", async () => {
+  const sender = await openPeers();
+  const owner = await openPeers({ refuses: [lane] });
+  await meet(sender.peers, 5, owner.path);
+  expect(sender.peers.accepts(lane)).toBe(true);
+  sender.peers.pass([row(5)]);
+  await eventually("the refusal arrives", () => !sender.peers.accepts(lane));
+  expect(sender.peers.ownerOf(lane)).toBe(5);
+});
+
+test("a worker that loses its connection reconciles, and a delivery that cannot be passed is reported", async () => {
+  const sender = await openPeers();
+  const owner = await openPeers();
+  await meet(sender.peers, 5, owner.path);
+  sender.peers.update([]);
+  await eventually("the owner notices", () => owner.seen.lost === 1);
+  expect(sender.peers.ownerOf(lane)).toBeNull();
+  sender.peers.pass([row(5)]);
+  expect(sender.seen.notPassed).toEqual([5]);
+});
+
+test("a connection with an invalid frame is closed, and others continue", async () => {
+  const sender = await openPeers();
+  const owner = await openPeers();
+  await meet(sender.peers, 5, owner.path);
+  const stranger = connect(owner.path);
+  const closed = new Promise((resolve) => stranger.once("close", resolve));
+  stranger.write("GET / HTTP/1.1\r\n\r\n");
+  await closed;
+  sender.peers.pass([row(5)]);
+  await eventually("the frame arrives", () => owner.seen.frames.length === 1);
+});
+
+test("sockets of other machines, users and versions are not connected to", async () => {
+  const sender = await openPeers();
+  const owner = await openPeers();
+  sender.peers.noteOwners([], new Map([[lane, 5]]));
+  const gone = owner.path.replace(/[0-9a-f]+\.sock$/, "0.sock");
+  for (const socket of [null, gone, owner.path.replace("/v1-", "/v0-"), `/elsewhere${owner.path}`])
+    sender.peers.update([{ id: 5, socket }]);
+  await meet(sender.peers, 6, owner.path);
+  expect(sender.peers.ownerOf(lane)).toBe(6);
+});

@@ -1,0 +1,181 @@
+// One loop on one connection writes the common case of both ends: while a statement runs, new events and finished
+// attempts collect, and the next statement carries both. Everything else goes through the general statements: what is
+// not common, and everything while the connection is lost or the database is behind a pooler.
+import type { Settlement } from "../model.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Observer } from "../observe/observer.ts";
+import { Loop } from "../service/loop.ts";
+import type { Database, DirectConnection } from "../storage/database.ts";
+import { type IngestBatch, type IngestResult, ingest } from "../storage/queries/events/ingest.ts";
+import { isPlain, write, writtenPlain } from "../storage/queries/events/write.ts";
+import { isFirstSuccess } from "../storage/queries/queue/settle.ts";
+import { type FinishedAttempt, type OnSettled, Settler } from "./settler.ts";
+
+export interface WriteLoopOptions<Finished extends FinishedAttempt> {
+  readonly db: Database;
+  readonly logger: Logger;
+  readonly observer: Observer;
+  readonly onSettled: OnSettled<Finished>;
+}
+
+interface PendingIngest {
+  readonly batch: IngestBatch;
+  readonly resolve: (result: IngestResult | Promise<IngestResult>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const largestBatch = 500;
+/**
+ * How long a settlement waits for the next batch of events. It saves a statement of its own; an ordered delivery does
+ * not wait, because the next one of its subject waits for it.
+ */
+const lingerMs = 10;
+/** From this many settlements on, they are written without waiting for events. */
+const minBatch = 100;
+const reconnectMs = 1_000;
+
+export class WriteLoop<Finished extends FinishedAttempt> {
+  readonly #options: WriteLoopOptions<Finished>;
+  readonly #settler: Settler<Finished>;
+  readonly #connecting: Loop;
+  #connection: DirectConnection | null = null;
+  #pending: PendingIngest | null = null;
+  #waiting: Finished[] = [];
+  /** An ordered delivery is waiting. */
+  #isUrgent = false;
+  #writing: Promise<void> | null = null;
+  #linger: NodeJS.Timeout | undefined;
+
+  constructor(options: WriteLoopOptions<Finished>) {
+    const { logger } = options;
+    this.#options = options;
+    this.#settler = new Settler(options);
+    this.#connecting = new Loop({
+      name: "connecting the write loop",
+      intervalMs: reconnectMs,
+      logger,
+      step: () => this.#connect(),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#settler.start();
+    await this.#connecting.start();
+  }
+
+  /** Settlements that are still waiting are dropped, as by the settler. */
+  async stop(): Promise<void> {
+    await this.#connecting.stop();
+    clearTimeout(this.#linger);
+    await this.#writing;
+    await this.#settler.stop();
+    await this.#connection?.close();
+  }
+
+  /** The number of settlements that are not yet written. */
+  get backlog(): number {
+    return this.#waiting.length + this.#settler.backlog;
+  }
+
+  ingest(batch: IngestBatch): Promise<IngestResult> {
+    if (this.#connection === null || this.#pending !== null || !isPlain(batch))
+      return ingest(this.#options.db, batch);
+    return new Promise((resolve, reject) => {
+      this.#pending = { batch, resolve, reject };
+      this.#writing ??= this.#write(this.#connection as DirectConnection);
+    });
+  }
+
+  settle(finished: Finished): void {
+    if (this.#connection === null || !isFirstSuccess(finished.settlement)) {
+      this.#settler.add(finished);
+      return;
+    }
+    this.#waiting.push(finished);
+    this.#isUrgent ||= finished.settlement.delivery.isOrdered;
+    if (this.#writing !== null) return;
+    if (this.#isFull) this.#writing = this.#write(this.#connection);
+    else this.#writeSoon();
+  }
+
+  /** True if the settlements are written without waiting for events. */
+  get #isFull(): boolean {
+    return this.#isUrgent || this.#waiting.length >= minBatch;
+  }
+
+  #writeSoon(): void {
+    this.#linger ??= setTimeout(() => {
+      this.#linger = undefined;
+      if (this.#connection !== null) this.#writing ??= this.#write(this.#connection);
+    }, lingerMs);
+  }
+
+  async #write(connection: DirectConnection): Promise<void> {
+    clearTimeout(this.#linger);
+    this.#linger = undefined;
+    do await this.#writeOnce(connection);
+    while (this.#connection === connection && (this.#pending !== null || this.#isFull));
+    this.#writing = null;
+    if (this.#connection === null) this.#useGeneralStatements();
+    // it was connected again during the last statement
+    else if (this.#pending !== null || this.#isFull) this.#writing = this.#write(this.#connection);
+    else if (this.#waiting.length > 0) this.#writeSoon();
+  }
+
+  async #writeOnce(connection: DirectConnection): Promise<void> {
+    const pending = this.#pending;
+    this.#pending = null;
+    this.#isUrgent = false;
+    const batch = this.#waiting.splice(0, largestBatch);
+    const workerId = pending?.batch.workerId ?? batch[0]?.workerId;
+    if (workerId === undefined) return;
+    // the worker was reaped and has a new id since: the general statement refuses them
+    const [current, former] = splitBy(batch, (finished) => finished.workerId === workerId);
+    for (const finished of former) this.#settler.add(finished);
+    const startedAt = performance.now();
+    try {
+      const settlements = current.map(({ settlement }): Settlement => settlement);
+      const result = await write(connection, workerId, pending?.batch ?? null, settlements);
+      if (pending === null)
+        this.#options.observer.metrics.statementTook("settle", performance.now() - startedAt);
+      else pending.resolve(result.areEventsWritten ? writtenPlain : ingest(this.#options.db, pending.batch));
+      if (current.length > 0) this.#options.onSettled(current, result.refusedIds);
+    } catch (error) {
+      // the connection may be lost, or one of the rows may be rejected: the general statements find out
+      pending?.reject(error);
+      for (const finished of current) this.#settler.add(finished);
+      this.#disconnect(connection);
+    }
+  }
+
+  #useGeneralStatements(): void {
+    const { db } = this.#options;
+    this.#pending?.resolve(ingest(db, this.#pending.batch));
+    this.#pending = null;
+    for (const finished of this.#waiting.splice(0)) this.#settler.add(finished);
+  }
+
+  /** Returns false: the loop connects again after its interval. */
+  async #connect(): Promise<boolean> {
+    if (this.#connection !== null) return false;
+    const connection = await this.#options.db.connect();
+    if (connection.isDirect) {
+      this.#connection = connection;
+      void connection.lost.then(() => this.#disconnect(connection));
+    } else await connection.close();
+    return false;
+  }
+
+  #disconnect(connection: DirectConnection): void {
+    if (this.#connection !== connection) return;
+    this.#connection = null;
+    void connection.close();
+    if (this.#writing === null) this.#useGeneralStatements();
+  }
+}
+
+function splitBy<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return items.every(isFirst)
+    ? [items as Item[], []]
+    : [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}

@@ -1,0 +1,166 @@
+// Replays: creates, reads and cancels them.
+
+import { lowestUuidAt, uuidTimeMs } from "@posthorn/wire";
+import type { Uuid } from "../../../model.ts";
+import type { Database, Queryable } from "../../database.ts";
+import { column, fields, firstRow, rows, run, value } from "../../query.ts";
+import type { DeliveryState } from "../deliveries/read.ts";
+import type { PausedReason } from "../lanes/lock.ts";
+import type { Filter, IdPage } from "../page.ts";
+
+export type ReplayState = "running" | "finished" | "cancelled";
+
+export const REPLAY_STATES: readonly ReplayState[] = ["running", "finished", "cancelled"];
+
+/** Why a delivery was skipped; `changed`: it changed meanwhile. */
+export type SkipReason = PausedReason | "changed";
+
+export interface ReplayRow {
+  readonly id: Uuid;
+  readonly tenant: string | null;
+  readonly endpointId: Uuid | null;
+  readonly type: string | null;
+  /** Null: events without a delivery to an endpoint that would receive them now. */
+  readonly states: readonly DeliveryState[] | null;
+  readonly reason: string | null;
+  readonly createdAfterMs: number | null;
+  readonly createdBeforeMs: number | null;
+  readonly rate: number;
+  readonly requestedBy: string | null;
+  readonly state: ReplayState;
+  readonly total: number | null;
+  readonly done: number;
+  readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
+  readonly createdAtMs: number;
+  readonly endedAtMs: number | null;
+}
+
+/** Columns of `posthorn.replays r`. */
+export const replayColumns = `r.id, r.tenant, r.endpoint_id as "endpointId", r.type, to_json(r.states) as states, r.reason,
+  posthorn.epoch_ms(r.created_after) as "createdAfterMs", posthorn.epoch_ms(r.created_before) as "createdBeforeMs",
+  r.rate, r.requested_by as "requestedBy", r.state, r.total, r.done, r.skipped,
+  posthorn.epoch_ms(r.created_at) as "createdAtMs", posthorn.epoch_ms(r.ended_at) as "endedAtMs"`;
+
+/** Does not find another tenant's replay if a tenant is given. */
+export const findReplay = firstRow<ReplayRow, [id: Uuid, tenant: string | null]>("find replay")`
+select ${replayColumns}
+from posthorn.replays r
+where r.id = $1::uuid
+  and ($2::text is null or r.tenant = $2::text)
+`;
+
+export const listReplays = rows<ReplayRow, [IdPage & Filter<"tenant" | "state">]>(
+  "list replays",
+  fields("before", "limit", "tenant", "state"),
+)`
+select ${replayColumns}
+from posthorn.replays r
+where r.id < $1::uuid
+  and ($3::text is null or r.tenant = $3::text)
+  and ($4::text is null or r.state = $4::text)
+order by r.id desc
+limit $2::integer
+`;
+
+export const runningReplays = column<Uuid>("running replays")`
+select r.id
+from posthorn.replays r
+where r.state = 'running'
+order by r.id
+`;
+
+export type NewReplay = Omit<ReplayRow, "state" | "done" | "skipped" | "createdAtMs" | "endedAtMs"> & {
+  /** Processes ids between these two. */
+  readonly position: Uuid;
+  readonly before: Uuid;
+};
+
+/** Returns null if the maximum number of replays is running, for this tenant or, without one, for all. */
+export async function insertReplay(
+  db: Database,
+  replay: NewReplay,
+  mostRunning: number,
+): Promise<ReplayRow | null> {
+  return await db.transaction(async (tx) => {
+    // so that replays created at the same time count each other; waits for running steps
+    await lockReplays(tx);
+    return await insert(tx, replay, mostRunning);
+  });
+}
+
+const lockReplays = run("lock replays")`lock table posthorn.replays in share row exclusive mode`;
+
+const insert = firstRow<ReplayRow, [replay: NewReplay, mostRunning: number]>(
+  "insert replay",
+  (replay, most) => [
+    ...fields(
+      "id",
+      "tenant",
+      "endpointId",
+      "type",
+      "states",
+      "reason",
+      "createdAfterMs",
+      "createdBeforeMs",
+    )(replay),
+    ...fields("rate", "requestedBy", "total", "position", "before")(replay),
+    most,
+  ],
+)`
+insert into posthorn.replays as r (
+  id, tenant, endpoint_id, type, states, reason, created_after, created_before, rate, requested_by, total, position,
+  before, paced_at
+)
+select $1::uuid, $2::text, $3::uuid, $4::text, $5::text[], $6::text, to_timestamp($7::double precision / 1000),
+  to_timestamp($8::double precision / 1000), $9::integer, $10::text, $11::integer, $12::uuid, $13::uuid,
+  posthorn.now() - interval '1 second'
+where (
+    select count(*)
+    from posthorn.replays other
+    where other.state = 'running'
+      and other.tenant is not distinct from $2::text
+  ) < $14::integer
+returning ${replayColumns}
+`;
+
+/** Returns null if it is not running. */
+export const cancelReplay = firstRow<ReplayRow, [id: Uuid]>("cancel replay")`
+update posthorn.replays r
+set state = 'cancelled',
+  ended_at = posthorn.now()
+where r.id = $1::uuid
+  and r.state = 'running'
+returning ${replayColumns}
+`;
+
+/** Returns an id above all current deliveries or events, so that a replay ends even if new ones arrive. */
+export async function idAboveAll(db: Queryable, of: "deliveries" | "events"): Promise<Uuid> {
+  const newest = await (of === "events" ? newestEvent : newestDeliveries)(db);
+  return lowestUuidAt(Math.max(0, ...newest.map(uuidTimeMs)) + 1);
+}
+
+const newestDeliveries = column<Uuid>("newest deliveries")`
+(select q.id from posthorn.queue q order by q.id desc limit 1)
+union all
+(select d.id from posthorn.deliveries d order by d.id desc limit 1)
+`;
+
+const newestEvent = column<Uuid>("newest event")`
+select e.id
+from posthorn.events e
+order by e.id desc
+limit 1
+`;
+
+/**
+ * Returns the first id with complete history, null if all is complete. Before it only dead letters remain, so it is
+ * unknown who else received an event.
+ */
+export const idAfterDroppedHistory = value<Uuid | null>("dropped history")`
+select p.upper_bound
+from posthorn.history_partitions() p
+where p.parent = 'deliveries'
+  and p.is_kept
+order by p.upper_bound desc
+limit 1
+`;
