@@ -1,14 +1,10 @@
 // Reads headers of any framework, by name in any case.
-import type { HeaderSource } from "@posthorn/wire";
+import { type HeaderSource, valuesOf } from "@posthorn/wire";
 
 /** Null if the header is absent or empty. Repeated values are joined, as `Headers` does. */
 export function readHeader(headers: HeaderSource, name: string): string | null {
-  if (hasGet(headers)) return headers.get(name) || null;
-  const wanted = name.toLowerCase();
-  const values = Object.entries(headers)
-    .filter(([key]) => key.toLowerCase() === wanted)
-    .flatMap(([, value]) => value ?? []);
-  return values.join(", ") || null;
+  const value = typeof headers.get === "function" ? headers.get(name) : valuesOf(headers, name).join(", ");
+  return value || null;
 }
 
 /** The headers whose names begin with a prefix such as `ce-`, with lower-case names. */
@@ -23,10 +19,6 @@ export function headersWith(headers: HeaderSource, prefix: string): Map<string, 
 }
 
 function namesIn(headers: HeaderSource): Iterable<string> {
-  if (!hasGet(headers)) return Object.keys(headers);
-  return "keys" in headers && typeof headers.keys === "function" ? (headers.keys() as Iterable<string>) : [];
-}
-
-function hasGet(headers: HeaderSource): headers is { get(name: string): string | null } {
-  return typeof headers.get === "function";
+  if (typeof headers.get !== "function") return Object.keys(headers);
+  return (headers as { keys?(): Iterable<string> }).keys?.() ?? [];
 }

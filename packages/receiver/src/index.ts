@@ -27,48 +27,11 @@ export type {
 export type { Mode, ReceiverOptions } from "./options.ts";
 export { createReceiver, type Receiver } from "./receiver.ts";
 export type { Service } from "./service.ts";
-export type {
-  Authentication,
-  AuthenticationOptions,
-  Parsed,
-  ParsedEvent,
-  RawRequest,
-  RejectionReason,
-  Source,
-} from "./source.ts";
+export type * from "./source.ts";
 export { type PosthornSourceOptions, posthorn } from "./sources/posthorn.ts";
 export type { CloudEventsOptions, SigningOptions } from "./sources/signing-source.ts";
 export { standardWebhooks } from "./sources/standard-webhooks.ts";
 export type { SignedUrlOptions, UnsignedIdOptions } from "./sources/vendor-source.ts";
-export {
-  discord,
-  github,
-  gitlab,
-  hubspot,
-  linear,
-  mux,
-  paddle,
-  shopify,
-  slack,
-  square,
-  stripe,
-  svix,
-  twilio,
-  twitch,
-  zoom,
-} from "./sources/vendors.ts";
-export type {
-  AcceptOptions,
-  AcceptResult,
-  Claim,
-  ClaimOptions,
-  ClaimResult,
-  DeadLetter,
-  DeadLetterStore,
-  Failure,
-  OrderOptions,
-  RunResult,
-  Store,
-  Transactions,
-} from "./store.ts";
+export * from "./sources/vendors.ts";
+export type * from "./store.ts";
 export { type MemoryStore, memoryStore } from "./stores/memory/memory-store.ts";

@@ -59,6 +59,11 @@ export interface MessageKey {
   readonly id: string;
 }
 
+/** One text for the key, unambiguous for all sources and ids. */
+export function messageName({ source, id }: MessageKey): string {
+  return JSON.stringify([source, id]);
+}
+
 /** The event that a handler receives. */
 export interface WebhookEvent<Data = unknown> extends Omit<Message, "headers" | "digest"> {
   /** The sender's own subject. */

@@ -1,4 +1,3 @@
-// Options: each limit and one past it, defaults, and what is said of a slip.
 import { describe, expect, test } from "vitest";
 import { readOptions } from "./options.ts";
 import { createReceiver } from "./receiver.ts";
@@ -7,24 +6,24 @@ import { standardWebhooks } from "./sources/standard-webhooks.ts";
 import { memoryStore } from "./stores/memory/memory-store.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const given = { sources: [posthorn({ secrets: [secret] })], store: memoryStore() };
+const minimal = { sources: [posthorn({ secrets: [secret] })], store: memoryStore() };
 const DAY_MS = 86_400_000;
 
 test("the defaults are those of the reference", () => {
-  const { now: _, ...settings } = readOptions(given);
+  const { now: _, ...settings } = readOptions(minimal);
   expect(settings).toEqual({
     mode: "lease",
     maxBodyBytes: 1_048_576,
     handlerTimeoutMs: 60_000,
     toleranceSeconds: 300,
-    terms: { leaseMs: 60_000, windowMs: 30 * DAY_MS, order: null },
+    claimOptions: { leaseMs: 60_000, windowMs: 30 * DAY_MS, order: null },
     afterTries: null,
     retries: { firstDelayMs: 1_000, maxDelayMs: 3_600_000 },
     inbox: { concurrency: 10, pollMs: 1_000 },
     handshake: null,
   });
-  expect(readOptions({ ...given, mode: "inbox" }).afterTries).toBe(10);
-  expect(readOptions({ ...given, mode: "inbox", deadLetters: { afterTries: null } }).afterTries).toBeNull();
+  expect(readOptions({ ...minimal, mode: "inbox" }).afterTries).toBe(10);
+  expect(readOptions({ ...minimal, mode: "inbox", deadLetters: { afterTries: null } }).afterTries).toBeNull();
 });
 
 describe.each<[name: string, least: number, most: number, options: (value: number) => object]>([
@@ -42,10 +41,10 @@ describe.each<[name: string, least: number, most: number, options: (value: numbe
   ["handshake.rate", 1, 1_000_000, (rate) => ({ handshake: { allowedOrigins: ["*"], rate } })],
 ])("%s", (name, least, most, options) => {
   test.each([least, most])("may be %i", (value) => {
-    expect(() => readOptions({ ...given, ...options(value) })).not.toThrow();
+    expect(() => readOptions({ ...minimal, ...options(value) })).not.toThrow();
   });
   test.each([least - 1, most + 1, least + 0.5, Number.NaN, "5"])("may not be %s", (value) => {
-    const wrong = () => readOptions({ ...given, ...options(value as number) });
+    const wrong = () => readOptions({ ...minimal, ...options(value as number) });
     expect(wrong).toThrow(RangeError);
     expect(wrong).toThrow(`${name} must be a whole number from ${least} to ${most}, not ${value}.`);
   });
@@ -70,7 +69,7 @@ test.each<[what: string, options: object, message: string]>([
   ["no sources", { sources: [] }, "createReceiver needs `sources`"],
   [
     "two sources of one name",
-    { sources: [...given.sources, ...given.sources] },
+    { sources: [...minimal.sources, ...minimal.sources] },
     'Two sources are named "posthorn"',
   ],
   ["a schema that checks nothing", { events: { a: {} } }, 'events["a"] is not a Standard Schema'],
@@ -78,15 +77,15 @@ test.each<[what: string, options: object, message: string]>([
   ["a list of types", { events: ["a"] }, "`events` must be an object: event type → schema"],
   ["no catalogue at all", { events: null }, "`events` must be an object: event type → schema"],
   ["no origins", { handshake: { allowedOrigins: [] } }, "handshake needs `allowedOrigins`"],
-])("%s is refused with what to do", (_, options, message) => {
-  expect(() => createReceiver({ ...given, ...options })).toThrow(message);
+])("%s is rejected with what to do", (_, options, message) => {
+  expect(() => createReceiver({ ...minimal, ...options })).toThrow(message);
 });
 
 test("a schema may be a function, as those of ArkType are", () => {
   const schema = Object.assign(() => {}, {
     "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } as const,
   });
-  expect(() => createReceiver({ ...given, events: { "order.paid": schema } })).not.toThrow();
+  expect(() => createReceiver({ ...minimal, events: { "order.paid": schema } })).not.toThrow();
 });
 
 test.each<[what: string, secrets: readonly (string | undefined)[], message: string]>([
@@ -98,11 +97,11 @@ test.each<[what: string, secrets: readonly (string | undefined)[], message: stri
   ["one with a space before it", [` ${secret}`], "has white space around it. Trim it."],
   ["plain text", ["secret"], "secrets[0] of posthorn() should be whsec_ and the base64"],
   ["one that was cut off", [secret, "whsec_x"], "secrets[1] of posthorn() should be whsec_ and the base64"],
-])("of secrets, %s is refused when the program starts", (_, secrets, message) => {
+])("the secrets are checked at start: %s is rejected", (_, secrets, message) => {
   expect(() => posthorn({ secrets })).toThrow(message);
 });
 
-test("a secret that no scheme can use is refused when the program starts", () => {
+test("a secret that no scheme can use is rejected at start", () => {
   expect(() => standardWebhooks({ secrets: ["plain text"] })).toThrow("secrets[0] of standardWebhooks()");
   const schemes = ["standard-webhooks-v1a"];
   expect(() => posthorn({ secrets: [secret], schemes })).toThrow("None of the secrets of posthorn()");

@@ -52,18 +52,7 @@ export interface ReceiverOptions<Tx, Schemas extends EventSchemas> extends Hooks
   readonly clock?: (() => Date) | undefined;
 }
 
-export interface Settings {
-  readonly mode: Mode;
-  readonly maxBodyBytes: number;
-  readonly toleranceSeconds: number;
-  readonly terms: ClaimOptions;
-  readonly handlerTimeoutMs: number;
-  readonly afterTries: number | null;
-  readonly retries: { readonly firstDelayMs: number; readonly maxDelayMs: number };
-  readonly inbox: { readonly concurrency: number; readonly pollMs: number };
-  readonly handshake: Handshake | null;
-  readonly now: () => Date;
-}
+export type Settings = ReturnType<typeof readOptions>;
 
 export interface Handshake {
   readonly allowedOrigins: readonly string[];
@@ -99,7 +88,7 @@ export const optionNames = [
   "clock",
 ] as const satisfies readonly (keyof ReceiverOptions<unknown, EventSchemas>)[];
 
-export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>): Settings {
+export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>) {
   rejectUnknownOptions("createReceiver", options, optionNames);
   checkSources(options.sources);
   checkEvents(options.events);
@@ -115,14 +104,14 @@ export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>): Set
     mode,
     maxBodyBytes: wholeNumber("maxBodyBytes", options.maxBodyBytes ?? 2 ** 20, 1, 100 * 2 ** 20),
     toleranceSeconds: wholeNumber("toleranceSeconds", options.toleranceSeconds ?? 300, 1, 86_400),
-    terms: {
+    claimOptions: {
       leaseMs: wholeNumber("leaseMs", options.leaseMs ?? 60_000, 1_000, HOUR_MS),
       windowMs: wholeNumber("windowDays", options.windowDays ?? 30, 1, 3_650) * DAY_MS,
       order:
         order === undefined
           ? null
           : { gapWaitMs: wholeNumber("order.gapWaitMs", order.gapWaitMs, 0, DAY_MS) },
-    },
+    } satisfies ClaimOptions,
     handlerTimeoutMs: wholeNumber(
       "handlerTimeoutMs",
       options.handlerTimeoutMs ?? defaultTimeoutMs(mode),
@@ -197,9 +186,9 @@ function readAfterTries(afterTries: number | null | undefined, mode: Mode): numb
   return afterTries === null ? null : wholeNumber("deadLetters.afterTries", afterTries, 1, 1_000);
 }
 
-function readHandshake(given: NonNullable<ReceiverOptions<unknown, EventSchemas>["handshake"]>): Handshake {
-  rejectUnknownOptions("handshake", given, ["allowedOrigins", "rate"]);
-  const { allowedOrigins, rate } = given;
+function readHandshake(options: NonNullable<ReceiverOptions<unknown, EventSchemas>["handshake"]>): Handshake {
+  rejectUnknownOptions("handshake", options, ["allowedOrigins", "rate"]);
+  const { allowedOrigins, rate } = options;
   if (!Array.isArray(allowedOrigins) || allowedOrigins.length === 0) {
     throw new TypeError('handshake needs `allowedOrigins`, such as ["eventgrid.azure.net"] or ["*"].');
   }
@@ -209,9 +198,9 @@ function readHandshake(given: NonNullable<ReceiverOptions<unknown, EventSchemas>
   };
 }
 
-/** Throws if `given` has an unknown option. */
-export function rejectUnknownOptions(what: string, given: object, names: readonly string[]): void {
-  for (const name of Object.keys(given)) {
+/** Throws if `options` has an unknown option. */
+export function rejectUnknownOptions(what: string, options: object, names: readonly string[]): void {
+  for (const name of Object.keys(options)) {
     if (!names.includes(name)) {
       throw new TypeError(`${what} has no option "${name.slice(0, 60)}". ${didYouMean(name, names)}`);
     }

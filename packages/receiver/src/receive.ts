@@ -23,7 +23,7 @@ export async function receive<Tx>(
     const result = await steps(runtime, handle, request);
     if (!(result instanceof Rejection)) return result;
     runtime.report.rejected(result.report);
-    return result.answer;
+    return result.response;
   } catch (error) {
     runtime.report.failure(null, error, 0);
     return internalError;
@@ -43,8 +43,8 @@ async function steps<Tx>(
   if (body instanceof Rejection) return body;
 
   const { method, url, headers } = request;
-  const terms = { toleranceSeconds: settings.toleranceSeconds, now: settings.now() };
-  const authenticated = await authenticate({ method, url, headers, body }, sources, terms);
+  const options = { toleranceSeconds: settings.toleranceSeconds, now: settings.now() };
+  const authenticated = await authenticate({ method, url, headers, body }, sources, options);
   if (!("request" in authenticated)) return authenticated;
 
   // In inbox mode the worker validates the data: invalid data becomes a dead letter, because not every sender retries.

@@ -1,8 +1,6 @@
 // Assembles a receiver from its parts.
 import { fetchHandler } from "./adapters/fetch.ts";
-import { acceptIntoInbox } from "./handle/accept-into-inbox.ts";
-import { handleInTransaction } from "./handle/handle-in-transaction.ts";
-import { handleUnderLease } from "./handle/handle-under-lease.ts";
+import { handlingFor } from "./handle/handle-message.ts";
 import {
   type CatalogueOf,
   type EventFor,
@@ -12,14 +10,13 @@ import {
   type Pattern,
   type SourceFilter,
 } from "./handle/handlers.ts";
-import { type Hooks, Reporter } from "./hooks/hooks.ts";
+import { reporterFor } from "./hooks/hooks.ts";
 import { type DeadLetters, deadLettersOf } from "./inbox/dead-letters.ts";
 import { drain, InFlight } from "./inbox/in-flight.ts";
-import { InboxWorker } from "./inbox/inbox-worker.ts";
-import { pruneAll } from "./inbox/prune.ts";
+import { InboxWorker, pruneAll } from "./inbox/inbox-worker.ts";
 import type { RequestHandler, WebhookEvent } from "./model.ts";
 import { type ReceiverOptions, readOptions } from "./options.ts";
-import { type HandleMessage, receive } from "./receive.ts";
+import { receive } from "./receive.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Service } from "./service.ts";
 
@@ -55,7 +52,7 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
   const { sources, store, events: schemas = {} } = options;
   const sourceNames = sources.map(({ name }) => name);
   const handlers = new Handlers<Tx>(schemas, sourceNames);
-  const report = new Reporter(hooksOf(options));
+  const report = reporterFor(options);
   const runtime: Runtime<Tx> = {
     settings,
     sources,
@@ -80,7 +77,7 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
     receive: (request) => receive(runtime, handle, request),
     fetch: (request) => handleFetch(request),
     deadLetters: deadLettersOf(runtime),
-    prune: () => pruneAll(store, settings.terms),
+    prune: () => pruneAll(store, settings.claimOptions),
     start: () => worker.start(),
     async stop() {
       await Promise.all([worker.stop(), drain(runtime, runtime.deliveries.settled())]);
@@ -88,18 +85,4 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
   };
   const handleFetch = fetchHandler(receiver);
   return receiver;
-}
-
-function hooksOf({ onRejected, onConflict, onFailure, onDead, onStale, onUnhandled }: Hooks): Hooks {
-  return { onRejected, onConflict, onFailure, onDead, onStale, onUnhandled };
-}
-
-function handlingFor<Tx>(runtime: Runtime<Tx>, worker: InboxWorker<Tx>): HandleMessage {
-  const { settings, store } = runtime;
-  const { transactions } = store;
-  if (settings.mode === "inbox") return (received) => acceptIntoInbox(runtime, received, () => worker.wake());
-  if (settings.mode === "transactional" && transactions !== null) {
-    return (received) => handleInTransaction(runtime, transactions, received);
-  }
-  return (received) => handleUnderLease(runtime, received);
 }

@@ -1,4 +1,4 @@
-// The responses to the sender. It retries by them, so each must tell correctly whether the message was accepted.
+// The responses to the sender. It retries by them, so a success status means that the message was accepted.
 import type { WebhookResponse } from "./model.ts";
 import type { Source } from "./source.ts";
 
@@ -28,48 +28,35 @@ export interface BatchMember {
   readonly outcome: Outcome;
 }
 
+/** In order of precedence: the outcome of a batch is the last of these among its members, so a permanent failure does not prevent retries of the rest. */
 export const OUTCOME_STATUS: Readonly<Record<Outcome["kind"], number>> = {
-  done: 200,
   duplicate: 200,
-  stale: 200,
   ignored: 200,
+  stale: 200,
+  done: 200,
   dead: 200,
   accepted: 202,
   other_body: 422,
+  gone: 410,
   running: 409,
   gap: 409,
-  unavailable: 503,
   retry_later: 503,
+  unavailable: 503,
   failed: 500,
-  gone: 410,
 };
 
-// The outcome of a batch is the last of these among its members: a permanent failure must not prevent retries of the rest.
-const PRECEDENCE: readonly Outcome["kind"][] = [
-  "duplicate",
-  "ignored",
-  "stale",
-  "done",
-  "dead",
-  "accepted",
-  "other_body",
-  "gone",
-  "running",
-  "gap",
-  "retry_later",
-  "unavailable",
-  "failed",
-];
+const PRECEDENCE = Object.keys(OUTCOME_STATUS);
 
 export function responseTo(
   outcome: Outcome,
   { supportsRetryLater = false }: Pick<Source, "supportsRetryLater">,
 ): WebhookResponse {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { "content-type": "application/json" };
   if ("retryAfterMs" in outcome) headers["retry-after"] = wholeSeconds(outcome.retryAfterMs);
   if (outcome.kind === "duplicate") headers["posthorn-duplicate"] = "true";
   const isLater = outcome.kind === "retry_later" && supportsRetryLater;
-  return jsonResponse(isLater ? 409 : OUTCOME_STATUS[outcome.kind], { status: outcome.kind }, headers);
+  const status = isLater ? 409 : OUTCOME_STATUS[outcome.kind];
+  return { status, headers, body: `{"status":"${outcome.kind}"}` };
 }
 
 /** 2xx only if every member was accepted; members that are done are duplicates at the next delivery. */
@@ -79,7 +66,7 @@ export function responseToBatch(
 ): WebhookResponse {
   const strongest = members
     .map(({ outcome }) => outcome)
-    .reduce<Outcome>((loud, next) => (precedence(next) > precedence(loud) ? next : loud), {
+    .reduce<Outcome>((last, next) => (precedence(next) > precedence(last) ? next : last), {
       kind: "duplicate",
     });
   const { status, headers } = responseTo(members.length === 0 ? { kind: "done" } : strongest, source);
@@ -102,22 +89,6 @@ export const internalError = jsonResponse(500, { status: "failed" });
 
 export function malformed(reason: string): WebhookResponse {
   return jsonResponse(400, { error: reason });
-}
-
-export function tooLarge(maxBodyBytes: number): WebhookResponse {
-  return jsonResponse(413, { error: `The body has more than ${maxBodyBytes} bytes.` });
-}
-
-export function unsupportedEncoding(): WebhookResponse {
-  return jsonResponse(
-    415,
-    { error: "Send the body without a content encoding." },
-    { "accept-encoding": "identity" },
-  );
-}
-
-export function methodNotAllowed(methods: string): WebhookResponse {
-  return jsonResponse(405, { error: `The method is not allowed. Use ${methods}.` }, { allow: methods });
 }
 
 export function jsonResponse(

@@ -7,7 +7,7 @@ export interface Source {
   readonly name: string;
   /** Returns whether the source's signature header is present. It does not verify anything. */
   matches(headers: HeaderSource): boolean;
-  authenticate(request: RawRequest, terms: AuthenticationOptions): Promise<Authentication>;
+  authenticate(request: RawRequest, options: AuthenticationOptions): Promise<Authentication>;
   /** The headers that `parse` reads, in lower case, `ce-*` for a family. They are stored with the message, to parse it again. */
   readonly parsedHeaders: readonly string[];
   /** False if deliveries of one event may differ in their bytes: the same id with another body is then no conflict. */

@@ -20,7 +20,7 @@ export interface Store<Tx = unknown> {
   migrate(): Promise<void>;
 
   /** Claims the message for this process until the lease expires. Atomic: of any number of callers, one succeeds. */
-  claim(message: Message, terms: ClaimOptions): Promise<ClaimResult>;
+  claim(message: Message, options: ClaimOptions): Promise<ClaimResult>;
   /** Extends the lease to this long from now. False if it was lost: stop working, another process may have the message. */
   renew(claim: Claim, leaseMs: number): Promise<boolean>;
   /** Marks the message as done. Returns false, and writes nothing, if the lease was lost. */
@@ -32,14 +32,14 @@ export interface Store<Tx = unknown> {
   readonly transactions: Transactions<Tx> | null;
 
   /** Puts the message into the inbox. Durable when the promise resolves. */
-  accept(message: Message, terms: AcceptOptions): Promise<AcceptResult>;
+  accept(message: Message, options: AcceptOptions): Promise<AcceptResult>;
   /**
    * Claims up to `limit` messages: waiting ones that are due and those whose lease expired, longest due first. With ordering, only the
    * lowest sequence of a subject. Stale messages found on the way are marked as done.
    */
-  claimDue(limit: number, terms: ClaimOptions): Promise<Claim[]>;
+  claimDue(limit: number, options: ClaimOptions): Promise<Claim[]>;
   /** Claims one message that `requeue` made due. Null if another process has it, it must wait for its subject, or it was stale. */
-  claimOne(key: MessageKey, terms: ClaimOptions): Promise<Claim | null>;
+  claimOne(key: MessageKey, options: ClaimOptions): Promise<Claim | null>;
 
   readonly deadLetters: DeadLetterStore;
 
@@ -50,7 +50,7 @@ export interface Store<Tx = unknown> {
    * Deletes up to `limit` messages that were done, or failed without another delivery, longer ago than the window, and up to `limit`
    * subjects last seen before it. Returns the number of rows deleted; 0 means that nothing is left to delete.
    */
-  prune(limit: number, terms: { readonly windowMs: number }): Promise<number>;
+  prune(limit: number, options: { readonly windowMs: number }): Promise<number>;
 }
 
 export interface ClaimOptions {
@@ -59,6 +59,14 @@ export interface ClaimOptions {
   readonly windowMs: number;
   /** Null disables ordering. */
   readonly order: OrderOptions | null;
+}
+
+/** An ordered message is claimed even without a handler: otherwise its successors would wait for it as for a gap. */
+export function isOrdered(
+  { subject, sequence }: Pick<Message, "subject" | "sequence">,
+  { order }: Pick<ClaimOptions, "order">,
+): boolean {
+  return order !== null && subject !== null && sequence !== null;
 }
 
 /** Ordering of messages that have a subject and a sequence. At most one message of a subject is claimed at a time. */
@@ -90,7 +98,7 @@ export interface Claim {
   readonly message: Message;
   /** The fencing token. Never reused. */
   readonly token: string;
-  /** Failures so far. An expired lease counts as one, so that a message that kills the process is not retried for ever. */
+  /** Failures so far. An expired lease counts as one, so that a message that kills the process is not retried forever. */
   readonly tries: number;
 }
 
@@ -126,13 +134,13 @@ export interface Transactions<Tx> {
    */
   run(
     message: Message,
-    terms: ClaimOptions,
+    options: ClaimOptions,
     work: (tx: Tx, claim: Claim) => Promise<void>,
   ): Promise<RunResult>;
   /** For messages claimed by `claimDue`: works and marks as done in one transaction. False, and rolled back, if the lease was lost. */
   finish(claim: Claim, work: (tx: Tx) => Promise<void>): Promise<boolean>;
   /** Called after `run` threw. Returns false, and writes nothing, if the message is done or was claimed since. */
-  recordFailure(message: Message, failure: Failure, terms: AcceptOptions): Promise<boolean>;
+  recordFailure(message: Message, failure: Failure, options: AcceptOptions): Promise<boolean>;
 }
 
 export type RunResult = { readonly kind: "worked" } | Exclude<ClaimResult, { kind: "claimed" }>;

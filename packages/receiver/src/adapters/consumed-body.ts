@@ -10,6 +10,9 @@ export interface NotRaw {
 }
 
 export function consumedBody({ reason, fix }: NotRaw): AsyncIterable<Uint8Array> {
-  const next = () => Promise.reject(new BodyNotRaw(reason, fix));
-  return { [Symbol.asyncIterator]: () => ({ next }) };
+  return failingBody(new BodyNotRaw(reason, fix));
+}
+
+export function failingBody(error: Error): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
 }

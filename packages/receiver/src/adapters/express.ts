@@ -1,6 +1,6 @@
 // Express 4 and 5.
 import type { RequestHandler } from "../model.ts";
-import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeResponse } from "./node-request.ts";
+import { type NodeRequest, type NodeResponse, nodeAdapter, urlOf } from "./node-request.ts";
 
 export type { NodeRequest, NodeResponse } from "./node-request.ts";
 
@@ -19,17 +19,17 @@ export interface ExpressRequest extends NodeRequest {
 export function expressHandler(
   receiver: RequestHandler,
 ): (request: ExpressRequest, response: NodeResponse, next: (error: unknown) => void) => void {
-  return (request, response, next) => {
-    const url = urlOf(request, request.originalUrl, request.protocol);
-    receiveFrom(receiver, request, { url, parsedBodies: [request.body, request.rawBody], notRaw })
-      .then((result) => writeResponse(response, result))
-      .catch(next);
-  };
+  const handle = adapter(receiver);
+  return (request, response, next) => void handle(request, response).catch(next);
 }
 
-const notRaw = {
-  reason: "express.json(), or another body parser, ran first",
-  fix:
-    "Put the webhook route above app.use(express.json()), or give it express.raw({ type: () => true, " +
-    'limit: "1mb" }) as its only parser.',
-};
+const adapter = nodeAdapter((request: ExpressRequest) => ({
+  url: urlOf(request, request.originalUrl, request.protocol),
+  parsedBodies: [request.body, request.rawBody],
+  notRaw: {
+    reason: "express.json(), or another body parser, ran first",
+    fix:
+      "Put the webhook route above app.use(express.json()), or give it express.raw({ type: () => true, " +
+      'limit: "1mb" }) as its only parser.',
+  },
+}));

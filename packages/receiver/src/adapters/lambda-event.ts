@@ -73,17 +73,9 @@ export function bodyOfEvent({ body, isBase64Encoded = false }: LambdaEvent): Eve
 }
 
 function bytesOfBase64(text: string): EventBody {
-  const binary = binaryOf(text);
-  if (binary === null) return "not_base64";
-  const bytes = new Uint8Array(binary.length);
-  for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at);
-  return bytes;
-}
-
-function binaryOf(base64: string): string | null {
   try {
-    return atob(base64);
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   } catch {
-    return null;
+    return "not_base64";
   }
 }

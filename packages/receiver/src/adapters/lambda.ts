@@ -1,6 +1,6 @@
 // AWS Lambda behind API Gateway (REST and HTTP APIs), a function URL, or a load balancer.
 import type { RequestHandler } from "../model.ts";
-import { consumedBody } from "./consumed-body.ts";
+import { consumedBody, failingBody } from "./consumed-body.ts";
 import {
   bodyOfEvent,
   type EventBody,
@@ -41,14 +41,11 @@ const NO_REQUEST =
 
 function readable(body: EventBody): Uint8Array | AsyncIterable<Uint8Array> {
   if (body === "parsed") return consumedBody(notRaw);
-  return body === "not_base64" ? unreadableBody("isBase64Encoded is set, but the body is not base64.") : body;
+  // The receiver rejects it with 400.
+  return body === "not_base64" ? failingBody(new TypeError(NOT_BASE64)) : body;
 }
 
-/** A body that cannot be read, which the receiver rejects with 400. */
-function unreadableBody(reason: string): AsyncIterable<Uint8Array> {
-  const next = () => Promise.reject(new TypeError(reason));
-  return { [Symbol.asyncIterator]: () => ({ next }) };
-}
+const NOT_BASE64 = "isBase64Encoded is set, but the body is not base64.";
 
 const notRaw = {
   reason: "the event's body is not a string, for example because of middy's httpJsonBodyParser()",

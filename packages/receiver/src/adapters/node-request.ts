@@ -17,7 +17,7 @@ export interface NodeRequest {
 /** The used part of `http.ServerResponse`. */
 export interface NodeResponse {
   readonly headersSent: boolean;
-  writeHead(status: number, headers: Record<string, string>): unknown;
+  writeHead(status: number, headers: Record<string, string | number>): unknown;
   end(body: string): unknown;
 }
 
@@ -48,6 +48,13 @@ export async function receiveFrom(
   }
 }
 
+/** The adapter of a framework whose handlers get a request and a response of Node. */
+export function nodeAdapter<Request extends NodeRequest>(translate: (request: Request) => Translation) {
+  return (receiver: RequestHandler) =>
+    async (request: Request, response: NodeResponse): Promise<void> =>
+      writeResponse(response, await receiveFrom(receiver, request, translate(request)));
+}
+
 /** Node lower-cases the names, so a lookup needs no search. */
 function headersOf({ headers }: NodeRequest): { get(name: string): string | null; keys(): string[] } {
   return {
@@ -59,11 +66,19 @@ function headersOf({ headers }: NodeRequest): { get(name: string): string | null
   };
 }
 
-export function writeResponse(response: NodeResponse, { status, headers, body }: WebhookResponse): void {
+function writeResponse(response: NodeResponse, { status, headers, body }: WebhookResponse): void {
   // A timeout middleware may have responded already.
   if (response.headersSent) return;
-  response.writeHead(status, { ...headers });
+  // Without a length, Node would send the body in chunks, which takes three writes. RFC 9110 §8.6 forbids it for a 204.
+  const sent: Record<string, string | number> = Object.assign({}, headers);
+  if (body !== "") sent["content-length"] = byteLength(body);
+  response.writeHead(status, sent);
   response.end(body);
+}
+
+/** Most responses are ASCII. */
+function byteLength(text: string): number {
+  return /^\p{ASCII}*$/u.test(text) ? text.length : new TextEncoder().encode(text).length;
 }
 
 /**

@@ -1,4 +1,3 @@
-// Errors of handlers and what follows from them.
 import { expect, test } from "vitest";
 import { EndpointGone, PermanentFailure, RetryLater } from "../errors.ts";
 import { backoff, decideFailure, type FailurePolicy } from "./decide-failure.ts";
@@ -11,7 +10,7 @@ const fail = () => {
 const next = (error: unknown, tries: number, policy: FailurePolicy) =>
   decideFailure(error, tries, policy).failure.next;
 
-test("without a limit the sender brings it again, however often it failed", () => {
+test("without a limit the sender retries, however often it failed", () => {
   expect(decideFailure(new Error("shop closed"), 1_000_000, bySender)).toEqual({
     failure: { error: "Error: shop closed", next: { kind: "release" } },
     outcome: { kind: "failed" },
@@ -31,7 +30,7 @@ test("a permanent failure is dead at once, and acknowledged", () => {
   }
 });
 
-test("whoever asks for time gets it, from the sender or from the inbox", () => {
+test("RetryLater sets the delay, by the sender or in the inbox", () => {
   const error = new RetryLater("shop closed", { afterMs: 5_000 });
   expect(decideFailure(error, 0, bySender)).toMatchObject({
     failure: { next: { kind: "release" } },
@@ -41,15 +40,15 @@ test("whoever asks for time gets it, from the sender or from the inbox", () => {
   expect(new RetryLater("later").afterMs).toBe(60_000);
 });
 
-test.each([0, 30 * 86_400_000])("%i ms may be asked for", (afterMs) => {
+test.each([0, 30 * 86_400_000])("RetryLater accepts %i ms", (afterMs) => {
   expect(new RetryLater("later", { afterMs }).afterMs).toBe(afterMs);
 });
 
-test.each([-1, 30 * 86_400_000 + 1, Number.NaN])("%d ms may not", (afterMs) => {
+test.each([-1, 30 * 86_400_000 + 1, Number.NaN])("RetryLater rejects %d ms", (afterMs) => {
   expect(() => new RetryLater("later", { afterMs })).toThrow(RangeError);
 });
 
-test("410 reaches a sender; from the inbox nobody hears it, so it is a dead letter", () => {
+test("EndpointGone is 410 for a sender and a dead letter from the inbox", () => {
   expect(decideFailure(new EndpointGone("closed for good"), 0, bySender).outcome).toEqual({ kind: "gone" });
   expect(next(new EndpointGone("closed for good"), 0, byInbox)).toEqual({ kind: "dead" });
 });
@@ -82,7 +81,7 @@ test.each<[what: string, thrown: unknown]>([
   ["has no prototype", Object.create(null)],
   ["throws when its message is read", Object.defineProperty(new Error(), "message", { get: () => fail() })],
   ["throws when it is written", { toString: () => fail() }],
-])("what %s is a failure like any other", (_, thrown) => {
+])("a thrown value that %s is an ordinary failure", (_, thrown) => {
   expect(decideFailure(thrown, 0, bySender)).toMatchObject({
     failure: { error: expect.stringContaining("cannot be written"), next: { kind: "release" } },
     outcome: { kind: "failed" },

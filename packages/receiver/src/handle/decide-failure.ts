@@ -26,15 +26,15 @@ export function decideFailure(error: unknown, tries: number, policy: FailurePoli
   if (error instanceof PermanentFailure || isLast || (error instanceof EndpointGone && delayMs !== null)) {
     return { failure: { error: text, next: { kind: "dead" } }, outcome: { kind: "dead" } };
   }
-  const askedMs = error instanceof RetryLater ? error.afterMs : null;
+  const requestedMs = error instanceof RetryLater ? error.afterMs : null;
   const next: Failure["next"] =
-    delayMs === null ? { kind: "release" } : { kind: "retry", afterMs: askedMs ?? delayMs(failures) };
-  return { failure: { error: text, next }, outcome: outcomeOf(error, askedMs) };
+    delayMs === null ? { kind: "release" } : { kind: "retry", afterMs: requestedMs ?? delayMs(failures) };
+  return { failure: { error: text, next }, outcome: outcomeOf(error, requestedMs) };
 }
 
-function outcomeOf(error: unknown, askedMs: number | null): Outcome {
+function outcomeOf(error: unknown, requestedMs: number | null): Outcome {
   if (error instanceof EndpointGone) return { kind: "gone" };
-  return askedMs === null ? { kind: "failed" } : { kind: "retry_later", retryAfterMs: askedMs };
+  return requestedMs === null ? { kind: "failed" } : { kind: "retry_later", retryAfterMs: requestedMs };
 }
 
 /** Doubles the delay each time up to the maximum, and subtracts up to half of it at random to spread retries. */

@@ -1,4 +1,3 @@
-// Which handler gets an event, and what TypeScript knows of its data.
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { WebhookEvent } from "../model.ts";
@@ -28,13 +27,13 @@ describe("finding a handler", () => {
   });
 
   test.each(["order", "orders.paid", "preorder.paid", ".order.paid", "invoice", "x"])(
-    "%s goes to nobody",
+    "%s has no handler",
     (type) => {
       expect(handlers.find({ source: "shop", type: type })).toBeNull();
     },
   );
 
-  test("a fallback gets the rest", () => {
+  test("a fallback gets all other events", () => {
     const all = new Handlers<never>({}, ["stripe", "shop"]);
     const fallback = () => {};
     all.fallback(fallback);
@@ -42,36 +41,16 @@ describe("finding a handler", () => {
   });
 });
 
-test.each([
-  [
-    "a second one for a type",
-    (handlers: Handlers<never>) => handlers.on("order.paid", () => {}),
-    "already has a handler",
-  ],
-  [
-    "a second one for a prefix",
-    (handlers: Handlers<never>) => handlers.on("order.*", () => {}),
-    "already has a handler",
-  ],
-  [
-    "a second fallback",
-    (handlers: Handlers<never>) => handlers.fallback(() => {}),
-    "There is already a fallback",
-  ],
-  ["one for everything", (handlers: Handlers<never>) => handlers.on("*", () => {}), "fallback()"],
-  [
-    "a star in the middle",
-    (handlers: Handlers<never>) => handlers.on("order.*.paid", () => {}),
-    "only at the end",
-  ],
-  [
-    "a star without its dot",
-    (handlers: Handlers<never>) => handlers.on("order*", () => {}),
-    "only at the end",
-  ],
-  ["an empty type", (handlers: Handlers<never>) => handlers.on("", () => {}), "is not an event type"],
-  ["no function", (handlers: Handlers<never>) => handlers.on("x", "y" as never), "is not a function"],
-])("%s is refused", (_, act, message) => {
+test.each<[what: string, act: (handlers: Handlers<never>) => void, message: string]>([
+  ["a second one for a type", (handlers) => handlers.on("order.paid", () => {}), "already has a handler"],
+  ["a second one for a prefix", (handlers) => handlers.on("order.*", () => {}), "already has a handler"],
+  ["a second fallback", (handlers) => handlers.fallback(() => {}), "There is already a fallback"],
+  ["one for everything", (handlers) => handlers.on("*", () => {}), "fallback()"],
+  ["a star in the middle", (handlers) => handlers.on("order.*.paid", () => {}), "only at the end"],
+  ["a star without its dot", (handlers) => handlers.on("order*", () => {}), "only at the end"],
+  ["an empty type", (handlers) => handlers.on("", () => {}), "is not an event type"],
+  ["no function", (handlers) => handlers.on("x", "y" as never), "is not a function"],
+])("%s is rejected", (_, act, message) => {
   const handlers = new Handlers<never>({}, ["stripe", "shop"]);
   handlers.on("order.paid", () => {});
   handlers.on("order.*", () => {});
@@ -79,7 +58,7 @@ test.each([
   expect(() => act(handlers)).toThrow(message);
 });
 
-test("a type that is not in the catalogue is refused, with the one that was meant", () => {
+test("a type that is not in the catalogue is rejected with a suggestion", () => {
   const receiver = createReceiver({
     sources,
     store,
@@ -114,7 +93,7 @@ test("types alone give the same without checks", () => {
   receiver.on("order.payd", () => {});
 });
 
-test("without a catalogue any type may be asked for, and its data is unknown", () => {
+test("without a catalogue any type may be handled, and its data is unknown", () => {
   const receiver = createReceiver({ sources, store });
   receiver.on("order.paid", ({ data }, { tx }) => {
     expectTypeOf(data).toEqualTypeOf<unknown>();
@@ -122,7 +101,7 @@ test("without a catalogue any type may be asked for, and its data is unknown", (
   });
 });
 
-test("a handler of one source gets no other's events, and goes before one of any", () => {
+test("a handler of one source gets only its events, and precedes a handler of all sources", () => {
   const handlers = new Handlers<never>({}, ["stripe", "shop"]);
   const [ofStripe, ofAny, below] = [() => 1, () => 2, () => 3];
   handlers.on("invoice.paid", ofStripe, { source: "stripe" });

@@ -72,21 +72,17 @@ export interface SourceFilter {
   readonly source: string;
 }
 
-interface Registry<Tx> {
-  readonly exact: Map<string, AnyHandler<Tx>>;
-  /** `order.` → handler. */
-  readonly byPrefix: Map<string, AnyHandler<Tx>>;
-}
-
 export class Handlers<Tx> {
-  readonly #ofAny: Registry<Tx> = { exact: new Map(), byPrefix: new Map() };
-  readonly #bySource: ReadonlyMap<string, Registry<Tx>>;
   readonly #knownTypes: readonly string[];
+  readonly #sourceNames: readonly string[];
+  /** By source, null for all sources, and pattern. */
+  readonly #bySource: ReadonlyMap<string | null, Map<string, AnyHandler<Tx>>>;
   #fallback: AnyHandler<Tx> | null = null;
 
   constructor(schemas: EventSchemas, sourceNames: readonly string[]) {
     this.#knownTypes = Object.keys(schemas);
-    this.#bySource = new Map(sourceNames.map((name) => [name, { exact: new Map(), byPrefix: new Map() }]));
+    this.#sourceNames = sourceNames;
+    this.#bySource = new Map([null, ...sourceNames].map((name) => [name, new Map()]));
   }
 
   on(pattern: string, handler: AnyHandler<Tx>, from?: SourceFilter): void {
@@ -98,12 +94,14 @@ export class Handlers<Tx> {
         `"${pattern}" is not an event type: \`*\` is allowed only at the end, as in "order.*".`,
       );
     }
-    this.#refuseUnknown(pattern, isPrefix);
-    const { exact, byPrefix } = from === undefined ? this.#ofAny : this.#registryOf(from);
-    const [handlers, name] = isPrefix ? [byPrefix, pattern.slice(0, -1)] : ([exact, pattern] as const);
-    if (handlers.has(name))
+    this.#rejectUnknown(pattern, isPrefix);
+    const source = from === undefined ? null : String(from.source);
+    const handlers = this.#bySource.get(source);
+    if (handlers === undefined)
+      throw new TypeError(`There is no source "${source}". ${didYouMean(`${source}`, this.#sourceNames)}`);
+    if (handlers.has(pattern))
       throw new TypeError(`"${pattern}" already has a handler. An event has one handler.`);
-    handlers.set(name, handler);
+    handlers.set(pattern, handler);
   }
 
   fallback(handler: AnyHandler<Tx>): void {
@@ -115,19 +113,12 @@ export class Handlers<Tx> {
 
   /** A handler of its source wins over one for all sources, then an exact type over the longest prefix. Null if there is none. */
   find({ source, type }: Pick<WebhookEvent, "source" | "type">): AnyHandler<Tx> | null {
-    const own = this.#bySource.get(source);
-    return (own && handlerIn(own, type)) ?? handlerIn(this.#ofAny, type) ?? this.#fallback;
-  }
-
-  #registryOf({ source }: SourceFilter): Registry<Tx> {
-    const registry = this.#bySource.get(source);
-    if (registry !== undefined) return registry;
-    throw new TypeError(
-      `There is no source "${source}". ${didYouMean(String(source), [...this.#bySource.keys()])}`,
+    return (
+      findIn(this.#bySource.get(source), type) ?? findIn(this.#bySource.get(null), type) ?? this.#fallback
     );
   }
 
-  #refuseUnknown(pattern: string, isPrefix: boolean): void {
+  #rejectUnknown(pattern: string, isPrefix: boolean): void {
     const types = this.#knownTypes;
     const isKnown = isPrefix
       ? types.some((type) => type.startsWith(pattern.slice(0, -1)))
@@ -137,12 +128,16 @@ export class Handlers<Tx> {
   }
 }
 
-function handlerIn<Tx>({ exact, byPrefix }: Registry<Tx>, type: string): AnyHandler<Tx> | null {
-  const handler = exact.get(type);
-  if (handler !== undefined) return handler;
-  for (let dot = type.lastIndexOf("."); dot > 0; dot = type.lastIndexOf(".", dot - 1)) {
-    const below = byPrefix.get(type.slice(0, dot + 1));
-    if (below !== undefined) return below;
+/** The handler of the type itself, or of its longest prefix. */
+function findIn<Found>(handlers: ReadonlyMap<string, Found> | undefined, type: string): Found | undefined {
+  if (handlers === undefined || handlers.size === 0) return undefined;
+  let found = handlers.get(type);
+  for (
+    let dot = type.lastIndexOf(".");
+    dot > 0 && found === undefined;
+    dot = type.lastIndexOf(".", dot - 1)
+  ) {
+    found = handlers.get(`${type.slice(0, dot)}.*`);
   }
-  return null;
+  return found;
 }

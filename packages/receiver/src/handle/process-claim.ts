@@ -5,10 +5,11 @@ import { HandlerTimeout, PermanentFailure } from "../errors.ts";
 import type { WebhookEvent } from "../model.ts";
 import { parseStored } from "../request/parse-events.ts";
 import type { Outcome } from "../respond.ts";
-import { contextWithoutTx, type Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Claim } from "../store.ts";
-import { callHandler, callHandlerInTransaction } from "./call-handler.ts";
+import { callHandler, callHandlerInTransaction, type LateSignal } from "./call-handler.ts";
 import { decideFailure, type FailurePolicy } from "./decide-failure.ts";
+import type { Context } from "./handlers.ts";
 import { renewLeaseDuring } from "./renew-lease.ts";
 
 /** Throws only if the store does. `event` is given if it is already parsed. */
@@ -19,7 +20,7 @@ export async function processClaim<Tx>(
   event?: WebhookEvent,
 ): Promise<Outcome> {
   const { store, settings, report } = runtime;
-  const { leaseMs } = settings.terms;
+  const { leaseMs } = settings.claimOptions;
   const result = await renewLeaseDuring(store, claim, leaseMs, (signal) =>
     handleClaim(runtime, claim, policy, signal, event),
   );
@@ -71,11 +72,32 @@ async function handleClaim<Tx>(
       );
       return { kind: "worked", isDone };
     }
-    const context = (aborted: AbortSignal) => contextWithoutTx<Tx>(aborted, tries);
+    const context = (late: LateSignal) => new ContextWithoutTx<Tx>(tries, late);
     if (handler !== null) await callHandler(handler, event, { ...call, context });
   } catch (error) {
     // A transaction has been rolled back by now.
     return { kind: "threw", error, mayStillRun: transactions === null && error instanceof HandlerTimeout };
   }
   return { kind: "worked", isDone: await store.complete(claim) };
+}
+
+/** Reading `tx` throws, so that a handler cannot mistake a write outside any transaction for one inside. */
+class ContextWithoutTx<Tx> implements Context<Tx> {
+  readonly tries: number;
+  readonly #late: LateSignal;
+
+  constructor(tries: number, late: LateSignal) {
+    this.tries = tries;
+    this.#late = late;
+  }
+
+  get tx(): Tx {
+    throw new TypeError(
+      "`tx` is not available: the mode is lease, or the store has no transactions. Use your own connection.",
+    );
+  }
+
+  get signal(): AbortSignal {
+    return this.#late.signal;
+  }
 }

@@ -19,7 +19,7 @@ export async function renewLeaseDuring<Result>(
   let end = setTimeout(lose, leaseMs);
 
   const renew = async () => {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     // Null: an unavailable store may still renew in time.
     const isHeld = await store.renew(claim, leaseMs).catch(() => null);
     if (isOver) return;
@@ -27,7 +27,7 @@ export async function renewLeaseDuring<Result>(
     if (lost.signal.aborted) return;
     if (isHeld) {
       clearTimeout(end);
-      end = setTimeout(lose, leaseMs - (performance.now() - askedAt));
+      end = setTimeout(lose, leaseMs - (performance.now() - requestedAt));
     }
     schedule();
   };

@@ -1,4 +1,3 @@
-// What a handler keeps of its transaction is of no use to it afterwards; until then nothing of it is missing.
 import { expect, test } from "vitest";
 import { revocableTx } from "./revocable-tx.ts";
 
@@ -36,7 +35,7 @@ test("methods, getters and setters work with private fields, until it ends", () 
   expect(client.sent).toEqual(["select 2"]);
 });
 
-test("a method that was taken off it before is refused too", () => {
+test("a method that was read before the end throws after it", () => {
   const client = new Client();
   const { tx, revoke } = revocableTx(client);
   const query = tx.query.bind(tx);
@@ -46,7 +45,7 @@ test("a method that was taken off it before is refused too", () => {
   expect(client.sent).toEqual(["select 1"]);
 });
 
-test("its class is told apart as before", () => {
+test("instanceof and constructor are those of the original", () => {
   const { tx } = revocableTx(new Client());
   expect(tx).toBeInstanceOf(Client);
   expect(tx.constructor).toBe(Client);
@@ -61,7 +60,7 @@ test("a transaction may be a function, and have functions with members", () => {
   expect(() => tx("orders")).toThrow(over);
 });
 
-test("what cannot be replaced is given as it is", () => {
+test("properties that cannot be replaced are returned unchanged", () => {
   const { tx, revoke } = revocableTx(Object.freeze({ query: () => 1 }));
   expect(tx.query()).toBe(1);
   revoke();

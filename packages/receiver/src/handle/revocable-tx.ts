@@ -1,47 +1,59 @@
 // A transaction that stops working when its handler ends. By then its connection may be part of another transaction or of
 // none: a late query would be committed or rolled back with another event.
 
-export interface RevocableTx<Tx> {
-  readonly tx: Tx;
-  /** From now on every use of `tx` throws. */
-  revoke(): void;
-}
-
-export function revocableTx<Tx>(tx: Tx): RevocableTx<Tx> {
-  let isRevoked = false;
-  const assertNotRevoked = () => {
-    if (isRevoked) throw new Error(REVOKED);
-  };
-  const proxy: object = new Proxy(tx as object, {
-    get(target, name) {
-      assertNotRevoked();
-      // Read from the target, also for getters: private fields cannot be accessed through a proxy.
-      const value = Reflect.get(target, name, target);
-      return typeof value === "function" && isReplaceable(target, name) ? methodOf(target, value) : value;
-    },
-    set(target, name, value) {
-      assertNotRevoked();
-      return Reflect.set(target, name, value, target);
-    },
-    // Knex's transactions are functions.
-    apply(target, self, given) {
-      assertNotRevoked();
-      return Reflect.apply(target as () => unknown, self, given);
-    },
-  });
+/** After `revoke` every use of `tx` throws. */
+export function revocableTx<Tx>(tx: Tx) {
+  const revocable = new Revocable();
+  const proxy: object = new Proxy(tx as object, revocable);
+  revocable.proxy = proxy;
   const revoke = () => {
-    isRevoked = true;
+    revocable.isRevoked = true;
   };
   return { tx: proxy as Tx, revoke };
+}
 
-  /** A proxy instead of a bound function, which would lose the function's own properties, such as Kysely's `fn.count`. */
-  function methodOf(target: object, method: object): unknown {
-    return new Proxy(method as () => unknown, {
-      apply(called, self, given) {
-        assertNotRevoked();
-        return Reflect.apply(called, self === proxy ? target : self, given);
-      },
-    });
+/** A class, because an object with its own functions for each message would cost more than the proxy. */
+class Revocable implements ProxyHandler<object> {
+  isRevoked = false;
+  proxy: object | null = null;
+
+  get(target: object, name: PropertyKey): unknown {
+    this.assertNotRevoked();
+    // Read from the target, also for getters: private fields cannot be accessed through a proxy.
+    const value = Reflect.get(target, name, target);
+    if (typeof value !== "function" || !isReplaceable(target, name)) return value;
+    // A proxy instead of a bound function, which would lose the function's own properties, such as Kysely's `fn.count`.
+    return new Proxy(value, new RevocableMethod(this, target));
+  }
+
+  set(target: object, name: PropertyKey, value: unknown): boolean {
+    this.assertNotRevoked();
+    return Reflect.set(target, name, value, target);
+  }
+
+  /** Knex's transactions are functions. */
+  apply(target: object, self: unknown, args: unknown[]): unknown {
+    this.assertNotRevoked();
+    return Reflect.apply(target as () => unknown, self, args);
+  }
+
+  assertNotRevoked(): void {
+    if (this.isRevoked) throw new Error(REVOKED);
+  }
+}
+
+class RevocableMethod implements ProxyHandler<() => unknown> {
+  readonly #of: Revocable;
+  readonly #target: object;
+
+  constructor(of: Revocable, target: object) {
+    this.#of = of;
+    this.#target = target;
+  }
+
+  apply(called: () => unknown, self: unknown, args: unknown[]): unknown {
+    this.#of.assertNotRevoked();
+    return Reflect.apply(called, self === this.#of.proxy ? this.#target : self, args);
   }
 }
 

@@ -1,4 +1,3 @@
-// What people read who gave no hooks.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NOW, secret, signedDelivery } from "../../../../tests/support/receiver/signed-delivery.ts";
 import { watchStore } from "../../../../tests/support/receiver/watch-store.ts";
@@ -45,11 +44,11 @@ test("failures, dead letters and conflicts are a line each", async () => {
     "error [posthorn receiver] order.paid msg_1 from shop failed, attempt 1: Error: shop closed",
     "error [posthorn receiver] order.paid msg_1 from shop failed, attempt 2: PermanentFailure: no such order",
     "error [posthorn receiver] order.paid msg_1 from shop is now a dead letter: PermanentFailure: no such order",
-    "error [posthorn receiver] order.paid msg_1 from shop came again with another body and was rejected with 422",
+    "error [posthorn receiver] order.paid msg_1 from shop was received again with a different body and was rejected with 422",
   ]);
 });
 
-test("a store that fails is no try of the handler's", async () => {
+test("a failing store does not count as an attempt", async () => {
   const store = watchStore(memoryStore());
   store.failWith(new Error("connection refused"));
   await open({ store: store.store })
@@ -60,7 +59,7 @@ test("a store that fails is no try of the handler's", async () => {
   ]);
 });
 
-test("refusals are five lines a minute and a count of the others", async () => {
+test("rejections are five lines per minute and a count of the others", async () => {
   const receiver = open();
   for (let count = 0; count < 12; count++) await receiver.receive(unsigned);
   expect(lines).toEqual(
@@ -76,12 +75,12 @@ test("refusals are five lines a minute and a count of the others", async () => {
   ]);
 });
 
-test("what the sender wrote cannot break the line", async () => {
+test("text of the sender cannot break the line", async () => {
   await open().receive({ ...unsigned, method: "GET\n\u001b[2J" });
   expect(lines).toEqual([expect.stringContaining("The method is GET [2J.")]);
 });
 
-test("a hook takes its place, and null is silence", async () => {
+test("a hook replaces the line, and null disables it", async () => {
   const onFailure = vi.fn();
   const receiver = open({ onFailure, onRejected: null, onDead: null });
   receiver.fallback(() => {
@@ -92,7 +91,7 @@ test("a hook takes its place, and null is silence", async () => {
   expect([onFailure.mock.calls.length, lines]).toEqual([1, []]);
 });
 
-test("an inbox that nobody works on here is told of once", async () => {
+test("a missing start() is reported once in mode inbox", async () => {
   const receiver = open({ mode: "inbox" });
   for (const id of ["msg_1", "msg_2"]) await receiver.receive(await signedDelivery({ id }));
   expect(lines).toEqual([expect.stringContaining("start() was not called in this process")]);

@@ -12,7 +12,7 @@ export function consoleHooks(): ConsoleHooks {
   return {
     onRejected: rejectionPrinter(),
     onConflict: (message: MessageInfo) =>
-      print("error", `${named(message)} came again with another body and was rejected with 422`),
+      print("error", `${named(message)} was received again with a different body and was rejected with 422`),
     onFailure: ({ message, error, tries }: FailureInfo) =>
       print(
         "error",

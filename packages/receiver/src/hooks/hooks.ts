@@ -49,54 +49,34 @@ export interface FailureInfo {
   readonly tries: number;
 }
 
+export type Reporter = ReturnType<typeof reporterFor>;
+
 /** Calls hooks without waiting for them. */
-export class Reporter {
-  readonly #hooks: Hooks;
-
-  constructor(hooks: Hooks) {
-    const given = Object.entries(hooks).filter(([, hook]) => hook !== undefined);
-    this.#hooks = { ...consoleHooks(), ...Object.fromEntries(given) };
-  }
-
-  rejected(rejection: RejectedRequest): void {
-    call(this.#hooks.onRejected, rejection);
-  }
-
-  conflict(message: MessageInfo): void {
-    call(this.#hooks.onConflict, infoOf(message));
-  }
-
-  failure(message: MessageInfo | null, error: unknown, tries: number): void {
-    call(this.#hooks.onFailure, { message: message && infoOf(message), error, tries });
-  }
-
-  dead(message: MessageInfo, error: unknown, tries: number): void {
-    call(this.#hooks.onDead, { message: infoOf(message), error, tries });
-  }
-
-  stale(message: MessageInfo): void {
-    call(this.#hooks.onStale, infoOf(message));
-  }
-
-  /** Not a hook: it concerns the program and not a message. */
-  notStarted(): void {
-    if (this.#hooks.onFailure !== null) warnNotStarted();
-  }
-
-  unhandled(message: MessageInfo): void {
-    call(this.#hooks.onUnhandled, infoOf(message));
-  }
+export function reporterFor({ onRejected, onConflict, onFailure, onDead, onStale, onUnhandled }: Hooks) {
+  const overrides = Object.entries({ onRejected, onConflict, onFailure, onDead, onStale, onUnhandled });
+  const isSet = ([, hook]: [string, unknown]) => hook !== undefined;
+  const hooks: Hooks = { ...consoleHooks(), ...Object.fromEntries(overrides.filter(isSet)) };
+  return {
+    rejected: (rejection: RejectedRequest) => callHook(() => hooks.onRejected?.(rejection)),
+    conflict: (message: MessageInfo) => callHook(() => hooks.onConflict?.(infoOf(message))),
+    failure: (message: MessageInfo | null, error: unknown, tries: number) =>
+      callHook(() => hooks.onFailure?.({ message: message && infoOf(message), error, tries })),
+    dead: (message: MessageInfo, error: unknown, tries: number) =>
+      callHook(() => hooks.onDead?.({ message: infoOf(message), error, tries })),
+    stale: (message: MessageInfo) => callHook(() => hooks.onStale?.(infoOf(message))),
+    unhandled: (message: MessageInfo) => callHook(() => hooks.onUnhandled?.(infoOf(message))),
+    /** Not a hook: it concerns the program and not a message. */
+    notStarted() {
+      if (hooks.onFailure !== null) warnNotStarted();
+    },
+  };
 }
 
 function infoOf({ source, id, type }: MessageInfo): MessageInfo {
   return { source, id, type };
 }
 
-function call<Info>(hook: ((info: Info) => unknown) | null | undefined, info: Info): void {
-  try {
-    // An unhandled rejection would end a Node process.
-    Promise.resolve(hook?.(info)).catch(() => {});
-  } catch {
-    // Errors of hooks are ignored.
-  }
+/** Ignores the hook's errors. Without the catch, a rejection would end a Node process. */
+export function callHook(hook: () => unknown): void {
+  new Promise((resolve) => resolve(hook())).catch(() => {});
 }

@@ -37,7 +37,7 @@ export function deadLettersOf<Tx>(runtime: Runtime<Tx>): DeadLetters {
     async replay(key) {
       const isRequeued = await store.deadLetters.requeue(key);
       // Succeeds also for a message whose earlier replay crashed: it is claimable when its lease expires.
-      const claim = await store.claimOne(key, settings.terms);
+      const claim = await store.claimOne(key, settings.claimOptions);
       if (claim === null) return isRequeued ? skip(key) : "unknown";
       const { kind } = await processClaim(runtime, claim, ONCE);
       return kind === "done" ? "done" : kind === "running" ? "skipped" : "failed";

@@ -1,5 +1,6 @@
 // Tracks work in flight, so that `stop` can wait for it with a time limit.
 import type { Runtime } from "../runtime.ts";
+import { withTimeout } from "../timeout.ts";
 
 /** In addition to a handler's time limit, for the store's part of the work. */
 const STORE_WAIT_MS = 10_000;
@@ -33,16 +34,7 @@ export async function drain<Tx>(
   ended: Promise<unknown>,
 ): Promise<void> {
   const waitMs = settings.handlerTimeoutMs + STORE_WAIT_MS;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const hung = new Promise<"hung">((resolve) => {
-    timer = setTimeout(() => resolve("hung"), waitMs);
-  });
-  const how = await Promise.race([ended.then(() => "ended" as const), hung]);
-  clearTimeout(timer);
-  if (how === "hung")
-    report.failure(
-      null,
-      new Error(`Stopped without waiting for the store, which did not respond for ${waitMs} ms.`),
-      0,
-    );
+  const hung = () =>
+    new Error(`Stopped without waiting for the store, which did not respond for ${waitMs} ms.`);
+  await withTimeout(() => ended, waitMs, hung).catch((error) => report.failure(null, error, 0));
 }

@@ -1,18 +1,14 @@
-// The worker of the inbox: when it looks, how much it takes, how it ends.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { NOW, secret, signedDelivery } from "../../../../tests/support/receiver/signed-delivery.ts";
+import { openReceiver } from "../../../../tests/support/receiver/open-receiver.ts";
+import { signedDelivery } from "../../../../tests/support/receiver/signed-delivery.ts";
 import {
   claimed,
+  defaults,
   messageWith,
-  terms,
   times,
   WINDOW_MS,
 } from "../../../../tests/support/receiver/store-world.ts";
 import { watchStore } from "../../../../tests/support/receiver/watch-store.ts";
-import type { FailureInfo } from "../hooks/hooks.ts";
-import type { ReceiverOptions } from "../options.ts";
-import { createReceiver } from "../receiver.ts";
-import { standardWebhooks } from "../sources/standard-webhooks.ts";
 import { memoryStore } from "../stores/memory/memory-store.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -20,32 +16,32 @@ afterEach(() => void vi.useRealTimers());
 
 const MINUTE_MS = 60_000;
 
-function open(options: Partial<ReceiverOptions<never, Record<string, never>>> = {}) {
+function open(options: Parameters<typeof openReceiver>[0] = {}) {
   const memory = memoryStore();
-  const watched = watchStore(memory);
-  const failures: FailureInfo[] = [];
-  const receiver = createReceiver({
-    sources: [standardWebhooks({ secrets: [secret] })],
-    store: watched.store,
-    mode: "inbox",
-    clock: () => NOW,
-    onFailure: (failure) => failures.push(failure),
-    ...options,
-  });
-  const takes = () => watched.calls.filter((name) => name === "claimDue").length;
-  return { receiver, memory, failures, takes, failWith: watched.failWith, calls: watched.calls };
+  const { store, calls, failWith } = watchStore(memory);
+  const { receiver, failures } = openReceiver({ store, mode: "inbox", ...options });
+  const polls = () => calls.filter((name) => name === "claimDue").length;
+  return { receiver, memory, failures, polls, failWith, calls };
 }
 
-/** Handlers that wait until they are let go, and the ids of those that wait. */
+/** Handlers that wait to be resolved, by the ids of their events. */
 function holding(receiver: ReturnType<typeof open>["receiver"]) {
   const held = new Map<string, () => void>();
   receiver.fallback(({ id }) => new Promise<void>((resolve) => held.set(id, resolve)));
   return held;
 }
 
+function stop(receiver: ReturnType<typeof open>["receiver"]) {
+  let isStopped = false;
+  const done = receiver.stop().then(() => {
+    isStopped = true;
+  });
+  return { done, isStopped: () => isStopped };
+}
+
 const turn = () => vi.advanceTimersByTimeAsync(0);
 
-test("what this process accepts is worked on at once, without waiting for the next look", async () => {
+test("a message that this process accepts is handled without waiting for the next poll", async () => {
   const { receiver } = open({ inbox: { pollMs: 60_000 } });
   const held = holding(receiver);
   await receiver.start();
@@ -57,13 +53,13 @@ test("what this process accepts is worked on at once, without waiting for the ne
   await receiver.stop();
 });
 
-test("what other processes accept is found at the next look", async () => {
+test("messages of other processes are found at the next poll", async () => {
   const { receiver, memory } = open({ inbox: { pollMs: 1_000 } });
   const held = holding(receiver);
   await receiver.start();
   await turn();
   const message = messageWith({ source: "standard-webhooks" });
-  await memory.accept(message, terms);
+  await memory.accept(message, defaults);
   await vi.advanceTimersByTimeAsync(700);
   expect(held.size).toBe(0);
   await vi.advanceTimersByTimeAsync(600);
@@ -72,7 +68,7 @@ test("what other processes accept is found at the next look", async () => {
   await receiver.stop();
 });
 
-test("no more at once than it may, and the next as soon as one is done", async () => {
+test("at most `concurrency` messages are handled at once, and the next one as soon as one is done", async () => {
   const { receiver } = open({ inbox: { concurrency: 2, pollMs: 60_000 } });
   const held = holding(receiver);
   await receiver.start();
@@ -88,7 +84,7 @@ test("no more at once than it may, and the next as soon as one is done", async (
   expect(held.size).toBe(5);
 });
 
-test("it stops twice, before it was started, and only once started at all", async () => {
+test("stop() may be called twice and before start(), and a stopped receiver cannot be started", async () => {
   const never = open().receiver;
   await never.stop();
   await never.stop();
@@ -100,38 +96,35 @@ test("it stops twice, before it was started, and only once started at all", asyn
   await twice.receiver.start();
   await twice.receiver.start();
   await turn();
-  expect(twice.takes()).toBe(1);
+  expect(twice.polls()).toBe(1);
   await Promise.all([twice.receiver.stop(), twice.receiver.stop()]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("stopping waits for what is in hand and takes nothing more", async () => {
+test("stop() waits for the work in flight and claims nothing more", async () => {
   const { receiver, memory } = open({ inbox: { concurrency: 1 } });
   const held = holding(receiver);
   await receiver.start();
   await receiver.receive(await signedDelivery({ id: "msg_1" }));
   await receiver.receive(await signedDelivery({ id: "msg_2" }));
   await turn();
-  let isStopped = false;
-  const stopped = receiver.stop().then(() => {
-    isStopped = true;
-  });
+  const stopping = stop(receiver);
   await vi.advanceTimersByTimeAsync(9 * MINUTE_MS);
-  expect([isStopped, [...held.keys()]]).toEqual([false, ["msg_1"]]);
+  expect([stopping.isStopped(), [...held.keys()]]).toEqual([false, ["msg_1"]]);
   held.get("msg_1")?.();
-  await stopped;
-  expect((await memory.claimDue(10, terms)).map(({ message }) => message.id)).toEqual(["msg_2"]);
+  await stopping.done;
+  expect((await memory.claimDue(10, defaults)).map(({ message }) => message.id)).toEqual(["msg_2"]);
 });
 
-test("a store that is away is asked less and less often, told each time, and worked with when it is back", async () => {
-  const { receiver, failures, takes, calls, failWith } = open({ inbox: { pollMs: 1_000 } });
+test("an unavailable store is polled less and less often, each failure is reported, and work continues when it is back", async () => {
+  const { receiver, failures, polls, calls, failWith } = open({ inbox: { pollMs: 1_000 } });
   const held = holding(receiver);
   failWith(new Error("connection refused"));
   await receiver.start();
   await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
-  expect(takes()).toBeGreaterThan(15);
-  expect(takes()).toBeLessThan(40);
-  expect(failures).toHaveLength(takes() + calls.filter((name) => name === "prune").length);
+  expect(polls()).toBeGreaterThan(15);
+  expect(polls()).toBeLessThan(40);
+  expect(failures).toHaveLength(polls() + calls.filter((name) => name === "prune").length);
   expect(failures[0]).toMatchObject({ message: null, error: { message: "connection refused" }, tries: 0 });
   failWith(null);
   await receiver.receive(await signedDelivery({ id: "msg_1" }));
@@ -141,7 +134,7 @@ test("a store that is away is asked less and less often, told each time, and wor
   await receiver.stop();
 });
 
-test("a failure is tried again after a while that grows, and the tenth is a dead letter", async () => {
+test("a failed message is retried with growing delays and is a dead letter after ten failures", async () => {
   const calls: number[] = [];
   const { receiver } = open();
   receiver.fallback((_, { tries }) => {
@@ -159,27 +152,13 @@ test("a failure is tried again after a while that grows, and the tenth is a dead
   await receiver.stop();
 });
 
-test("a store that fails at a second try is told as the store's failure, which is no try", async () => {
-  const { receiver, failures, failWith } = open({ retries: { firstDelayMs: 1, maxDelayMs: 1 } });
-  const away = new Error("connection refused");
-  receiver.fallback((_, { tries }) => {
-    if (tries === 0) throw new Error("not yet");
-    failWith(away, ["complete"]);
-  });
-  await receiver.start();
-  await receiver.receive(await signedDelivery());
-  await vi.advanceTimersByTimeAsync(2_000);
-  expect(failures).toMatchObject([{ tries: 1 }, { tries: 0, error: away }]);
-  await receiver.stop();
-});
-
-test("what kills its process every time is a dead letter in the end, without being tried again", async () => {
+test("a message that kills its process each time becomes a dead letter without another attempt", async () => {
   const { receiver, memory } = open({ deadLetters: { afterTries: 3 } });
   const held = holding(receiver);
   const message = messageWith({ source: "standard-webhooks" });
   for (let crash = 0; crash < 3; crash++) {
     await claimed(memory, message);
-    await vi.advanceTimersByTimeAsync(terms.leaseMs + 1);
+    await vi.advanceTimersByTimeAsync(defaults.leaseMs + 1);
   }
   await receiver.start();
   await turn();
@@ -190,9 +169,9 @@ test("what kills its process every time is a dead letter in the end, without bei
   await receiver.stop();
 });
 
-test("a message that no source knows any more is a dead letter with that reason", async () => {
+test("a message of a source that no longer exists is a dead letter with that reason", async () => {
   const { receiver, memory } = open();
-  await memory.accept(messageWith({ source: "gone" }), terms);
+  await memory.accept(messageWith({ source: "gone" }), defaults);
   await receiver.start();
   await turn();
   expect(await receiver.deadLetters.list()).toMatchObject([
@@ -201,7 +180,7 @@ test("a message that no source knows any more is a dead letter with that reason"
   await receiver.stop();
 });
 
-test("now and then it forgets what is past the window, in every mode", async () => {
+test("expired messages are pruned periodically, in every mode", async () => {
   for (const mode of ["inbox", "lease"] as const) {
     const { receiver, memory } = open({ mode });
     for (const message of times(3, () => messageWith()))
@@ -216,7 +195,7 @@ test("now and then it forgets what is past the window, in every mode", async () 
   }
 });
 
-test("the inbox is worked on while it forgets, and stopping waits for the step in hand alone", async () => {
+test("the inbox is processed during a prune, and stop() waits only for the current step", async () => {
   const { receiver, memory, calls } = open();
   const steps: ((forgotten: number) => void)[] = [];
   vi.spyOn(memory, "prune").mockImplementation(() => new Promise((resolve) => steps.push(resolve)));
@@ -228,18 +207,15 @@ test("the inbox is worked on while it forgets, and stopping waits for the step i
   await receiver.receive(await signedDelivery({ id: "msg_1" }));
   await turn();
   expect(handled).toEqual(["msg_1"]);
-  let isStopped = false;
-  const stopped = receiver.stop().then(() => {
-    isStopped = true;
-  });
+  const stopping = stop(receiver);
   await turn();
-  expect(isStopped).toBe(false);
+  expect(stopping.isStopped()).toBe(false);
   steps[0]?.(1_000);
-  await stopped;
+  await stopping.done;
   expect(calls.filter((name) => name === "prune")).toHaveLength(1);
 });
 
-test("prune() forgets the same when it is called, however much it is", async () => {
+test("prune() deletes all expired messages", async () => {
   const { receiver, memory } = open();
   for (const message of times(1_001, () => messageWith())) {
     await memory.complete(await claimed(memory, message));
@@ -249,7 +225,7 @@ test("prune() forgets the same when it is called, however much it is", async () 
   expect(await receiver.prune()).toBe(1_001);
 });
 
-test("a handler that hangs gives its place back, and holds up neither the others nor the end", async () => {
+test("a handler that hangs frees its slot, and delays neither other messages nor stop()", async () => {
   const { receiver, failures } = open({
     handlerTimeoutMs: 5_000,
     inbox: { concurrency: 1 },
@@ -267,37 +243,21 @@ test("a handler that hangs gives its place back, and holds up neither the others
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a store that hangs does not hold up the end for ever", async () => {
-  const { receiver, memory, failures } = open({ handlerTimeoutMs: 5_000 });
-  vi.spyOn(memory, "claimDue").mockReturnValue(new Promise(() => {}));
-  await receiver.start();
-  let isStopped = false;
-  const stopped = receiver.stop().then(() => {
-    isStopped = true;
-  });
-  await vi.advanceTimersByTimeAsync(14_999);
-  expect(isStopped).toBe(false);
-  await vi.advanceTimersByTimeAsync(1);
-  await stopped;
-  expect(failures).toMatchObject([
-    { message: null, error: { message: expect.stringContaining("did not respond") } },
-  ]);
-});
-
-test("nor does it for a delivery, for which stopping waits otherwise", async () => {
-  const { receiver, memory, failures } = open({ mode: "lease", handlerTimeoutMs: 5_000 });
-  vi.spyOn(memory, "complete").mockReturnValue(new Promise(() => {}));
+test.each([
+  ["the inbox", "inbox", "claimDue"],
+  ["a delivery", "lease", "complete"],
+] as const)("stop() does not wait for ever for a store that hangs during %s", async (_, mode, method) => {
+  const { receiver, memory, failures } = open({ mode, handlerTimeoutMs: 5_000 });
+  vi.spyOn(memory, method).mockReturnValue(new Promise<never>(() => {}));
   receiver.fallback(() => {});
-  void receiver.receive(await signedDelivery());
+  if (mode === "inbox") await receiver.start();
+  else void receiver.receive(await signedDelivery());
   await turn();
-  let isStopped = false;
-  const stopped = receiver.stop().then(() => {
-    isStopped = true;
-  });
+  const stopping = stop(receiver);
   await vi.advanceTimersByTimeAsync(14_999);
-  expect(isStopped).toBe(false);
+  expect(stopping.isStopped()).toBe(false);
   await vi.advanceTimersByTimeAsync(1);
-  await stopped;
+  await stopping.done;
   expect(failures).toMatchObject([
     { message: null, error: { message: expect.stringContaining("did not respond") } },
   ]);

@@ -3,10 +3,9 @@
 import { backoff } from "../handle/decide-failure.ts";
 import { processClaim } from "../handle/process-claim.ts";
 import type { Runtime } from "../runtime.ts";
-import type { Service } from "../service.ts";
-import type { Claim } from "../store.ts";
+import { jittered, PollLoop, type Service } from "../service.ts";
+import type { AcceptOptions, Claim, Store } from "../store.ts";
 import { drain, InFlight } from "./in-flight.ts";
-import { pruneAll } from "./prune.ts";
 
 const PRUNE_EVERY_MS = 10 * 60_000;
 /** While the store is unavailable. */
@@ -18,13 +17,10 @@ const INBOX_TRIES = 10;
 export class InboxWorker<Tx> implements Service {
   readonly #runtime: Runtime<Tx>;
   readonly #pollMs: number;
+  readonly #loop = new PollLoop("receiver", () => this.#step());
   readonly #inFlight = new InFlight();
   readonly #pruning = new InFlight();
-  #loop: Promise<void> | undefined;
-  #isStopped = false;
-  #isWoken = false;
   #hasWarned = false;
-  #endWait: (() => void) | undefined;
   #failures = 0;
   #pruneAtMs = 0;
 
@@ -34,44 +30,35 @@ export class InboxWorker<Tx> implements Service {
   }
 
   async start(): Promise<void> {
-    if (this.#isStopped) throw new Error("A stopped receiver cannot be started again. Create a new one.");
-    if (this.#loop !== undefined) return;
-    this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
-    this.#loop = this.#run();
+    if (!this.#loop.isStarted) this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
+    await this.#loop.start();
   }
 
   /** Claims nothing more, and resolves when the work in flight has ended or the store hangs. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#endWait?.();
     await drain(this.#runtime, this.#settled());
   }
 
   async #settled(): Promise<void> {
-    await this.#loop;
+    await this.#loop.stop();
     await Promise.all([this.#inFlight.settled(), this.#pruning.settled()]);
   }
 
   /** Called when a message was accepted. Without a worker in this process, another process must have one. */
   wake(): void {
-    if (this.#loop === undefined && !this.#hasWarned) {
+    if (!this.#loop.isStarted && !this.#hasWarned) {
       this.#hasWarned = true;
       this.#runtime.report.notStarted();
     }
-    this.#isWoken = true;
-    this.#endWait?.();
+    this.#loop.wake();
   }
 
-  async #run(): Promise<void> {
-    while (!this.#isStopped) {
-      this.#isWoken = false;
-      this.#pruneIfDue();
-      const free = this.#runtime.settings.inbox.concurrency - this.#inFlight.size;
-      const claims = await this.#claimDue(free);
-      for (const claim of claims) this.#start(claim);
-      // If all slots are taken, the next one to be freed wakes the loop; if not, the inbox was empty.
-      await this.#wait();
-    }
+  /** If all slots are taken, the next one to be freed wakes the loop; if not, the inbox was empty. */
+  async #step(): Promise<number> {
+    this.#pruneIfDue();
+    const free = this.#runtime.settings.inbox.concurrency - this.#inFlight.size;
+    for (const claim of await this.#claimDue(free)) this.#start(claim);
+    return waitMs(this.#pollMs, this.#failures);
   }
 
   /** Runs beside the work: pruning ten minutes of a busy receiver takes half a minute. */
@@ -80,14 +67,14 @@ export class InboxWorker<Tx> implements Service {
     this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
     const { store, settings, report } = this.#runtime;
     this.#pruning
-      .track(() => pruneAll(store, settings.terms, () => !this.#isStopped))
+      .track(() => pruneAll(store, settings.claimOptions, () => !this.#loop.isStopped))
       .catch((error) => report.failure(null, error, 0));
   }
 
   async #claimDue(free: number): Promise<Claim[]> {
     const { store, settings, report } = this.#runtime;
     try {
-      const claims = free > 0 ? await store.claimDue(free, settings.terms) : [];
+      const claims = free > 0 ? await store.claimDue(free, settings.claimOptions) : [];
       this.#failures = 0;
       return claims;
     } catch (error) {
@@ -112,19 +99,6 @@ export class InboxWorker<Tx> implements Service {
       report.failure(claim.message, error, 0);
     }
   }
-
-  async #wait(): Promise<void> {
-    if (this.#isWoken || this.#isStopped) return;
-    const ms = jittered(waitMs(this.#pollMs, this.#failures));
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#endWait = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#endWait = undefined;
-  }
 }
 
 /** Backs off while the store is unavailable. */
@@ -132,7 +106,19 @@ function waitMs(pollMs: number, failures: number): number {
   return Math.max(pollMs, Math.min(MAX_WAIT_MS, pollMs * 2 ** failures));
 }
 
-/** A quarter more or less, so that processes do not poll at the same moment. */
-function jittered(ms: number): number {
-  return ms * (0.75 + Math.random() / 2);
+const PRUNE_STEP = 1_000;
+
+/** Deletes messages past the window in steps that hold no lock for long. Returns the number of rows deleted. */
+export async function pruneAll(
+  store: Store,
+  options: AcceptOptions,
+  shouldContinue: () => boolean = () => true,
+): Promise<number> {
+  let deleted = 0;
+  while (shouldContinue()) {
+    const step = await store.prune(PRUNE_STEP, options);
+    if (step === 0) break;
+    deleted += step;
+  }
+  return deleted;
 }

@@ -16,12 +16,12 @@ export function rejectUnsigned({ headers }: WebhookRequest, sources: readonly So
 export async function authenticate(
   request: RawRequest,
   sources: readonly Source[],
-  terms: AuthenticationOptions,
-): Promise<Authenticated | WebhookResponse | Rejection> {
+  options: AuthenticationOptions,
+): Promise<{ request: VerifiedRequest; source: Source } | WebhookResponse | Rejection> {
   const failures: { readonly source: Source; readonly failure: AuthenticationFailure }[] = [];
   for (const source of sources) {
     if (!source.matches(request.headers)) continue;
-    const result = await source.authenticate(request, terms);
+    const result = await source.authenticate(request, options);
     if (result.ok && result.answer !== undefined) return result.answer;
     if (result.ok) {
       const { headers, body } = request;
@@ -29,16 +29,11 @@ export async function authenticate(
     }
     failures.push({ source, failure: result });
   }
-  // A valid signature with a wrong timestamp says more than the mismatches of other sources.
-  const mostTelling = failures.find(({ failure }) => WRONG_TIME.has(failure.reason)) ?? failures[0];
-  const { source, failure } = mostTelling as (typeof failures)[0];
+  // A valid signature with a wrong timestamp is more specific than the mismatches of other sources.
+  const mostSpecific = failures.find(({ failure }) => WRONG_TIME.has(failure.reason)) ?? failures[0];
+  const { source, failure } = mostSpecific as (typeof failures)[0];
   const { reason, hint } = (await failure.explain?.()) ?? { reason: failure.reason, hint: failure.reason };
   return new Rejection(unauthorized, reason, `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`, source.name);
-}
-
-export interface Authenticated {
-  readonly request: VerifiedRequest;
-  readonly source: Source;
 }
 
 type AuthenticationFailure = Extract<Authentication, { ok: false }>;

@@ -1,59 +1,49 @@
-// The handshake of CloudEvents' web hooks, and methods that are none of ours.
 import { expect, test } from "vitest";
-import { createReceiver } from "../receiver.ts";
-import { standardWebhooks } from "../sources/standard-webhooks.ts";
-import { memoryStore } from "../stores/memory/memory-store.ts";
+import { openReceiver } from "../../../../tests/support/receiver/open-receiver.ts";
 
-const receiverWith = (handshake?: { allowedOrigins: string[]; rate?: number }) =>
-  createReceiver({
-    sources: [standardWebhooks({ secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"] })],
-    store: memoryStore(),
-    handshake,
-  });
+type Handshake = { allowedOrigins: string[]; rate?: number };
 
-function ask(receiver: ReturnType<typeof receiverWith>, headers: Record<string, string>, method = "OPTIONS") {
+function request(handshake: Handshake | undefined, headers: Record<string, string>, method = "OPTIONS") {
+  const { receiver } = openReceiver({ handshake });
   return receiver.receive({ method, url: "/", headers, body: new Uint8Array(0) });
 }
 
-test("an origin that may send is told so, with a rate", async () => {
-  const receiver = receiverWith({ allowedOrigins: ["eventgrid.azure.net"], rate: 120 });
-  const origin = { "WebHook-Request-Origin": "eventgrid.azure.net" };
-  const granted = { allow: "POST", "webhook-allowed-origin": "eventgrid.azure.net" };
-  expect(await ask(receiver, origin)).toEqual({
+test.each<[requested: string | null, granted: string]>([
+  [null, "120"],
+  ["60", "60"],
+  ["121", "120"],
+  ["nonsense", "120"],
+])("an allowed origin that requests the rate %s is granted %s", async (requested, granted) => {
+  const origin = "eventgrid.azure.net";
+  const rate = requested === null ? {} : { "WebHook-Request-Rate": requested };
+  const handshake = { allowedOrigins: [origin], rate: 120 };
+  expect(await request(handshake, { "WebHook-Request-Origin": origin, ...rate })).toEqual({
     status: 204,
-    headers: { ...granted, "webhook-allowed-rate": "120" },
+    headers: { allow: "POST", "webhook-allowed-origin": origin, "webhook-allowed-rate": granted },
     body: "",
   });
-  for (const [asked, rate] of [
-    ["60", "60"],
-    ["121", "120"],
-    ["nonsense", "120"],
-  ] as const) {
-    const { headers } = await ask(receiver, { ...origin, "WebHook-Request-Rate": asked });
-    expect(headers).toEqual({ ...granted, "webhook-allowed-rate": rate });
-  }
 });
 
-test("without a rate as much as they like", async () => {
-  const receiver = receiverWith({ allowedOrigins: ["*"] });
-  const { headers } = await ask(receiver, { "webhook-request-origin": "anybody.example" });
-  expect(headers).toMatchObject({ "webhook-allowed-origin": "anybody.example", "webhook-allowed-rate": "*" });
+test("without a rate limit any rate is granted", async () => {
+  const origin = "anybody.example";
+  const { headers } = await request({ allowedOrigins: ["*"] }, { "webhook-request-origin": origin });
+  expect(headers).toMatchObject({ "webhook-allowed-origin": origin, "webhook-allowed-rate": "*" });
 });
 
-test("other origins, and requests without one, are granted nothing", async () => {
-  const receiver = receiverWith({ allowedOrigins: ["eventgrid.azure.net"] });
-  for (const headers of [{ "webhook-request-origin": "evil.example" }, {}]) {
-    const answer = await ask(receiver, headers as Record<string, string>);
-    expect(answer.status).toBe(403);
-    expect(Object.keys(answer.headers).filter((name) => name.startsWith("webhook-"))).toEqual([]);
-  }
-});
+test.each<Record<string, string>>([{ "webhook-request-origin": "evil.example" }, {}])(
+  "the headers %j are granted nothing",
+  async (requested) => {
+    const { status, headers } = await request({ allowedOrigins: ["eventgrid.azure.net"] }, requested);
+    expect(status).toBe(403);
+    expect(Object.keys(headers).filter((name) => name.startsWith("webhook-"))).toEqual([]);
+  },
+);
 
-test("methods that are none of ours are 405 with those that are", async () => {
+test("other methods are 405 with a list of the allowed ones", async () => {
   const origin = { "webhook-request-origin": "anybody.example" };
-  expect(await ask(receiverWith(), origin)).toMatchObject({ status: 405, headers: { allow: "POST" } });
-  const asked = receiverWith({ allowedOrigins: ["*"] });
+  expect(await request(undefined, origin)).toMatchObject({ status: 405, headers: { allow: "POST" } });
   for (const method of ["GET", "PUT", "post"]) {
-    expect(await ask(asked, {}, method)).toMatchObject({ status: 405, headers: { allow: "POST, OPTIONS" } });
+    const response = await request({ allowedOrigins: ["*"] }, {}, method);
+    expect(response).toMatchObject({ status: 405, headers: { allow: "POST, OPTIONS" } });
   }
 });

@@ -3,7 +3,7 @@
 import { readHeader } from "../headers.ts";
 import type { WebhookRequest, WebhookResponse } from "../model.ts";
 import type { Handshake } from "../options.ts";
-import { jsonResponse, methodNotAllowed } from "../respond.ts";
+import { jsonResponse } from "../respond.ts";
 import { Rejection } from "./rejection.ts";
 
 /** Returns null for a POST. In the handshake only headers grant permission; senders ignore the status. */
@@ -14,18 +14,16 @@ export function checkMethod(
   if (method === "POST") return null;
   const origin = readHeader(headers, "webhook-request-origin");
   if (method !== "OPTIONS" || handshake === null) {
-    const allowed = handshake === null ? "POST" : "POST, OPTIONS";
-    return new Rejection(methodNotAllowed(allowed), "method", `The method is ${method.slice(0, 60)}.`);
+    const allow = handshake === null ? "POST" : "POST, OPTIONS";
+    const response = jsonResponse(405, { error: `The method is not allowed. Use ${allow}.` }, { allow });
+    return new Rejection(response, "method", `The method is ${method.slice(0, 60)}.`);
   }
   const { allowedOrigins, rate } = handshake;
   const isAllowed = origin !== null && (allowedOrigins.includes("*") || allowedOrigins.includes(origin));
   if (!isAllowed) {
-    const refusal = jsonResponse(403, { error: "This origin is not allowed." }, { allow: "POST" });
-    return new Rejection(
-      refusal,
-      "handshake",
-      `The handshake came from the origin ${String(origin).slice(0, 253)}.`,
-    );
+    const response = jsonResponse(403, { error: "This origin is not allowed." }, { allow: "POST" });
+    const detail = `The handshake came from the origin ${String(origin).slice(0, 253)}.`;
+    return new Rejection(response, "handshake", detail);
   }
   return {
     status: 204,

@@ -1,10 +1,8 @@
 // SHA-256 in lower-case hex.
-import { sha256Of } from "@posthorn/wire";
+import { encode, sha256Of } from "@posthorn/wire";
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-
-export async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  let hex = "";
-  for (const byte of await sha256Of(bytes)) hex += HEX[byte];
-  return hex;
+/** A promise only if the runtime has no hash of its own. */
+export function digestOf(bytes: Uint8Array<ArrayBuffer>): string | Promise<string> {
+  const digest = sha256Of(bytes);
+  return digest instanceof Promise ? digest.then((made) => encode("hex", made)) : encode("hex", digest);
 }

@@ -36,9 +36,12 @@ export async function parseEvents(
   for (const event of parsed.events) {
     const problem = problemOf(event);
     if (problem !== null) return notAnEvent(problem, source);
-    const data = await checkData(event, schemas);
+    const data = Object.hasOwn(schemas, event.type) ? await checkData(event, schemas) : valid(event.data);
     if (!data.ok) return new Rejection(malformed(data.reason), "invalid_data", data.reason, source.name);
-    received.push(await toReceived(event, data.value, verified, source));
+    const body = event.standalone?.body ?? verified.body;
+    const digested = digestOf(source.hasStableBody ? body : new TextEncoder().encode(event.id));
+    const digest = typeof digested === "string" ? digested : await digested;
+    received.push(toReceived(event, data.value, verified, source, digest));
   }
   return { kind: "events", received };
 }
@@ -72,35 +75,35 @@ function parseSafely(verified: VerifiedRequest, source: Source): Parsed {
   }
 }
 
-async function toReceived(
+function toReceived(
   event: ParsedEvent,
   data: unknown,
   verified: VerifiedRequest,
   source: Source,
-): Promise<Received> {
+  digest: string,
+): Received {
   const { id, type, subject, sequence, createdAt, standalone, sequenceScope = subject } = event;
-  const body = standalone?.body ?? verified.body;
   const message: Message = {
     source: source.name,
     id,
-    digest: await digestOf(source.hasStableBody ? body : new TextEncoder().encode(id)),
+    digest,
     type,
     subject: sequenceScope,
     sequence,
     createdAt,
     headers: standalone?.headers ?? keptHeaders(verified, source),
-    body,
+    body: standalone?.body ?? verified.body,
   };
   return { message, event: eventFrom(message, event, data) };
 }
 
 function eventFrom(
-  { headers: _, digest: __, ...message }: Message,
+  { source, id, type, sequence, createdAt, body }: Message,
   { subject, payload }: ParsedEvent,
   data: unknown,
 ): WebhookEvent {
   // A copy, because handlers may modify it while the message may still become a dead letter.
-  return { ...message, subject, body: new Uint8Array(message.body), data, payload };
+  return { source, id, type, subject, sequence, createdAt, body: new Uint8Array(body), data, payload };
 }
 
 function problemOf({ id, type, subject, sequence, sequenceScope }: ParsedEvent): string | null {
@@ -128,14 +131,18 @@ type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly reason: string };
 
+function valid(value: unknown): Checked {
+  return { ok: true, value };
+}
+
 async function checkData(
   { type, data }: Pick<ParsedEvent, "type" | "data">,
   schemas: EventSchemas,
 ): Promise<Checked> {
   const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
-  if (schema === undefined) return { ok: true, value: data };
+  if (schema === undefined) return valid(data);
   const result = await validate(schema, type, data);
-  if (result.issues === undefined) return { ok: true, value: result.value };
+  if (result.issues === undefined) return valid(result.value);
   const issues = result.issues.slice(0, 5).map(issueText).join("; ");
   return { ok: false, reason: `The data of ${type} does not match its schema: ${issues}` };
 }

@@ -3,7 +3,7 @@
 import { BodyNotRaw } from "../errors.ts";
 import { readHeader } from "../headers.ts";
 import type { WebhookRequest } from "../model.ts";
-import { malformed, tooLarge, unsupportedEncoding } from "../respond.ts";
+import { jsonResponse, malformed } from "../respond.ts";
 import { Rejection } from "./rejection.ts";
 
 export async function readBody(
@@ -13,25 +13,27 @@ export async function readBody(
   const encoding = readHeader(headers, "content-encoding");
   // Only the encoded bytes are signed, and decompressing a bomb is expensive.
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    return new Rejection(
-      unsupportedEncoding(),
-      "encoded",
-      `The content encoding is ${encoding.slice(0, 60)}.`,
-    );
+    const error = "Send the body without a content encoding.";
+    const response = jsonResponse(415, { error }, { "accept-encoding": "identity" });
+    return new Rejection(response, "encoded", `The content encoding is ${encoding.slice(0, 60)}.`);
   }
-  if (Number(readHeader(headers, "content-length") ?? 0) > maxBytes) return pastLimit(maxBytes);
+  const declaredBytes = Number(readHeader(headers, "content-length") ?? 0);
+  if (declaredBytes > maxBytes) return pastLimit(maxBytes);
   if (body instanceof Uint8Array) {
     return body.length > maxBytes ? pastLimit(maxBytes) : new Uint8Array(body);
   }
-  return readPieces(body, maxBytes);
+  return readPieces(body, declaredBytes, maxBytes);
 }
 
 async function readPieces(
   body: AsyncIterable<Uint8Array>,
+  declaredBytes: number,
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer> | Rejection> {
   // Kept separately, chunks of one byte would cost some 250 bytes each.
-  let bytes = new Uint8Array(Math.min(maxBytes, FIRST_BYTES));
+  let bytes = new Uint8Array(
+    Math.min(maxBytes, FIRST_BYTES, declaredBytes > 0 ? declaredBytes : FIRST_BYTES),
+  );
   let length = 0;
   try {
     for await (const piece of body) {
@@ -46,7 +48,7 @@ async function readPieces(
     const detail = `The body could not be read to its end: ${String(error)}`;
     return new Rejection(malformed("The body ended early."), "unreadable", detail);
   }
-  return bytes.slice(0, length);
+  return length === bytes.length ? bytes : bytes.slice(0, length);
 }
 
 const FIRST_BYTES = 4_096;
@@ -58,5 +60,6 @@ function grown(bytes: Uint8Array, leastBytes: number, mostBytes: number): Uint8A
 }
 
 function pastLimit(maxBytes: number): Rejection {
-  return new Rejection(tooLarge(maxBytes), "too_large", `The body has more than ${maxBytes} bytes.`);
+  const error = `The body has more than ${maxBytes} bytes.`;
+  return new Rejection(jsonResponse(413, { error }), "too_large", error);
 }

@@ -3,16 +3,16 @@ import type { RejectedRequest } from "../hooks/hooks.ts";
 import type { WebhookResponse } from "../model.ts";
 
 export class Rejection {
-  readonly answer: WebhookResponse;
+  readonly response: WebhookResponse;
   readonly report: RejectedRequest;
 
   constructor(
-    answer: WebhookResponse,
+    response: WebhookResponse,
     reason: RejectedRequest["reason"],
     detail: string,
     source: string | null = null,
   ) {
-    this.answer = answer;
-    this.report = { status: answer.status, source, reason, detail };
+    this.response = response;
+    this.report = { status: response.status, source, reason, detail };
   }
 }

@@ -11,6 +11,7 @@ import {
   formatProblem,
   instantOf,
   isObject,
+  type Json,
   mediaTypeOf,
   modeOf,
   REQUIRED_ATTRIBUTES,
@@ -28,11 +29,13 @@ export const BINARY_HEADERS: readonly string[] = ["content-type", "ce-*"];
  * Parses a structured event or a batch; null if the body is neither. The body decides, because the content type is not signed and
  * can only cause a rejection. If the signature covers an id, it is the event's id, and the prefix of the ids of a batch.
  */
-export function parseCloudEvents({ signedId, headers, body }: VerifiedRequest): Parsed | null {
+export function parseCloudEvents(
+  { signedId, headers, body }: VerifiedRequest,
+  json: Json = readJson(body),
+): Parsed | null {
   const contentType = readHeader(headers, "content-type");
   const unknown = formatProblem(contentType);
   if (unknown !== null) return malformed(unknown);
-  const json = readJson(body);
   if (!json.ok) return malformed(json.reason);
   const { value } = json;
   const mediaType = mediaTypeOf(contentType);
@@ -81,7 +84,7 @@ function messageOf([first]: readonly CloudEventProblem[]): string {
   return member === undefined ? message : `Member ${member} of the batch: ${message}`;
 }
 
-/** The event, or a sentence that says what is wrong with it. */
+/** The event, or its problem as a sentence. */
 function eventFrom(event: CloudEvent, payload: unknown, signedId: string | null): ParsedEvent | string {
   const { id, source, type, subject = null, time, extensions, data } = event;
   const { sequence, sequencetype } = extensions;

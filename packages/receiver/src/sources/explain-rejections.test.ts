@@ -1,4 +1,4 @@
-// Reasons for the log must not become work that a flood can order.
+// A flood of forged requests must not cause many explanations for the log.
 import type { VerifyInput } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { rejectionExplainer } from "./explain-rejections.ts";
@@ -12,7 +12,7 @@ const INPUT: VerifyInput = {
 const MISMATCH = { ok: false, reason: "no_match", detail: "plain" } as const;
 const AT = (ms: number) => new Date(1_700_000_000_000 + ms);
 
-test("ten mismatches a second are looked into, the others are named plainly", async () => {
+test("ten mismatches per second are explained, others only named", async () => {
   const explain = rejectionExplainer();
   const hintAt = async (ms: number) => (await explain(INPUT, MISMATCH, AT(ms))).hint;
   for (let count = 0; count < 10; count++) expect(await hintAt(count)).not.toBe("plain");
@@ -20,7 +20,7 @@ test("ten mismatches a second are looked into, the others are named plainly", as
   expect(await hintAt(1_000)).not.toBe("plain");
 });
 
-test("what costs nothing to explain is always explained", async () => {
+test("failures that are cheap to explain are always explained", async () => {
   const explain = rejectionExplainer();
   for (let count = 0; count < 11; count++) await explain(INPUT, MISMATCH, AT(0));
   const late = { ok: false, reason: "too_old", detail: "by 301 seconds" } as const;

@@ -5,17 +5,11 @@ import { type Explanation, explainFailure, type FailedVerification, type VerifyI
 // About 2 ms each for the largest body that is examined, so a flood can use at most 2 % of a core.
 const MAX_EXPLAINED_PER_SECOND = 10;
 
-export type ExplainRejection = (
-  input: VerifyInput,
-  failure: FailedVerification,
-  now: Date,
-) => Promise<Explanation>;
-
 /** One per source, so that a flood on one source does not hide the reasons of the others. */
-export function rejectionExplainer(): ExplainRejection {
+export function rejectionExplainer() {
   let second = Number.NaN;
   let explained = 0;
-  return async (input, failure, now) => {
+  return async (input: VerifyInput, failure: FailedVerification, now: Date): Promise<Explanation> => {
     const current = Math.floor(now.getTime() / 1000);
     if (current !== second) {
       second = current;

@@ -57,7 +57,7 @@ function parse(verified: VerifiedRequest, eventHeader: string): Parsed {
   const other = otherData(verified);
   if (typeof other === "string") return { kind: "malformed", reason: other };
   if (json.ok || other === null) {
-    const parsed = onlyWithSignedId(verified, parseCloudEvents);
+    const parsed = onlyWithSignedId(verified, () => parseCloudEvents(verified, json));
     if (parsed !== null) return parsed;
   }
   const payload = json.ok ? json.value : undefined;

@@ -1,5 +1,12 @@
-// Shared by Posthorn and other senders that use the Standard Webhooks specification: the schemes of @posthorn/wire.
-import { headerNames, type Scheme, schemeNamed, verify, verifyingKeyBytes } from "@posthorn/wire";
+// Verifies signatures with the schemes of @posthorn/wire, for Posthorn and other senders that use Standard Webhooks.
+import {
+  type HeaderSource,
+  headerNames,
+  type Scheme,
+  schemeNamed,
+  verify,
+  verifyingKeyBytes,
+} from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import type { Authentication, AuthenticationOptions, RawRequest, Source } from "../source.ts";
 import { rejectionExplainer } from "./explain-rejections.ts";
@@ -26,14 +33,14 @@ export function isBinary(preset: string, { format }: CloudEventsOptions): boolea
 
 export type Authenticator = Pick<Source, "matches" | "authenticate">;
 
-/** The first scheme whose signature is present decides, so schemes that sign the id should come first. */
+/** Verifies with the first scheme whose signature is present, so schemes that sign the id should come first. */
 export function authenticator(
   preset: string,
-  { secrets: given }: SigningOptions,
+  { secrets: configured }: SigningOptions,
   names: readonly string[],
   headerPrefix?: string,
 ): Authenticator {
-  const secrets = checkedSecrets(preset, given);
+  const secrets = checkedSecrets(preset, configured);
   const unusable = secrets.findIndex((secret) => !isStandardSecret(secret));
   if (unusable !== -1) {
     throw new TypeError(
@@ -45,33 +52,33 @@ export function authenticator(
     throw new TypeError(`None of the secrets of ${preset}() can verify ${names.join(" or ")}.`);
   }
   const headersOf = headerNames(headerPrefix);
-  const signedBy = ({ headers }: Pick<RawRequest, "headers">) =>
-    schemes.filter((scheme) => readHeader(headers, scheme.headers.signature(headersOf)) !== null);
+  const signatures = schemes.map((scheme) => scheme.headers.signature(headersOf));
+  const firstIn = (headers: HeaderSource) =>
+    signatures.findIndex((signature) => readHeader(headers, signature) !== null);
   const explain = rejectionExplainer();
 
   return {
-    matches: (headers) => signedBy({ headers }).length > 0,
-    async authenticate(request: RawRequest, terms: AuthenticationOptions): Promise<Authentication> {
-      const [first, ...others] = signedBy(request) as [Scheme, ...Scheme[]];
+    matches: (headers) => firstIn(headers) !== -1,
+    async authenticate(request: RawRequest, options: AuthenticationOptions): Promise<Authentication> {
+      const { method, url, headers, body } = request;
+      const { toleranceSeconds, now } = options;
+      const signature = signatures[firstIn(headers)];
+      let rejection: Authentication | null = null;
       // Two schemes may share a header, as v1 and v1a do; then either may match.
-      const candidates = [first, ...others.filter((other) => sharesHeader(first, other))];
-      let refusal: Authentication | null = null;
-      for (const scheme of candidates) {
-        const input = { ...request, ...terms, scheme, secrets, ...(headerPrefix && { headerPrefix }) };
+      for (const [at, scheme] of schemes.entries()) {
+        if (signatures[at] !== signature) continue;
+        const signed = { method, url, headers, body, toleranceSeconds, now, scheme, secrets };
+        const input = headerPrefix === undefined ? signed : { ...signed, headerPrefix };
         const result = await verify(input);
         if (result.ok) {
           const id = scheme.headers.id?.(headersOf);
           return { ok: true, signedId: id === undefined ? null : readHeader(request.headers, id) };
         }
-        refusal ??= { ...result, explain: () => explain(input, result, terms.now) };
+        rejection ??= { ...result, explain: () => explain(input, result, options.now) };
       }
-      return refusal as Authentication;
+      return rejection as Authentication;
     },
   };
-
-  function sharesHeader(one: Scheme, other: Scheme): boolean {
-    return one.headers.signature(headersOf) === other.headers.signature(headersOf);
-  }
 }
 
 export function checkedSecrets(preset: string, secrets: readonly (string | undefined)[]): string[] {

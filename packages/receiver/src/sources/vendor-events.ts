@@ -1,5 +1,5 @@
 // Parses the events of a verified request according to a vendor's description.
-import { type Path, readJson, readTimeMs, type Vendor, type VendorField } from "@posthorn/wire";
+import { type Json, type Path, readJson, readTimeMs, type Vendor, type VendorField } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import type { VerifiedRequest, WebhookResponse } from "../model.ts";
 import type { Parsed, ParsedEvent } from "../source.ts";
@@ -23,22 +23,20 @@ export function readVendorEvents(vendor: Vendor, verified: VerifiedRequest): Par
 
 /** Lower-case names of all headers that the description refers to. */
 export function headersReadBy(vendor: Vendor): string[] {
-  const places = [
+  const fields = [
     ...vendor.id,
     ...vendor.type,
     ...vendor.time.map(({ at }) => at),
     ...(vendor.challenges ?? []).flatMap(({ when }) => when.map(({ at }) => at)),
   ];
-  return [...new Set(places.flatMap((field) => ("header" in field ? field.header.toLowerCase() : [])))];
+  return [...new Set(fields.flatMap((field) => ("header" in field ? field.header.toLowerCase() : [])))];
 }
-
-type Body = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
 /**
  * Parses JSON or a form. A form whose only parameter is `payload` stands for the JSON in it, as GitHub and Slack send it. The bytes
  * decide and not the content type, because that is not signed.
  */
-function readBody(bytes: Uint8Array): Body {
+function readBody(bytes: Uint8Array): Json {
   const json = readJson(bytes);
   const text = json.ok ? "" : new TextDecoder().decode(bytes);
   if (json.ok || text.includes("\u{fffd}") || !/^[^\s[{"=&]+=/.test(text)) return json;

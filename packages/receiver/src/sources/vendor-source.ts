@@ -48,17 +48,17 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
     hasStableBody: vendor.hasStableBody,
     matches: (headers) => readHeader(headers, scheme.headers.signature(headerNames())) !== null,
 
-    async authenticate(request, terms): Promise<Authentication> {
+    async authenticate(request, options): Promise<Authentication> {
       const addressed = { ...request, url: signedUrl(url, request.url) };
-      const input: VerifyInput = { ...addressed, scheme, secrets, ...terms };
+      const input: VerifyInput = { ...addressed, scheme, secrets, ...options };
       if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return URL_UNKNOWN;
       const result = await verify(input);
       if (result.ok) {
-        const answer = await signedResponse(vendor, request, (text) => signedAsAsked(input, text));
+        const answer = await signedResponse(vendor, request, (text) => signAsSender(input, text));
         if (answer !== null) return { ok: true, signedId: null, answer };
         return { ok: true, signedId: await signedId(ids, scheme, await asSigned(input, addressed)) };
       }
-      return { ...result, explain: () => explain(input, result, terms.now) };
+      return { ...result, explain: () => explain(input, result, options.now) };
     },
 
     parse: (verified) => readVendorEvents(described, verified),
@@ -68,7 +68,7 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
 /** Invalid settings throw at start, not at the first request. */
 function checked({ scheme, id }: Vendor, options: SignedUrlOptions & UnsignedIdOptions) {
   const preset = scheme.name;
-  const hasUnsignedId = scheme.headers.id === undefined && id.some((place) => "header" in place);
+  const hasUnsignedId = scheme.headers.id === undefined && id.some((field) => "header" in field);
   rejectUnknownOptions(`${preset}()`, options, [
     "secrets",
     "name",
@@ -125,7 +125,7 @@ async function asSigned(input: VerifyInput, request: RawRequest): Promise<RawReq
 }
 
 /** Signs with the secret that signed the challenge: during a rotation, the sender may know only one of them. */
-async function signedAsAsked(input: VerifyInput, text: string): Promise<string> {
+async function signAsSender(input: VerifyInput, text: string): Promise<string> {
   const scheme = input.scheme as Scheme;
   for (const secret of input.secrets) {
     if ((await verify({ ...input, secrets: [secret] })).ok) return await signText(scheme, secret, text);
@@ -141,10 +141,10 @@ async function signedId(
 ): Promise<string | null> {
   const header = scheme.headers.id?.(headerNames());
   if (header !== undefined) return readHeader(request.headers, header);
-  const place = ids.find((id) => "digest" in id);
-  if (place === undefined) return null;
+  const field = ids.find((id) => "digest" in id);
+  if (field === undefined) return null;
   const { body, method, url } = request;
   const content =
-    place.digest === "body" ? body : signedContents(scheme, { id: "", timestamp: "", body, method, url })[0];
+    field.digest === "body" ? body : signedContents(scheme, { id: "", timestamp: "", body, method, url })[0];
   return digestOf(content as Uint8Array<ArrayBuffer>);
 }

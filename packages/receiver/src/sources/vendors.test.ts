@@ -1,13 +1,14 @@
-// Every vendor's source: what its secret signed is accepted and read, and nothing else.
+import nodeCrypto from "node:crypto";
 import { vendors } from "@posthorn/wire";
 import { expect, test } from "vitest";
+import { openReceiver } from "../../../../tests/support/receiver/open-receiver.ts";
 import {
   signedSample,
   type VendorSample,
   vendorPresets,
   vendorSamples,
-} from "../../../../tests/support/vendor-samples.ts";
-import { discord, github, square, stripe, svix } from "../index.ts";
+} from "../../../../tests/support/samples/vendor-samples.ts";
+import { discord, github, square, stripe, svix, type WebhookEvent } from "../index.ts";
 import type { RawRequest, Source } from "../source.ts";
 
 const NOW = new Date(1_700_000_000_000);
@@ -17,12 +18,12 @@ function sourceOf({ vendor, verifying }: VendorSample, changed: object = {}): So
   return vendorPresets[vendor]({ secrets: verifying, ...changed });
 }
 
-function authenticate(source: Source, request: RawRequest, now = NOW, toleranceSeconds = 300) {
-  return source.authenticate(request, { toleranceSeconds, now });
+function authenticate(source: Source, request: RawRequest) {
+  return source.authenticate(request, { toleranceSeconds: 300, now: NOW });
 }
 
-async function verdict(source: Source, request: RawRequest, now = NOW): Promise<string> {
-  const result = await authenticate(source, request, now);
+async function verdict(source: Source, request: RawRequest): Promise<string> {
+  const result = await authenticate(source, request);
   return result.ok ? "ok" : result.reason;
 }
 
@@ -67,93 +68,30 @@ test.each(vendorSamples)("$vendor: an event is accepted and read", async (sample
 });
 
 test.each(vendorSamples)(
-  "$vendor: the old and the new secret are accepted, another is not",
-  async (sample) => {
-    const both = sourceOf(sample);
-    for (const secret of sample.signing) {
-      expect(await verdict(both, await signedSample(sample, NOW, { secrets: [secret] }))).toBe("ok");
-    }
-    const stranger = sourceOf(sample, { secrets: [sample.stranger] });
-    expect(await verdict(stranger, await signedSample(sample, NOW))).toBe("no_match");
-  },
-);
-
-// GitLab signs nothing: it sends its secret along.
-const signing = vendorSamples.filter(({ vendor }) => vendor !== "gitlab");
-
-test.each(signing)("$vendor: a changed byte anywhere in the body fails", async (sample) => {
-  const source = sourceOf(sample);
-  const request = await signedSample(sample, NOW);
-  for (let at = 0; at < request.body.length; at++) {
-    const body = request.body.map((byte, index) => (index === at ? byte ^ 1 : byte));
-    expect(await verdict(source, { ...request, body }), `at ${at}`).not.toBe("ok");
-  }
-  for (const body of [request.body.slice(1), request.body.slice(0, -1), new Uint8Array()]) {
-    expect(await verdict(source, { ...request, body })).not.toBe("ok");
-  }
-});
-
-test.each(vendorSamples)(
-  "$vendor: a changed character anywhere in what it signs in headers fails",
+  "$vendor: a changed body and a changed or missing signed header are rejected",
   async (sample) => {
     const source = sourceOf(sample);
     const request = await signedSample(sample, NOW);
+    const body = request.body.map((byte, at) => (at === request.body.length >> 1 ? byte ^ 1 : byte));
+    // GitLab sends a token and signs nothing.
+    if (sample.vendor !== "gitlab") expect(await verdict(source, { ...request, body })).not.toBe("ok");
     const signed = Object.entries(request.headers).filter(([name]) => !(name in sample.headers));
     for (const [name, value] of signed) {
-      for (let at = 0; at < value.length; at++) {
-        const changed = value.slice(0, at) + (value[at] === "1" ? "2" : "1") + value.slice(at + 1);
-        const headers = { ...request.headers, [name]: changed };
-        expect(await verdict(source, { ...request, headers }), `${name} at ${at}`).not.toBe("ok");
-      }
-      for (const changed of [
-        value.slice(0, -1),
-        `${value}1`,
-        value.toUpperCase() === value ? "" : value.toUpperCase(),
-      ]) {
-        expect(
-          await verdict(source, { ...request, headers: { ...request.headers, [name]: changed } }),
-        ).not.toBe("ok");
-      }
+      const at = value.length >> 1;
+      const changed = value.slice(0, at) + (value[at] === "1" ? "2" : "1") + value.slice(at + 1);
+      const headers = { ...request.headers, [name]: changed };
+      expect(await verdict(source, { ...request, headers }), name).not.toBe("ok");
       const { [name]: _, ...without } = request.headers;
       expect(await verdict(source, { ...request, headers: without })).toBe("header_missing");
-      const twice = { ...request.headers, [name.toUpperCase()]: value, [name.toLowerCase()]: value };
-      const joined = new Headers(request.headers);
-      joined.append(name, value);
-      expect(await verdict(source, { ...request, headers: joined })).toBe("malformed");
-      if (name !== name.toLowerCase()) {
-        expect(await verdict(source, { ...request, headers: twice })).toBe("malformed");
-      }
     }
   },
 );
 
-const timed = vendorSamples.filter(
-  ({ vendor }) => !["github", "gitlab", "shopify", "square", "twilio"].includes(vendor),
-);
-
-test.each(timed)("$vendor: the tolerance holds in both directions", async (sample) => {
-  const source = sourceOf(sample);
-  const request = await signedSample(sample, NOW);
-  const after = (seconds: number) => verdict(source, request, new Date(NOW.getTime() + seconds * 1000));
-  expect(await after(300)).toBe("ok");
-  expect(await after(301)).toBe("too_old");
-  expect(await after(-300)).toBe("ok");
-  expect(await after(-301)).toBe("too_new");
+test("a body that is not UTF-8 is malformed, although the signature is valid", async () => {
+  const sample = sampleOf("stripe");
+  const request = await signedSample(sample, NOW, { body: Uint8Array.of(0xff, 0x00, 0xfe) });
+  expect(await parse(sourceOf(sample), request)).toMatchObject({ kind: "malformed" });
 });
-
-const overBytes = vendorSamples.filter(({ vendor }) => !["linear", "twilio"].includes(vendor));
-
-test.each(overBytes)(
-  "$vendor: an empty body and one that is not UTF-8 verify, and are malformed",
-  async (sample) => {
-    const source = sourceOf(sample);
-    for (const body of [new Uint8Array(), Uint8Array.of(0xff, 0x00, 0xfe)]) {
-      const request = await signedSample(sample, NOW, { body });
-      expect(await verdict(source, request)).toBe("ok");
-      expect(await parse(source, request)).toMatchObject({ kind: "malformed" });
-    }
-  },
-);
 
 const withUrl = vendorSamples.filter(({ vendor }) => ["square", "twilio", "hubspot"].includes(vendor));
 
@@ -200,28 +138,8 @@ test.each(unsignedId)(
   },
 );
 
-test("why it was refused is found out when it is asked, by the source that refused", async () => {
-  const [sample] = vendorSamples as [VendorSample];
-  const request = await signedSample(sample, NOW);
-  const refused = await authenticate(sourceOf(sample), {
-    ...request,
-    body: Uint8Array.of(...request.body, 10),
-  });
-  expect(refused).toMatchObject({ ok: false, reason: "no_match" });
-  expect(refused.ok || (await refused.explain?.())).toEqual({
-    reason: "body_changed",
-    hint: expect.stringContaining("a line ending was added"),
-  });
-});
-
-test("two accounts of a vendor are told apart by their names", () => {
-  expect(stripe({ secrets: ["whsec_1"], name: "stripe-eu" }).name).toBe("stripe-eu");
-});
-
-test("secrets that cannot verify are refused when the source is made, and not quoted", () => {
-  for (const secrets of [[], [""], [undefined], ["good", ""], ["whsk_private"]]) {
-    expect(() => stripe({ secrets })).toThrow(TypeError);
-  }
+test("secrets that cannot verify are rejected when the source is created, without quoting them", () => {
+  expect(() => stripe({ secrets: ["whsk_private"] })).toThrow("should be a shared secret");
   expect(() => svix({ secrets: ["not base64!"] })).toThrow(
     "secrets[0] of svix() should be whsec_ and base64.",
   );
@@ -230,17 +148,14 @@ test("secrets that cannot verify are refused when the source is made, and not qu
   );
 });
 
-test("a key of Stripe's API, and a secret as it comes from a file, are refused with what to do", () => {
+test("a key of Stripe's API is rejected as a secret of stripe()", () => {
   for (const key of ["sk_test_123", "pk_live_123", "rk_test_123"]) {
     expect(() => stripe({ secrets: [key] })).toThrow("webhook secret begins with whsec_");
     github({ secrets: [key] });
   }
-  expect(() => stripe({ secrets: ["whsec_x\n"] })).toThrow("ends with a line break");
-  expect(() => github({ secrets: ["  "] })).toThrow("secrets[0] of github() is missing.");
-  expect(() => github({ secrets: ["a secret "] })).toThrow("white space around it. Trim it");
 });
 
-test("an option that a vendor has no use for is refused", () => {
+test("an option that does not apply to a vendor is rejected", () => {
   const secrets = ["secret"];
   expect(() => stripe({ secrets, url: "https://example.com" } as never)).toThrow('no option "url"');
   expect(() => square({ secrets, id: "digest" } as never)).toThrow('no option "id"');
@@ -252,55 +167,55 @@ function sampleOf(vendor: string): VendorSample {
   return vendorSamples.find((sample) => sample.vendor === vendor) as VendorSample;
 }
 
-test("Slack's and Twitch's challenges are sent back, and Discord's pings answered", async () => {
-  const responseTo = async (vendor: string, body: string) => {
-    const sample = sampleOf(vendor);
-    return parse(sourceOf(sample), await signedSample(sample, NOW, { body: bytes(body) }));
-  };
-  const text = { "content-type": "text/plain" };
-  expect(await responseTo("slack", '{"type":"url_verification","challenge":"3eZb","token":"x"}')).toEqual({
-    kind: "answer",
-    answer: { status: 200, headers: text, body: "3eZb" },
-  });
-  expect(await responseTo("twitch", '{"challenge":"pogchamp","subscription":{"type":"a"}}')).toEqual({
-    kind: "answer",
-    answer: { status: 200, headers: text, body: "pogchamp" },
-  });
-  expect(await responseTo("discord", '{"version":1,"type":0}')).toMatchObject({
-    answer: { status: 204, body: "" },
-  });
-  expect(await responseTo("discord", '{"id":"1","type":1}')).toMatchObject({
-    answer: { body: '{"type":1}' },
-  });
-});
+const parseBody = async (vendor: string, body: string) =>
+  parse(sourceOf(sampleOf(vendor)), await signedSample(sampleOf(vendor), NOW, { body: bytes(body) }));
+const TEXT = { "content-type": "text/plain" };
+const COMMAND = { type: "/deploy", data: { text: "now", trigger_id: "1.2" } };
+const ACTION = { type: "block_actions", trigger_id: "1.2" };
 
-test("a slash command of Slack is a form whose digest is its id; an interaction is the JSON in it", async () => {
-  const sample = sampleOf("slack");
-  const command = bytes("command=%2Fdeploy&text=now&trigger_id=1.2");
-  const parsed = await parse(sourceOf(sample), await signedSample(sample, NOW, { body: command }));
-  expect(parsed).toMatchObject({
-    kind: "events",
-    events: [
-      { id: expect.stringMatching(DIGEST), type: "/deploy", data: { text: "now", trigger_id: "1.2" } },
-    ],
-  });
-  const interaction = bytes(`payload=${encodeURIComponent('{"type":"block_actions","trigger_id":"1.2"}')}`);
-  expect(await parse(sourceOf(sample), await signedSample(sample, NOW, { body: interaction }))).toMatchObject(
-    {
-      events: [{ type: "block_actions", payload: { trigger_id: "1.2" } }],
-    },
-  );
+test.each<[what: string, vendor: string, body: string, parsed: object]>([
+  [
+    "a challenge of Slack is echoed",
+    "slack",
+    '{"type":"url_verification","challenge":"3eZb","token":"x"}',
+    { kind: "answer", answer: { status: 200, headers: TEXT, body: "3eZb" } },
+  ],
+  [
+    "a challenge of Twitch is echoed",
+    "twitch",
+    '{"challenge":"pogchamp","subscription":{"type":"a"}}',
+    { kind: "answer", answer: { status: 200, headers: TEXT, body: "pogchamp" } },
+  ],
+  [
+    "a ping of Discord is answered",
+    "discord",
+    '{"version":1,"type":0}',
+    { answer: { status: 204, body: "" } },
+  ],
+  ["its interactions' ping, too", "discord", '{"id":"1","type":1}', { answer: { body: '{"type":1}' } }],
+  [
+    "a slash command of Slack is a form whose digest is its id",
+    "slack",
+    "command=%2Fdeploy&text=now&trigger_id=1.2",
+    { kind: "events", events: [{ id: expect.stringMatching(DIGEST), ...COMMAND }] },
+  ],
+  [
+    "an interaction of Slack is the JSON in a form",
+    "slack",
+    `payload=${encodeURIComponent(JSON.stringify(ACTION))}`,
+    { events: [{ type: "block_actions", payload: ACTION }] },
+  ],
+  ["an empty list of HubSpot has no events", "hubspot", "[]", { kind: "events", events: [] }],
+  ["an empty body is malformed", "stripe", "", { kind: "malformed" }],
+])("%s", async (_, vendor, body, parsed) => {
+  expect(await parseBody(vendor, body)).toMatchObject(parsed);
 });
 
 test("each event of HubSpot's list is a message that can be parsed standalone", async () => {
-  const sample = sampleOf("hubspot");
   const event = (id: number) =>
     `{"eventId":${id},"subscriptionId":1,"portalId":1,"occurredAt":1700000000000,"subscriptionType":"t"}`;
-  const source = sourceOf(sample);
-  const parsed = await parse(
-    source,
-    await signedSample(sample, NOW, { body: bytes(`[${event(1)},${event(2)}]`) }),
-  );
+  const source = sourceOf(sampleOf("hubspot"));
+  const parsed = await parseBody("hubspot", `[${event(1)},${event(2)}]`);
   const events = parsed.kind === "events" ? parsed.events : [];
   expect(events.map(({ id }) => id)).toEqual(["1-1-1-1700000000000", "1-1-2-1700000000000"]);
   for (const { standalone, ...whole } of events) {
@@ -308,10 +223,6 @@ test("each event of HubSpot's list is a message that can be parsed standalone", 
     const again = source.parse({ source: source.name, signedId: null, headers, body });
     expect(again).toEqual({ kind: "events", events: [whole] });
   }
-  expect(await parse(source, await signedSample(sample, NOW, { body: bytes("[]") }))).toEqual({
-    kind: "events",
-    events: [],
-  });
 });
 
 test("HubSpot's URL is signed with some of its escapes decoded", async () => {
@@ -322,7 +233,7 @@ test("HubSpot's URL is signed with some of its escapes decoded", async () => {
   expect(await verdict(sourceOf(sample), { ...request, url: escaped })).toBe("ok");
 });
 
-test("Twilio's JSON is vouched for by the digest in the URL", async () => {
+test("Twilio's JSON is verified by the digest in the URL", async () => {
   const sample = sampleOf("twilio");
   const body = bytes('{"a":1}');
   const digest = Buffer.from(await crypto.subtle.digest("SHA-256", body)).toString("hex");
@@ -346,7 +257,7 @@ test("Twilio may have signed the URL with its port or without", async () => {
   }
 });
 
-test("a form of Twilio spelt otherwise is the same event, not another", async () => {
+test("a form of Twilio in another encoding is the same event", async () => {
   const sample = sampleOf("twilio");
   const idOf = async (body: string) => {
     const request = { ...(await signedSample(sample, NOW, { body: bytes("a=1&b=x+y") })), body: bytes(body) };
@@ -356,7 +267,7 @@ test("a form of Twilio spelt otherwise is the same event, not another", async ()
   expect(await idOf("b=x%20y&a=1")).toBe(await idOf("a=1&b=x+y"));
 });
 
-test("a form of more parameters than Twilio has is not sorted for anybody", async () => {
+test("a form with more than 1,000 parameters is not sorted", async () => {
   const sample = sampleOf("twilio");
   const form = (count: number) => bytes(Array.from({ length: count }, (_, at) => `a${at}=1`).join("&"));
   const sorted = (count: number) =>
@@ -365,9 +276,11 @@ test("a form of more parameters than Twilio has is not sorted for anybody", asyn
       .toSorted()
       .map((name) => `${name}1`)
       .join("");
-  const { createHmac } = await import("node:crypto");
   const verdictOf = (count: number) => {
-    const signature = createHmac("sha1", sample.verifying[0]).update(sorted(count)).digest("base64");
+    const signature = nodeCrypto
+      .createHmac("sha1", sample.verifying[0])
+      .update(sorted(count))
+      .digest("base64");
     const headers = { "x-twilio-signature": signature };
     return verdict(sourceOf(sample), { method: "POST", url: sample.url, headers, body: form(count) });
   };
@@ -375,13 +288,49 @@ test("a form of more parameters than Twilio has is not sorted for anybody", asyn
   expect(await verdictOf(1_001)).toBe("no_match");
 });
 
-test("Linear's body without a time in milliseconds is refused, though it was signed", async () => {
+test("a signed body of Linear without a time in milliseconds is rejected", async () => {
   const sample = sampleOf("linear");
   for (const body of ['{"type":"Issue"}', '{"webhookTimestamp":1700000000}', "no JSON", "null"]) {
-    const result = await authenticate(
-      sourceOf(sample),
-      await signedSample(sample, NOW, { body: bytes(body) }),
-    );
-    expect(result).toMatchObject({ ok: false, reason: "malformed" });
+    const request = await signedSample(sample, NOW, { body: bytes(body) });
+    expect(await verdict(sourceOf(sample), request)).toBe("malformed");
   }
+});
+
+/** A receiver of all vendors on one URL, distinguished by their headers. */
+function openVendorReceiver() {
+  const events: WebhookEvent[] = [];
+  const { receiver } = openReceiver({
+    sources: vendorSamples.map((sample) => sourceOf(sample)),
+    clock: () => NOW,
+  });
+  receiver.fallback((event) => void events.push(event));
+  return { receiver, events };
+}
+
+test("Zoom gets its token and its HMAC under the secret that signed the request, and no handler is called", async () => {
+  const sample = sampleOf("zoom");
+  const { receiver, events } = openVendorReceiver();
+  const body = new TextEncoder().encode(
+    '{"event":"endpoint.url_validation","payload":{"plainToken":"qgg8vlvZRS6UYooatFL8Aw"}}',
+  );
+  for (const secret of sample.signing) {
+    const response = await receiver.receive(await signedSample(sample, NOW, { body, secrets: [secret] }));
+    expect(response).toMatchObject({ status: 200, headers: { "content-type": "application/json" } });
+    expect(JSON.parse(response.body)).toEqual({
+      plainToken: "qgg8vlvZRS6UYooatFL8Aw",
+      encryptedToken: nodeCrypto.createHmac("sha256", secret).update("qgg8vlvZRS6UYooatFL8Aw").digest("hex"),
+    });
+  }
+  const forged = await signedSample(sample, NOW, { body, secrets: [sample.stranger] });
+  expect((await receiver.receive(forged)).status).toBe(401);
+  expect(events).toEqual([]);
+});
+
+test("the id of GitLab before 17.4 is the event's UUID", async () => {
+  const sample = sampleOf("gitlab");
+  const { receiver, events } = openVendorReceiver();
+  const { headers, ...request } = await signedSample(sample, NOW);
+  const { "Idempotency-Key": _, ...older } = headers;
+  expect((await receiver.receive({ ...request, headers: older })).status).toBe(200);
+  expect(events.map(({ id }) => id)).toEqual(["13792a34-cac6"]);
 });

@@ -1,4 +1,4 @@
-// Held against the sender's own decision, so that a test with `deliver` sees what a receiver will see.
+// Compares with the sender's own decision, so that `deliver` retries as Posthorn does.
 import { RETRY_PRESETS } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { WEBHOOK } from "../../../posthorn/src/destinations/webhook/webhook.ts";
@@ -9,53 +9,28 @@ import {
   NO_PHASES,
 } from "../../../posthorn/src/model.ts";
 import { decide } from "../../../posthorn/src/settle/decide.ts";
-import { type AttemptState, COURIER_GAPS_MS, type Next, nextAttempt } from "./retries.ts";
+import { type AttemptState, type Next, nextAttempt } from "./retries.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const HOUR_MS = 3_600_000;
 
-test("the gaps are Posthorn's default", () => {
-  expect(RETRY_PRESETS.courier).toEqual({ kind: "gaps", gapsMs: COURIER_GAPS_MS });
-});
-
-test("after every answer the next attempt comes when Posthorn's would", () => {
-  let compared = 0;
-  for (const status of [
-    null,
-    100,
-    200,
-    202,
-    299,
-    302,
-    400,
-    401,
-    404,
-    408,
-    409,
-    410,
-    413,
-    422,
-    429,
-    500,
-    503,
-  ]) {
+test("after every response the next attempt has the same delay as Posthorn's", () => {
+  const statuses = [100, 200, 202, 299, 302, 400, 401, 404, 408, 409, 410, 413, 422, 429, 500, 503];
+  for (const status of [null, ...statuses]) {
     for (const retryAfter of [null, 0, 30, 90_000]) {
-      for (const [attempts, failures, waitedMs] of [
-        [0, 0, 0],
-        [3, 1, 2 * HOUR_MS],
-        [9, 4, 23 * HOUR_MS],
-        [20, 5, 25 * HOUR_MS],
-      ] as const) {
-        const state: AttemptState = { attempts, failures, waitedMs };
-        const expected = posthornDecides(status, retryAfter, state);
-        expect(nextAttempt(status, retryAfter, state), JSON.stringify([status, retryAfter, state])).toEqual(
-          expected,
-        );
-        compared += 1;
+      for (const state of [
+        { attempts: 0, failures: 0, waitedMs: 0 },
+        { attempts: 3, failures: 1, waitedMs: 2 * HOUR_MS },
+        { attempts: 9, failures: 4, waitedMs: 23 * HOUR_MS },
+        { attempts: 20, failures: 5, waitedMs: 25 * HOUR_MS },
+      ]) {
+        const next = nextAttempt(status, retryAfter, state);
+        expect({ status, retryAfter, state, next }).toMatchObject({
+          next: posthornDecides(status, retryAfter, state),
+        });
       }
     }
   }
-  expect(compared).toBe(17 * 4 * 4);
 });
 
 function posthornDecides(status: number | null, retryAfter: number | null, state: AttemptState): Next {

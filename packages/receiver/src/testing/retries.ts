@@ -1,7 +1,5 @@
 // Decides when Posthorn would retry. Pure; the same rules as the sender's `classify` and `decide`, without jitter.
-
-/** Posthorn's default: six attempts. */
-export const COURIER_GAPS_MS: readonly number[] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
+import { RETRY_PRESETS } from "@posthorn/wire";
 
 /** The state before the attempt. */
 export interface AttemptState {
@@ -22,18 +20,18 @@ export function nextAttempt(
   status: number | null,
   retryAfterSeconds: number | null,
   { attempts, failures, waitedMs }: AttemptState,
-  gapsMs: readonly number[] = COURIER_GAPS_MS,
+  gapsMs: readonly number[] = RETRY_PRESETS.courier.gapsMs,
 ): Next {
   if (status !== null && status >= 200 && status <= 299) return { kind: "delivered" };
-  const askedMs = (retryAfterSeconds ?? 0) * 1_000;
-  if (status === 409 && retryAfterSeconds !== null && waitedMs + askedMs <= DAY_MS) {
-    const afterMs = Math.max(askedMs, Math.min(1_000 * 2 ** attempts, 60_000));
+  const requestedMs = (retryAfterSeconds ?? 0) * 1_000;
+  if (status === 409 && retryAfterSeconds !== null && waitedMs + requestedMs <= DAY_MS) {
+    const afterMs = Math.max(requestedMs, Math.min(1_000 * 2 ** attempts, 60_000));
     return { kind: "retry", afterMs, isFailure: false };
   }
   const gapMs = gapsMs[failures];
   if (!isTransient(status, retryAfterSeconds) || gapMs === undefined) return { kind: "dead" };
-  const believedMs = status !== null && [409, 429, 503].includes(status) ? Math.min(askedMs, DAY_MS) : 0;
-  return { kind: "retry", afterMs: Math.max(gapMs, believedMs), isFailure: true };
+  const acceptedMs = status !== null && [409, 429, 503].includes(status) ? Math.min(requestedMs, DAY_MS) : 0;
+  return { kind: "retry", afterMs: Math.max(gapMs, acceptedMs), isFailure: true };
 }
 
 const DAY_MS = 86_400_000;

@@ -15,7 +15,7 @@ export interface SenderOptions extends Pick<WebhookOptions, "secret" | "url" | "
   readonly retryGapsMs?: readonly number[];
 }
 
-export const senderOptionNames = [
+const senderOptionNames = [
   "secret",
   "url",
   "headers",
@@ -28,6 +28,20 @@ export const senderOptionNames = [
 export interface SenderClock {
   now(): Date;
   wait(ms: number): Promise<void>;
+}
+
+/** A clock that moves only when advanced. */
+export interface TestClock extends SenderClock {
+  advance(ms: number): void;
+}
+
+/** Starts at `start`, by default now. Only `advance` and a sender's waits move it. */
+export function createTestClock(start: Date = new Date()): TestClock {
+  let nowMs = start.getTime();
+  const advance = (ms: number) => {
+    nowMs += ms;
+  };
+  return { now: () => new Date(nowMs), advance, wait: async (ms) => advance(ms) };
 }
 
 /** The options of `signedRequest`. Without an id, each call sends a new event. */

@@ -75,19 +75,19 @@ function requireSigningKey({ name, key }: Scheme, secrets: readonly string[]): v
 
 /** Returns whether the vendor has its id in a header, so that one can be set for any payload. */
 export function hasIdHeader(name: VendorName): boolean {
-  return vendorNamed(name).id.some((place) => "header" in place);
+  return vendorNamed(name).id.some((field) => "header" in field);
 }
 
 /** An id or type that the vendor has in the body is written there; if that is impossible, it is an error. */
 function withIdAndType({ scheme, id, type }: Vendor, webhook: VendorWebhook): unknown {
   const inBody = [
-    { name: "id", value: webhook.id, places: id },
-    { name: "type", value: webhook.type, places: type },
+    { name: "id", value: webhook.id, fields: id },
+    { name: "type", value: webhook.type, fields: type },
   ];
   let { payload } = webhook;
-  for (const { name, value, places } of inBody) {
-    if (value === undefined || places.some((place) => "header" in place)) continue;
-    const path = bodyPath(places[0]);
+  for (const { name, value, fields } of inBody) {
+    if (value === undefined || fields.some((field) => "header" in field)) continue;
+    const path = bodyPath(fields[0]);
     const changed = path && withValueAt(payload, path, value);
     if (!changed) throw new TypeError(cannotWrite(name, scheme.name, path));
     payload = changed;
@@ -95,8 +95,8 @@ function withIdAndType({ scheme, id, type }: Vendor, webhook: VendorWebhook): un
   return payload;
 }
 
-function bodyPath(place: Vendor["id"][number] | Vendor["type"][number] | undefined): Path | null {
-  return place !== undefined && "body" in place ? place.body : null;
+function bodyPath(field: Vendor["id"][number] | Vendor["type"][number] | undefined): Path | null {
+  return field !== undefined && "body" in field ? field.body : null;
 }
 
 /** Null if the path does not lead through objects, or another value is there. */
@@ -116,8 +116,8 @@ function isRecord(payload: unknown): payload is Record<string, unknown> {
 
 function cannotWrite(name: string, vendor: string, path: Path | null): string {
   if (path === null) return `${vendor} has no ${name} that could be set. Omit \`${name}\`.`;
-  const place = path.join(".");
-  return `${vendor} has its ${name} in \`${place}\` of the body. Omit \`${name}\` and write it there, or use a payload that is an object without another \`${place}\`.`;
+  const member = path.join(".");
+  return `${vendor} has its ${name} in \`${member}\` of the body. Omit \`${name}\` and write it there, or use a payload that is an object without another \`${member}\`.`;
 }
 
 /** Linear signs the timestamp as a member of the body: adds it to an object that has none. */
@@ -131,7 +131,7 @@ function isPlain(payload: unknown): payload is object {
   return typeof payload === "object" && payload !== null && !(payload instanceof Uint8Array);
 }
 
-function inHeader(places: readonly object[], value: string): Record<string, string> {
-  const place = places.find((place): place is { header: string } => "header" in place);
-  return place === undefined ? {} : { [place.header]: value };
+function inHeader(fields: readonly object[], value: string): Record<string, string> {
+  const found = fields.find((field): field is { header: string } => "header" in field);
+  return found === undefined ? {} : { [found.header]: value };
 }

@@ -22,82 +22,59 @@ const secret = generateSecret();
 const EVENT_UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 describe("as Posthorn", () => {
-  it.each(["envelope", "data", "thin"] as const)("makes what Posthorn sends, as %s", async (format) => {
-    const timestamp = new Date("2026-03-01T12:00:00.500Z");
-    const event: PosthornWebhook = {
-      secret,
-      id: `evt_${EVENT_UUID}`,
-      type: 'order."paid"',
-      data: { name: "Zoë", total: 12.5, nested: [null, true] },
-      subject: "order-1",
-      sequence: 7,
-      tenant: "acme",
-      apiVersion: "2025-06-01",
-      createdAt: new Date("2026-02-01T00:00:00Z"),
-      attempt: 3,
-      format,
-      timestamp,
-      url: "https://example.com/hooks",
-    };
-    const made = await signedWebhook(event);
-    const sent = posthornSends(event, format);
-    expect(new TextDecoder().decode(made.body)).toBe(new TextDecoder().decode(sent.body));
-    expect(made.url).toBe(sent.url);
-    expect({ ...made.headers, "X-Webhook-Delivery-Id": "" }).toEqual({
-      ...sent.headers,
-      "X-Webhook-Delivery-Id": "",
-    });
-  });
-
-  it("leaves out subject and sequence when there are none", async () => {
-    const event = {
-      secret,
-      type: "a.b",
-      id: `evt_${EVENT_UUID}`,
-      tenant: "t",
-      apiVersion: "1",
-      createdAt: new Date(0),
-    };
-    const sent = posthornSends(event, "envelope");
-    expect((await signedWebhook(event)).body).toEqual(sent.body);
-  });
-
-  it.each<SchemeName>(["t-v1", "sha256", "two-headers", "standard-webhooks"])(
-    "signs for %s",
-    async (scheme) => {
-      const { headers, body } = await signedWebhook({ secret, type: "a.b", schemes: [scheme] });
-      expect(await verify({ scheme, headers, body, secrets: [secret] })).toEqual({ ok: true });
+  it.each(["envelope", "data", "thin"] as const)(
+    "creates the request that Posthorn sends, as %s",
+    async (format) => {
+      const timestamp = new Date("2026-03-01T12:00:00.500Z");
+      const event: PosthornWebhook = {
+        secret,
+        id: `evt_${EVENT_UUID}`,
+        type: 'order."paid"',
+        data: { name: "Zoë", total: 12.5, nested: [null, true] },
+        subject: "order-1",
+        sequence: 7,
+        tenant: "acme",
+        apiVersion: "2025-06-01",
+        createdAt: new Date("2026-02-01T00:00:00Z"),
+        attempt: 3,
+        format,
+        timestamp,
+        url: "https://example.com/hooks",
+      };
+      const made = await signedWebhook(event);
+      const sent = posthornSends(event, format);
+      expect(new TextDecoder().decode(made.body)).toBe(new TextDecoder().decode(sent.body));
+      expect(made.url).toBe(sent.url);
+      expect({ ...made.headers, "X-Webhook-Delivery-Id": "" }).toEqual({
+        ...sent.headers,
+        "X-Webhook-Delivery-Id": "",
+      });
     },
   );
 
-  it("signs with a key pair unasked when the secret is one", async () => {
+  it.each<SchemeName>(["t-v1", "sha256", "two-headers", "standard-webhooks"])(
+    "signs for %s with every secret",
+    async (scheme) => {
+      const next = generateSecret();
+      const { headers, body } = await signedWebhook({
+        secret: [secret, next],
+        type: "a.b",
+        schemes: [scheme],
+      });
+      for (const known of [secret, next]) {
+        expect(await verify({ scheme, headers, body, secrets: [known] })).toEqual({ ok: true });
+      }
+    },
+  );
+
+  it("signs with a key pair by default if the secret is one", async () => {
     const { signingKey, publicKey } = await generateSigningKey();
     const { headers, body } = await signedWebhook({ secret: signingKey, type: "a.b" });
     const scheme = "standard-webhooks-v1a";
     expect(await verify({ scheme, headers, body, secrets: [publicKey] })).toEqual({ ok: true });
   });
 
-  it("signs with every secret while one is being changed", async () => {
-    const next = generateSecret();
-    const { headers, body } = await signedWebhook({ secret: [secret, next], type: "a.b" });
-    for (const known of [secret, next]) {
-      const result = await verify({ scheme: "standard-webhooks", headers, body, secrets: [known] });
-      expect(result).toEqual({ ok: true });
-    }
-  });
-
-  it("makes the same bytes again for the same id, and another event without one", async () => {
-    const event = { secret, type: "a.b", data: { n: 1 } };
-    const [first, second] = [
-      await signedWebhook({ ...event, id: "evt_1" }),
-      await signedWebhook({ ...event, id: "evt_1" }),
-    ];
-    expect(first?.body).toEqual(second?.body);
-    const [one, other] = [await signedWebhook(event), await signedWebhook(event)];
-    expect(one?.headers["webhook-id"]).not.toBe(other?.headers["webhook-id"]);
-  });
-
-  it("takes a body as it is given, and headers in place of its own", async () => {
+  it("sends a given body unchanged, and given headers instead of its own", async () => {
     const body = new Uint8Array([0xff, 0x00, 0x7b]);
     const headers = { "content-type": "application/octet-stream" };
     const request = await signedRequest({ secret, type: "a.b", body, headers });
@@ -120,17 +97,6 @@ describe("as a vendor", () => {
     expect(await verify({ scheme, headers, body, method, url, secrets: [key] })).toEqual({ ok: true });
   });
 
-  it("writes id and type where the vendor has headers for them", async () => {
-    const { headers } = await signedWebhook({
-      vendor: "github",
-      secret,
-      payload: {},
-      id: "d-1",
-      type: "push",
-    });
-    expect(headers).toMatchObject({ "X-GitHub-Delivery": "d-1", "X-GitHub-Event": "push" });
-  });
-
   it.each<[VendorName, payload: object, body: object]>([
     ["stripe", { data: 1 }, { data: 1, id: "e-1", type: "a.b" }],
     ["stripe", { id: "e-1" }, { id: "e-1", type: "a.b" }],
@@ -149,52 +115,47 @@ describe("as a vendor", () => {
     ["slack", new URLSearchParams({ a: "b" }), "slack has its id in `event_id`"],
     ["twilio", new URLSearchParams({ a: "b" }), "twilio has no id that could be set"],
     ["hubspot", [{}], "hubspot has no id that could be set"],
-  ])("refuses an id for %s that it cannot write", async (vendor, payload, says) => {
+  ])("rejects an id for %s that it cannot write", async (vendor, payload, says) => {
     await expect(signedWebhook({ vendor, secret, payload, id: "e-1" })).rejects.toThrow(says);
   });
 
-  it("signs for Discord with a key pair of the test's own, and says so of anything else", async () => {
+  it("signs for Discord with a key pair, and rejects any other secret", async () => {
     const { signingKey, publicKey } = await generateSigningKey();
     const receiver = createReceiver({ sources: [discord({ secrets: [publicKey] })], store: memoryStore() });
     const event = { vendor: "discord", payload: { type: 1, event: { type: "A", data: {} } } } as const;
     const { status } = await receiver.fetch(await signedRequest({ ...event, secret: signingKey }));
     expect(status).toBe(200);
-    for (const slip of [publicKey, "0".repeat(64), secret]) {
-      await expect(signedRequest({ ...event, secret: slip })).rejects.toThrow(
+    for (const mistake of [publicKey, "0".repeat(64), secret]) {
+      await expect(signedRequest({ ...event, secret: mistake })).rejects.toThrow(
         "discord signs with a key pair: `secret` is the `signingKey` of generateSigningKey()",
       );
     }
   });
 
-  it("leaves text and bytes as they are", async () => {
-    const made = await signedWebhook({ vendor: "stripe", secret, payload: '{"a": 1.0}' });
-    expect(new TextDecoder().decode(made.body)).toBe('{"a": 1.0}');
-  });
-
-  it("names the vendors there are when it does not know one", async () => {
+  it("lists the vendors if one is unknown", async () => {
     const unknown = { vendor: "strype", secret, payload: {} } as unknown as VendorWebhook;
     await expect(async () => signedWebhook(unknown)).rejects.toThrow(/no vendor "strype".*stripe/);
   });
 });
 
-describe("with a slip", () => {
+describe("with a mistake", () => {
   it.each([undefined, "", [], ["", secret], [undefined]])(
     "asks for the secret when it is %j",
-    async (given) => {
-      const slip = { type: "a.b", secret: given as string };
-      await expect(signedRequest(slip)).rejects.toThrow("Is the environment variable set?");
-      await expect(signedRequest({ ...slip, vendor: "stripe", payload: {} })).rejects.toThrow(
+    async (invalid) => {
+      const mistake = { type: "a.b", secret: invalid as string };
+      await expect(signedRequest(mistake)).rejects.toThrow("Is the environment variable set?");
+      await expect(signedRequest({ ...mistake, vendor: "stripe", payload: {} })).rejects.toThrow(
         "needs `secret`",
       );
     },
   );
 
-  it.each(["enveloppe", "binary"])("refuses the format %s", async (format) => {
-    const slip = { secret, type: "a.b", format } as unknown as PosthornWebhook;
-    await expect(signedRequest(slip)).rejects.toThrow(`There is no format "${format}".`);
+  it.each(["enveloppe", "binary"])("rejects the format %s", async (format) => {
+    const mistake = { secret, type: "a.b", format } as unknown as PosthornWebhook;
+    await expect(signedRequest(mistake)).rejects.toThrow(`There is no format "${format}".`);
   });
 
-  it("refuses an id that no receiver takes, and takes the longest that one does", async () => {
+  it("rejects an id that no receiver accepts, and accepts the longest valid one", async () => {
     const receiver = createReceiver({ sources: [posthorn({ secrets: [secret] })], store: memoryStore() });
     const longest = "i".repeat(255);
     const request = await signedRequest({ secret, type: "a.b", id: longest });
@@ -209,12 +170,12 @@ describe("with a slip", () => {
     await expect(signedRequest({ secret, type: "a.b", id: "a.b", schemes: ["t-v1"] })).resolves.toBeDefined();
   });
 
-  it("refuses names that it does not know", async () => {
-    const slips = [
+  it("rejects unknown options with a suggestion", async () => {
+    const mistakes = [
       [{ type: "a.b", secret, sequense: 1 }, "Did you mean sequence?"],
       [{ vendor: "stripe", payload: {}, secret, types: "a.b" }, "Did you mean type?"],
     ] as const;
-    for (const [slip, says] of slips) await expect(signedRequest(slip)).rejects.toThrow(says);
+    for (const [mistake, says] of mistakes) await expect(signedRequest(mistake)).rejects.toThrow(says);
     const receive = () => new Response();
     expect(() => createSender({ secret, receive, clok: 1 } as SenderOptions)).toThrow("Did you mean clock?");
     const misplaced = { secret, receive, vendor: "stripe" } as SenderOptions;

@@ -1,5 +1,5 @@
 // The content that hubs distribute, as a source of a receiver, authenticated by the subscription's own secret.
-import type { HeaderSource } from "@posthorn/wire";
+import { concat, type HeaderSource } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import { digestOf } from "../request/digest.ts";
 import type { RawRequest, Source } from "../source.ts";
@@ -14,7 +14,7 @@ export interface WebSubContent {
   readonly contentType: string | null;
 }
 
-export const CONTENT_TYPE = "websub.content";
+const CONTENT_TYPE = "websub.content";
 
 /** Requests that came to the callback of a subscription. Keyed by identity, so that none can be forged from outside. */
 export type CallbackRequests = WeakMap<HeaderSource, CallbackSubscription>;
@@ -31,18 +31,22 @@ export function withTopic(headers: HeaderSource, topic: string): HeaderSource {
   return { get: (name: string) => (name.toLowerCase() === TOPIC ? topic : readHeader(headers, name)) };
 }
 
-export function contentSource(name: string, idHeader: string | null, followed: CallbackRequests): Source {
+export function contentSource(
+  name: string,
+  idHeader: string | null,
+  callbackRequests: CallbackRequests,
+): Source {
   return {
     name,
     parsedHeaders: [TOPIC, "content-type"],
     hasStableBody: true,
-    matches: (headers) => followed.has(headers),
+    matches: (headers) => callbackRequests.has(headers),
 
     async authenticate(request) {
-      const { topic, secret } = followed.get(request.headers) as CallbackSubscription;
+      const { topic, secret } = callbackRequests.get(request.headers) as CallbackSubscription;
       const signature = readHeader(request.headers, "x-hub-signature");
-      const refusal = await signatureProblem(signature, secret, request.body);
-      return refusal ?? { ok: true, signedId: await idOf(topic, request, idHeader) };
+      const rejection = await signatureProblem(signature, secret, request.body);
+      return rejection ?? { ok: true, signedId: await idOf(topic, request, idHeader) };
     },
 
     parse({ headers, signedId }) {
@@ -59,14 +63,6 @@ export function contentSource(name: string, idHeader: string | null, followed: C
 
 /** WebSub has no ids: the same bytes of the same topic are the same message, unless the hub identifies deliveries. */
 async function idOf(topic: string, { headers, body }: RawRequest, idHeader: string | null): Promise<string> {
-  const given = idHeader === null ? null : readHeader(headers, idHeader);
-  const encoder = new TextEncoder();
-  const parts = [
-    encoder.encode(`${topic}\n`),
-    given === null ? body : encoder.encode(`id ${given}`),
-  ] as const;
-  const bytes = new Uint8Array(parts[0].length + parts[1].length);
-  bytes.set(parts[0]);
-  bytes.set(parts[1], parts[0].length);
-  return digestOf(bytes);
+  const id = idHeader === null ? null : readHeader(headers, idHeader);
+  return digestOf(concat([`${topic}\n`, id === null ? body : `id ${id}`]));
 }

@@ -11,11 +11,11 @@ export interface Discovered {
 }
 
 /** Far more than precedes the first entry of a feed. */
-export const MAX_DISCOVERY_BYTES = 512 * 1024;
+const MAX_DISCOVERY_BYTES = 512 * 1024;
 
 /** Throws an error whose message is a sentence for the log. */
-export async function discover(url: string, terms: HttpOptions): Promise<Discovered> {
-  const response = await request(url, { redirect: "follow", headers: { accept: ACCEPT } }, terms);
+export async function discover(url: string, options: HttpOptions): Promise<Discovered> {
+  const response = await request(url, { redirect: "follow", headers: { accept: ACCEPT } }, options);
   // The URL after all redirects.
   const base = httpUrl(response.url || url) ?? url;
   if (!response.ok) {

@@ -9,9 +9,9 @@ export interface HttpOptions {
 }
 
 /** The time limit includes the body. */
-export async function request(url: string, init: RequestInit, terms: HttpOptions): Promise<Response> {
+export async function request(url: string, init: RequestInit, options: HttpOptions): Promise<Response> {
   try {
-    return await terms.fetch(url, { ...init, signal: AbortSignal.timeout(terms.timeoutMs) });
+    return await options.fetch(url, { ...init, signal: AbortSignal.timeout(options.timeoutMs) });
   } catch (error) {
     throw new Error(`The request to ${url} failed: ${reasonOf(error)}`, { cause: error });
   }

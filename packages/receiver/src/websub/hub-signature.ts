@@ -1,4 +1,5 @@
 // `X-Hub-Signature: method=hex`, an HMAC over the body: WebSub §7.1.
+import { decode } from "@posthorn/wire";
 import type { Authentication } from "../source.ts";
 
 const HASHES: ReadonlyMap<string, string> = new Map([
@@ -33,16 +34,11 @@ export async function signatureProblem(
     ["verify"],
   );
   // Compares in constant time; another length never matches.
-  const holds = await crypto.subtle.verify("HMAC", key, bytesOf(hex), body);
-  return holds
+  const signature = decode("hex", hex.toLowerCase()) ?? new Uint8Array();
+  const isValid = await crypto.subtle.verify("HMAC", key, signature, body);
+  return isValid
     ? null
     : rejected("no_match", "X-Hub-Signature does not match the body and the subscription's secret");
-}
-
-function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: hex.length / 2 }, (_, at) =>
-    Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16),
-  );
 }
 
 function rejected(reason: Rejected["reason"], hint: string): Rejected {

@@ -2,11 +2,12 @@
 
 import { errorLine } from "../handle/decide-failure.ts";
 import { print } from "../hooks/console-hooks.ts";
+import { callHook } from "../hooks/hooks.ts";
 import { rejectUnknownOptions, wholeNumber } from "../options.ts";
 import type { Store } from "../store.ts";
 import type { Fetch, HttpOptions } from "./http.ts";
 import { httpUrl } from "./link-header.ts";
-import type { Subscription, SubscriptionStore } from "./subscription.ts";
+import type { Subscription } from "./subscription.ts";
 
 export interface SubscriberOptions {
   /** The public base URL of the callbacks, such as `https://example.com/websub`; route everything below it to the subscriber. */
@@ -47,28 +48,13 @@ export const subscriberOptionNames = [
   "onFailure",
 ] as const satisfies readonly (keyof SubscriberOptions)[];
 
-/** They never throw, and their promises are not awaited. */
-export interface SubscriptionHooks {
-  onVerified(subscription: Subscription): void;
-  onDenied(subscription: Subscription): void;
-  onFailure(error: unknown, subscription: Subscription | null): void;
-}
+export type SubscriptionHooks = ReturnType<typeof hooksOf>;
 
-export interface SubscriberSettings {
-  /** Without a trailing slash. */
-  readonly callbackUrl: string;
-  readonly store: SubscriptionStore;
-  readonly name: string;
-  readonly leaseSeconds: number;
-  readonly idHeader: string | null;
-  readonly http: HttpOptions;
-  readonly pollMs: number;
-  readonly hooks: SubscriptionHooks;
-}
+export type SubscriberSettings = ReturnType<typeof readSubscriberOptions>;
 
 const YEAR_SECONDS = 365 * 86_400;
 
-export function readSubscriberOptions(options: SubscriberOptions): SubscriberSettings {
+export function readSubscriberOptions(options: SubscriberOptions) {
   rejectUnknownOptions("createSubscriber", options, subscriberOptionNames);
   const { store, callbackUrl, name = "websub", idHeader = null } = options;
   if (store?.subscriptions === undefined) {
@@ -82,6 +68,7 @@ export function readSubscriberOptions(options: SubscriberOptions): SubscriberSet
     );
   }
   return {
+    // Without a trailing slash.
     callbackUrl: callbackUrl.replace(/\/+$/, ""),
     store: store.subscriptions,
     name,
@@ -90,18 +77,19 @@ export function readSubscriberOptions(options: SubscriberOptions): SubscriberSet
     http: {
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
       timeoutMs: wholeNumber("requestTimeoutMs", options.requestTimeoutMs ?? 10_000, 1, 600_000),
-    },
+    } satisfies HttpOptions,
     pollMs: wholeNumber("pollMs", options.pollMs ?? 10_000, 10, 3_600_000),
     hooks: hooksOf(options),
   };
 }
 
-function hooksOf({ onVerified, onDenied, onFailure }: SubscriberOptions): SubscriptionHooks {
-  const report = onFailure === undefined ? printFailure : onFailure;
+/** They never throw, and their promises are not awaited. */
+function hooksOf({ onVerified, onDenied = printDenial, onFailure = printFailure }: SubscriberOptions) {
   return {
-    onVerified: (subscription) => call(() => onVerified?.(subscription)),
-    onDenied: (subscription) => call(() => (onDenied === undefined ? printDenial : onDenied)?.(subscription)),
-    onFailure: (error, subscription) => call(() => report?.(error, subscription)),
+    onVerified: (subscription: Subscription) => callHook(() => onVerified?.(subscription)),
+    onDenied: (subscription: Subscription) => callHook(() => onDenied?.(subscription)),
+    onFailure: (error: unknown, subscription: Subscription | null) =>
+      callHook(() => onFailure?.(error, subscription)),
   };
 }
 
@@ -114,9 +102,4 @@ function printFailure(error: unknown, subscription: Subscription | null): void {
     "error",
     `${subscription === null ? "" : `${subscription.url} is not subscribed yet, or not renewed: `}${errorLine(error)}`,
   );
-}
-
-function call(hook: () => unknown): void {
-  // An unhandled rejection would end a Node process.
-  new Promise((resolve) => resolve(hook())).catch(() => {});
 }

@@ -1,7 +1,7 @@
 // Sends due requests to hubs: new subscriptions, renewals, ends and retries. Each is recorded before it is sent, and due again
 // unless the hub confirms it, so another process continues after a crash.
 import { errorLine } from "../handle/decide-failure.ts";
-import type { Service } from "../service.ts";
+import { PollLoop, type Service } from "../service.ts";
 import { discover } from "./discover.ts";
 import type { SubscriberSettings } from "./options.ts";
 import { requestSubscription } from "./request-subscription.ts";
@@ -15,23 +15,18 @@ const MAX_TRIES_TO_END = 10;
 
 export class Renewer implements Service {
   readonly #settings: SubscriberSettings;
-  #loop: Promise<void> | undefined;
-  #isStopped = false;
-  #endWait: (() => void) | undefined;
+  readonly #loop = new PollLoop("subscriber", () => this.#step());
 
   constructor(settings: SubscriberSettings) {
     this.#settings = settings;
   }
 
   async start(): Promise<void> {
-    if (this.#isStopped) throw new Error("This subscriber was stopped; create another one to start again.");
-    this.#loop ??= this.#run();
+    await this.#loop.start();
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#endWait?.();
-    await this.#loop;
+    await this.#loop.stop();
   }
 
   /** Sends the request if it is due. Returns the subscription afterwards; null if it was deleted. */
@@ -43,7 +38,7 @@ export class Renewer implements Service {
 
   async renewDue(): Promise<number> {
     let requested = 0;
-    while (!this.#isStopped) {
+    while (!this.#loop.isStopped) {
       const due = await this.#settings.store.claimDue({ limit: AT_ONCE, ...RETRIES });
       await Promise.all(due.map((subscription) => this.#request(subscription)));
       requested += due.length;
@@ -52,11 +47,9 @@ export class Renewer implements Service {
     return requested;
   }
 
-  async #run(): Promise<void> {
-    while (!this.#isStopped) {
-      await this.renewDue().catch((error) => this.#settings.hooks.onFailure(error, null));
-      await this.#wait();
-    }
+  async #step(): Promise<number> {
+    await this.renewDue().catch((error) => this.#settings.hooks.onFailure(error, null));
+    return this.#settings.pollMs;
   }
 
   /** Failed requests are stored and reported, not thrown; only errors of the store are thrown. */
@@ -90,18 +83,6 @@ export class Renewer implements Service {
       if (verified === null) throw error;
       return verified;
     }
-  }
-
-  async #wait(): Promise<void> {
-    if (this.#isStopped) return;
-    await new Promise<void>((resolve) => {
-      // A quarter more or less, so that processes do not poll at the same moment.
-      const timer = setTimeout(resolve, this.#settings.pollMs * (0.75 + Math.random() / 2));
-      this.#endWait = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }
 

@@ -15,14 +15,18 @@ const MAX_REASON_BYTES = 500;
 export async function requestSubscription(
   { mode, secret }: Subscription,
   { topic, hub }: HubTopic,
-  terms: HubRequestOptions,
+  options: HubRequestOptions,
 ): Promise<void> {
-  const form = new URLSearchParams({ "hub.mode": mode, "hub.topic": topic, "hub.callback": terms.callback });
+  const form = new URLSearchParams({
+    "hub.mode": mode,
+    "hub.topic": topic,
+    "hub.callback": options.callback,
+  });
   if (mode === "subscribe") {
     form.set("hub.secret", secret);
-    form.set("hub.lease_seconds", String(terms.leaseSeconds));
+    form.set("hub.lease_seconds", String(options.leaseSeconds));
   }
-  const response = await postForm(hub, form, terms, MAX_REDIRECTS);
+  const response = await postForm(hub, form, options, MAX_REDIRECTS);
   if (response.ok) {
     await response.body?.cancel();
     return;
@@ -35,10 +39,10 @@ export async function requestSubscription(
 async function postForm(
   hub: string,
   form: URLSearchParams,
-  terms: HttpOptions,
+  options: HttpOptions,
   redirectsLeft: number,
 ): Promise<Response> {
-  const response = await request(hub, { method: "POST", body: form, redirect: "manual" }, terms);
+  const response = await request(hub, { method: "POST", body: form, redirect: "manual" }, options);
   if (response.status !== 307 && response.status !== 308) return response;
   await response.body?.cancel();
   const location = response.headers.get("location");
@@ -49,5 +53,5 @@ async function postForm(
   if (hub.startsWith("https:") && next.startsWith("http:")) {
     throw new Error(`The hub ${hub} redirects to ${next}, which would expose the secret without https.`);
   }
-  return postForm(next, form, terms, redirectsLeft - 1);
+  return postForm(next, form, options, redirectsLeft - 1);
 }

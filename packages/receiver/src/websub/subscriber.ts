@@ -1,5 +1,6 @@
 // Subscribes to topics by WebSub: finds their hubs, subscribes, verifies, renews, and passes content to a receiver.
 
+import { encode } from "@posthorn/wire";
 import type { RequestHandler, WebhookRequest, WebhookResponse } from "../model.ts";
 import { jsonResponse } from "../respond.ts";
 import type { Service } from "../service.ts";
@@ -35,12 +36,14 @@ const MAX_URL_LENGTH = 2_048;
 export function createSubscriber(options: SubscriberOptions): Subscriber {
   const settings = readSubscriberOptions(options);
   const { store, name, idHeader } = settings;
-  const followed: CallbackRequests = new WeakMap();
+  const callbackRequests: CallbackRequests = new WeakMap();
   const renewer = new Renewer(settings);
 
   return {
-    source: contentSource(name, idHeader, followed),
-    before: (receiver) => ({ receive: (request) => receiveSafely(settings, followed, receiver, request) }),
+    source: contentSource(name, idHeader, callbackRequests),
+    before: (receiver) => ({
+      receive: (request) => receiveSafely(settings, callbackRequests, receiver, request),
+    }),
     async subscribe(url) {
       const fresh = { id: randomText(), url: checkedUrl(url), secret: randomText() };
       const opened = await store.open(fresh);
@@ -70,12 +73,12 @@ const ignored = jsonResponse(200, { status: "done" });
 
 async function receiveSafely(
   settings: SubscriberSettings,
-  followed: CallbackRequests,
+  callbackRequests: CallbackRequests,
   receiver: RequestHandler,
   request: WebhookRequest,
 ): Promise<WebhookResponse> {
   try {
-    return await receiveAtCallback(settings, followed, receiver, request);
+    return await receiveAtCallback(settings, callbackRequests, receiver, request);
   } catch (error) {
     settings.hooks.onFailure(error, null);
     return unavailable;
@@ -84,7 +87,7 @@ async function receiveSafely(
 
 async function receiveAtCallback(
   { store, hooks }: SubscriberSettings,
-  followed: CallbackRequests,
+  callbackRequests: CallbackRequests,
   receiver: RequestHandler,
   request: WebhookRequest,
 ): Promise<WebhookResponse> {
@@ -101,7 +104,7 @@ async function receiveAtCallback(
   const { verified, secret } = subscription;
   if (verified === null) return notRequested;
   const headers = withTopic(request.headers, verified.topic);
-  followed.set(headers, { topic: verified.topic, secret });
+  callbackRequests.set(headers, { topic: verified.topic, secret });
   const reply = await receiver.receive({ ...request, headers });
   return reply.status === 401 ? ignored : reply;
 }
@@ -116,11 +119,8 @@ function checkedUrl(url: string): string {
 
 /** 256 random bits as 43 characters of base64url. */
 function randomText(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(32));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
+  const base64 = encode("base64", crypto.getRandomValues(new Uint8Array(32)));
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 function isCallbackId(text: string): boolean {

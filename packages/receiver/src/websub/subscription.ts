@@ -48,13 +48,13 @@ export interface SubscriptionStore {
   close(url: string): Promise<Subscription | null>;
 
   /** Claims up to `limit` due subscriptions, or the one with this id; concurrent callers get different ones. Sets when each is due again. */
-  claimDue(terms: ClaimDueOptions): Promise<Subscription[]>;
+  claimDue(options: ClaimDueOptions): Promise<Subscription[]>;
   /** Called before a request is sent. Returns false if another mode is wanted by now. */
   recordRequest(id: string, mode: SubscriptionMode, hubTopic: HubTopic): Promise<boolean>;
   fail(id: string, error: string): Promise<void>;
 
   /** Null, without a change, if it was not requested or was confirmed longer ago than `graceMs`. */
-  confirm(id: string, topic: string, terms: ConfirmOptions): Promise<Subscription | null>;
+  confirm(id: string, topic: string, options: ConfirmOptions): Promise<Subscription | null>;
   /** Deletes a subscription whose end was requested. Returns false if it was not. */
   end(id: string, topic: string): Promise<boolean>;
   /** Null if it is not about this topic. */

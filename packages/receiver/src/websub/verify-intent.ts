@@ -9,7 +9,7 @@ import type { SubscriptionStore } from "./subscription.ts";
 const GRACE_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
 /** For hubs that send no lease or zero. Perpetual leases are not allowed (§5.3). */
-const UNSAID_LEASE_MS = DAY_MS;
+const DEFAULT_LEASE_MS = DAY_MS;
 const MAX_LEASE_MS = 365 * DAY_MS;
 /** The minimum interval of renewals, however short the lease is. */
 const MIN_RENEWAL_MS = 30_000;
@@ -40,8 +40,8 @@ export async function verifyIntent(
   if (mode !== "subscribe") return notRequested;
 
   const leaseMs = readLease(query.get("hub.lease_seconds"));
-  const terms = { leaseMs, renewAfterMs: renewalOf(leaseMs), graceMs: GRACE_MS };
-  const verified = await store.confirm(id, topic, terms);
+  const options = { leaseMs, renewAfterMs: renewalOf(leaseMs), graceMs: GRACE_MS };
+  const verified = await store.confirm(id, topic, options);
   if (verified === null) return notRequested;
   hooks.onVerified(verified);
   return echo(challenge);
@@ -49,11 +49,11 @@ export async function verifyIntent(
 
 export function readLease(seconds: string | null): number {
   const leaseMs = /^\d{1,15}$/.test(seconds ?? "") ? Number(seconds) * 1_000 : 0;
-  return leaseMs === 0 ? UNSAID_LEASE_MS : Math.min(leaseMs, MAX_LEASE_MS);
+  return leaseMs === 0 ? DEFAULT_LEASE_MS : Math.min(leaseMs, MAX_LEASE_MS);
 }
 
 /** Leaves a third of the lease for hubs that are unavailable. */
-export function renewalOf(leaseMs: number): number {
+function renewalOf(leaseMs: number): number {
   return Math.min(MAX_RENEWAL_MS, Math.max(MIN_RENEWAL_MS, (leaseMs * 2) / 3));
 }
 

@@ -77,15 +77,15 @@ export class MemorySubscriptions implements SubscriptionStore {
     if (row !== undefined) change(row, { error });
   }
 
-  async confirm(id: string, topic: string, terms: ConfirmOptions): Promise<Subscription | null> {
+  async confirm(id: string, topic: string, options: ConfirmOptions): Promise<Subscription | null> {
     const row = this.#rows.get(id);
     const { mode, requested } = row?.subscription ?? { mode: null, requested: null };
     if (row === undefined || mode !== "subscribe" || requested?.topic !== topic) return null;
     const nowMs = Date.now();
-    if (row.confirmedMs !== null && row.confirmedMs <= nowMs - terms.graceMs) return null;
+    if (row.confirmedMs !== null && row.confirmedMs <= nowMs - options.graceMs) return null;
     row.confirmedMs ??= nowMs;
-    row.dueMs = nowMs + terms.renewAfterMs;
-    const leaseEndsAt = new Date(nowMs + terms.leaseMs);
+    row.dueMs = nowMs + options.renewAfterMs;
+    const leaseEndsAt = new Date(nowMs + options.leaseMs);
     return change(row, { verified: { ...requested, leaseEndsAt }, tries: 0, error: null });
   }
 

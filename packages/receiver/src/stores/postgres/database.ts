@@ -9,30 +9,59 @@ export type Row = Readonly<Record<string, unknown>>;
 /** One statement with `$1`, `$2`, …, each cast to its type, because not every library sends the types. */
 export type Query = (text: string, values: readonly Value[]) => Promise<readonly Row[]>;
 
+/** A statement that can be sent together with `begin` or `commit`. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly Exclude<Value, Uint8Array>[];
+}
+
 export interface PostgresDatabase<Tx> {
   /** On any connection, in its own transaction. */
   readonly query: Query;
   /**
-   * Begins, works and commits. Rejects and rolls back if the work, the final statement or the commit fails; rejects also if the outcome
-   * of the commit is unknown.
+   * Begins, runs the first statement, works and commits. Rejects and rolls back if a statement, the work or the commit fails; rejects
+   * also if the outcome of the commit is unknown.
    */
-  transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>): Promise<Result>;
+  transaction<Result>(first: Statement, work: TransactionWork<Tx, Result>): Promise<Result>;
 }
+
+/** `rows` are those of the first statement. */
+export type TransactionWork<Tx, Result> = (
+  tx: Tx,
+  rows: readonly Row[],
+  query: Query,
+) => Promise<TransactionEnd<Result>>;
 
 /** The end of a transaction. */
 export interface TransactionEnd<Result> {
   readonly result: Result;
-  /** Runs last before the commit, without values: if it fails, nothing is committed. */
-  readonly finalStatement: string | null;
+  /** Runs last before the commit: if it fails, nothing is committed. */
+  readonly last: Statement | null;
 }
 
-/** For libraries that send the commit themselves. */
-export async function runFinalStatement<Result>(
-  ending: TransactionEnd<Result>,
+/** Adapts a library that sends the commit itself when `work` resolves. */
+export function databaseOf<Executor, Tx extends Executor>(
+  db: Executor,
+  queryOn: (executor: Executor) => Query,
+  begin: (work: (tx: Tx) => Promise<unknown>) => Promise<unknown>,
+): PostgresDatabase<Tx> {
+  return {
+    query: queryOn(db),
+    async transaction<Result>(first: Statement, work: TransactionWork<Tx, Result>) {
+      return (await begin(async (tx) => {
+        const query = queryOn(tx);
+        return runLast(await work(tx, await query(first.text, first.values), query), query);
+      })) as Result;
+    },
+  };
+}
+
+export async function runLast<Result>(
+  { last, result }: TransactionEnd<Result>,
   query: Query,
 ): Promise<Result> {
-  if (ending.finalStatement !== null) await query(ending.finalStatement, []);
-  return ending.result;
+  if (last !== null) await query(last.text, last.values);
+  return result;
 }
 
 /** Has the error code that the function `finish` raises. */
@@ -59,5 +88,21 @@ function* causes(error: unknown): Generator<Row> {
     const found = current as Row;
     yield found;
     current = found.cause ?? (found.meta as Row | undefined)?.driverAdapterError;
+  }
+}
+
+const MAX_TRIES = 10;
+
+/** A serialization failure (if the default is REPEATABLE READ or SERIALIZABLE), or a deadlock. */
+const conflicts = new Set(["40001", "40P01"]);
+
+/** Repeats a statement or a transaction that failed because of a conflict with another transaction. */
+export async function retryConflicts<Result>(act: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (tries === MAX_TRIES || !conflicts.has(sqlState(error) ?? "")) throw error;
+    }
   }
 }

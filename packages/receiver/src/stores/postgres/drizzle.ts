@@ -1,12 +1,5 @@
 // Drizzle: the handler's transaction is that of `db.transaction`, over node-postgres or postgres.js.
-import {
-  type PostgresDatabase,
-  type Query,
-  type Row,
-  runFinalStatement,
-  type TransactionEnd,
-  type Value,
-} from "./database.ts";
+import { databaseOf, type PostgresDatabase, type Query, type Row, type Value } from "./database.ts";
 
 /** The used part of a Drizzle database. */
 export interface DrizzleLike<Tx extends DrizzleExecutor> extends DrizzleExecutor {
@@ -28,15 +21,8 @@ export function drizzleDatabase<Tx extends DrizzleExecutor>(
   db: DrizzleLike<Tx>,
   sql: DrizzleSql,
 ): PostgresDatabase<Tx> {
-  return {
-    query: queryOn(db, sql),
-    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>) {
-      return (await db.transaction(async (tx) => {
-        const query = queryOn(tx, sql);
-        return await runFinalStatement(await work(tx, query), query);
-      })) as Result;
-    },
-  };
+  const begin = (work: (tx: Tx) => Promise<unknown>) => db.transaction(work);
+  return databaseOf<DrizzleExecutor, Tx>(db, (executor) => queryOn(executor, sql), begin);
 }
 
 function queryOn(executor: DrizzleExecutor, sql: DrizzleSql): Query {
@@ -51,7 +37,7 @@ function queryOn(executor: DrizzleExecutor, sql: DrizzleSql): Query {
 function statementOf(text: string, values: readonly Value[], sql: DrizzleSql): unknown {
   const [first = "", ...rest] = text.split(/\$(\d+)/);
   const strings = [first, ...rest.filter((_, index) => index % 2 === 1)];
-  const places = rest.filter((_, index) => index % 2 === 0);
-  const parameters = places.map((place) => sql.param(values[Number(place) - 1]));
+  const positions = rest.filter((_, index) => index % 2 === 0);
+  const parameters = positions.map((position) => sql.param(values[Number(position) - 1]));
   return sql(Object.assign(strings, { raw: strings }), ...parameters);
 }

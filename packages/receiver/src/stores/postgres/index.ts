@@ -1,5 +1,13 @@
 // `@posthorn/receiver/postgres`: the store in PostgreSQL, and adapters for the libraries whose transactions handlers can use.
-export type { PostgresDatabase, Query, Row, TransactionEnd, Value } from "./database.ts";
+export type {
+  PostgresDatabase,
+  Query,
+  Row,
+  Statement,
+  TransactionEnd,
+  TransactionWork,
+  Value,
+} from "./database.ts";
 export { drizzleDatabase } from "./drizzle.ts";
 export { knexDatabase } from "./knex.ts";
 export { kyselyDatabase } from "./kysely.ts";

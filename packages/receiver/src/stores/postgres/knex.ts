@@ -3,9 +3,10 @@ import {
   type PostgresDatabase,
   type Query,
   type Row,
-  runFinalStatement,
-  type TransactionEnd,
+  runLast,
+  type Statement,
   TransactionEnded,
+  type TransactionWork,
   type Value,
 } from "./database.ts";
 
@@ -15,7 +16,7 @@ export interface KnexLike<Tx extends KnexTransaction> extends KnexExecutor {
 }
 
 export interface KnexExecutor {
-  // biome-ignore lint/suspicious/noExplicitAny: Knex lists types of its own here
+  // biome-ignore lint/suspicious/noExplicitAny: Knex lists its own types here
   raw(text: string, bindings: any): PromiseLike<unknown>;
 }
 
@@ -26,14 +27,14 @@ export interface KnexTransaction extends KnexExecutor {
 export function knexDatabase<Tx extends KnexTransaction>(knex: KnexLike<Tx>): PostgresDatabase<Tx> {
   return {
     query: queryOn(knex),
-    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>) {
+    async transaction<Result>(first: Statement, work: TransactionWork<Tx, Result>) {
       let isOver = false;
       let handled: Promise<unknown> | undefined;
       const handle = async (tx: Tx) => {
         const query = queryOn(tx);
         try {
-          const ending = await work(tx, query);
-          return tx.isCompleted() ? undefined : await runFinalStatement(ending, query);
+          const end = await work(tx, await query(first.text, first.values), query);
+          return tx.isCompleted() ? undefined : await runLast(end, query);
         } finally {
           isOver = tx.isCompleted();
         }
@@ -55,8 +56,8 @@ export function knexDatabase<Tx extends KnexTransaction>(knex: KnexLike<Tx>): Po
 function queryOn(executor: KnexExecutor): Query {
   return async (text, values) => {
     const bindings: (Value | undefined)[] = [];
-    const withMarks = text.replaceAll(/\$(\d+)/g, (_, place) => {
-      bindings.push(values[Number(place) - 1]);
+    const withMarks = text.replaceAll(/\$(\d+)/g, (_, position) => {
+      bindings.push(values[Number(position) - 1]);
       return "?";
     });
     return ((await executor.raw(withMarks, bindings)) as { rows: Row[] }).rows;

@@ -1,11 +1,5 @@
 // Kysely: the handler's transaction is that of `db.transaction().execute`.
-import {
-  type PostgresDatabase,
-  type Query,
-  type Row,
-  runFinalStatement,
-  type TransactionEnd,
-} from "./database.ts";
+import { databaseOf, type PostgresDatabase, type Query, type Row } from "./database.ts";
 
 /** The used part of a Kysely database. */
 export interface KyselyLike<Tx extends KyselyExecutor> extends KyselyExecutor {
@@ -18,15 +12,7 @@ export interface KyselyExecutor {
 }
 
 export function kyselyDatabase<Tx extends KyselyExecutor>(db: KyselyLike<Tx>): PostgresDatabase<Tx> {
-  return {
-    query: queryOn(db),
-    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>) {
-      return (await db.transaction().execute(async (tx) => {
-        const query = queryOn(tx);
-        return await runFinalStatement(await work(tx, query), query);
-      })) as Result;
-    },
-  };
+  return databaseOf<KyselyExecutor, Tx>(db, queryOn, (work) => db.transaction().execute(work));
 }
 
 function queryOn(executor: KyselyExecutor): Query {

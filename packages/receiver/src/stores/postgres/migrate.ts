@@ -6,12 +6,11 @@ import { migrations } from "./migrations.ts";
 export async function migrate(db: PostgresDatabase<unknown>, schema: string): Promise<void> {
   for (;;) {
     if ((await pendingAfter(await appliedVersion(db.query, schema), schema)) === undefined) return;
-    await db.transaction(async (_, query) => {
-      await query(lock, [schema]);
+    await db.transaction({ text: lock, values: [schema] }, async (_, __, query) => {
       // After the lock, in its own statement, so that versions committed meanwhile are visible.
       const next = pendingAfter(await appliedVersion(query, schema), schema);
       if (next !== undefined) await run(query, next.sql, schema);
-      return { result: undefined, finalStatement: null };
+      return { result: undefined, last: null };
     });
   }
 }

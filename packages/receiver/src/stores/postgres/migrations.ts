@@ -1,9 +1,10 @@
 // The schema, version by version, as SQL that can be run in psql.
-import { tables } from "./migrations/1-tables.ts";
-import { subjects } from "./migrations/2-subjects.ts";
-import { claim } from "./migrations/3-claim.ts";
-import { inbox } from "./migrations/4-inbox.ts";
-import { subscriptions } from "./migrations/5-subscriptions.ts";
+import { claim } from "./migrations/claim.ts";
+import { inbox } from "./migrations/inbox.ts";
+import { subjects } from "./migrations/subjects.ts";
+import { subscriptions } from "./migrations/subscriptions.ts";
+import { tables } from "./migrations/tables.ts";
+import { transactions } from "./migrations/transactions.ts";
 
 export const DEFAULT_SCHEMA = "posthorn_receiver";
 
@@ -19,20 +20,14 @@ export function migrations(schema: string = DEFAULT_SCHEMA): readonly Migration[
   checkSchema(schema);
   return versions.map(([name, text], index) => {
     const version = index + 1;
-    const ground = version === 1 ? groundOf(schema) : "";
+    const prefix = version === 1 ? schemaSql(schema) : "";
     const record = `insert into posthorn_receiver.versions (version, name) values (${version}, '${name}');`;
-    return { version, name, sql: `${ground}${inSchema(`${text.trim()}\n\n${record}\n`, schema)}` };
+    return { version, name, sql: `${prefix}${inSchema(`${text.trim()}\n\n${record}\n`, schema)}` };
   });
 }
 
 /** A released version is never changed. */
-const versions = [
-  ["tables", tables],
-  ["subjects", subjects],
-  ["claim", claim],
-  ["inbox", inbox],
-  ["subscriptions", subscriptions],
-] as const;
+const versions = [["baseline", tables + subjects + claim + transactions + inbox + subscriptions]] as const;
 
 /** Replaces the schema name posthorn_receiver, for which the statements are written. */
 export function inSchema(text: string, schema: string): string {
@@ -47,14 +42,14 @@ export function checkSchema(schema: string): void {
 }
 
 /** "create schema if not exists" would require the permission to create one even if it exists. */
-function groundOf(schema: string): string {
-  return `do $ground$
+function schemaSql(schema: string): string {
+  return `do $schema$
 begin
   if not exists (select from pg_catalog.pg_namespace where nspname = '${schema}') then
     create schema "${schema}";
   end if;
 end
-$ground$;
+$schema$;
 
 create table "${schema}".versions (
   version integer primary key,

@@ -1,3 +1,4 @@
+import { storeSuite } from "../../../../../tests/receiver-stores/store-suite.ts";
 import {
   openDrizzle,
   openKnex,
@@ -6,14 +7,12 @@ import {
   openPostgres,
   openPrisma,
 } from "../../../../../tests/support/receiver/postgres-world.ts";
-import { storeSuite } from "../../../../../tests/support/receiver/store-suite.ts";
 
-const everything = { transactions: true, processes: true };
-storeSuite("PostgreSQL by pg", openPostgres(openPool, everything), everything);
+storeSuite("PostgreSQL by pg", openPostgres(openPool), { transactions: true, processes: true });
 
 // The other process would use pg anyway.
-const oneProcess = { transactions: true, processes: false, isByLibrary: true };
-storeSuite("PostgreSQL by Drizzle", openPostgres(openDrizzle, oneProcess), oneProcess, { index: 0, of: 4 });
-storeSuite("PostgreSQL by Kysely", openPostgres(openKysely, oneProcess), oneProcess, { index: 1, of: 4 });
-storeSuite("PostgreSQL by Knex", openPostgres(openKnex, oneProcess), oneProcess, { index: 2, of: 4 });
-storeSuite("PostgreSQL by Prisma", openPostgres(openPrisma, oneProcess), oneProcess, { index: 3, of: 4 });
+const features = { transactions: true, isByLibrary: true };
+storeSuite("PostgreSQL by Drizzle", openPostgres(openDrizzle), features, { index: 0, of: 4 });
+storeSuite("PostgreSQL by Kysely", openPostgres(openKysely), features, { index: 1, of: 4 });
+storeSuite("PostgreSQL by Knex", openPostgres(openKnex), features, { index: 2, of: 4 });
+storeSuite("PostgreSQL by Prisma", openPostgres(openPrisma), features, { index: 3, of: 4 });

@@ -5,6 +5,7 @@ import knex, { type Knex } from "knex";
 import { Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 import { expect, expectTypeOf, test } from "vitest";
+import { defaults, messageWith } from "../../../../../tests/support/receiver/store-world.ts";
 
 const pool = new pg.Pool();
 const drizzled = drizzle(pool);
@@ -17,19 +18,32 @@ test.each([
   ["a Knex instance", knexed],
   ["a connection string", "postgres://localhost/shop"],
   ["nothing", undefined],
-])("%s itself is refused, and the message names what to give", (_, given) => {
-  expect(() => postgresStore(given as never)).toThrow(/kyselyDatabase\(db\)/);
+])("%s itself is rejected, and the error names what to pass", (_, database) => {
+  expect(() => postgresStore(database as never)).toThrow(/kyselyDatabase\(db\)/);
 });
 
-test("a misspelt option is refused, and the right one named", () => {
+test("a misspelt option is rejected with a suggestion", () => {
   expect(() => postgresStore(pool, { shema: "mine" } as object)).toThrow("Did you mean schema?");
 });
 
-test("a Client in place of a Pool is refused when it matters", async () => {
+test("a Client instead of a Pool is rejected", async () => {
   const client = { query: () => {}, connect: async () => undefined };
   await expect(
-    postgresStore(client as never).transactions?.finish({} as never, async () => {}),
+    postgresStore(client as never).transactions?.run(messageWith(), defaults, async () => {}),
   ).rejects.toThrow(/Pass a Pool/);
+});
+
+test("a statement is retried after a conflict once PostgreSQL has rolled it back", async () => {
+  const steps: string[] = [];
+  const query = async (text: string) => {
+    steps.push(text === "" ? "rolled back" : "statement");
+    if (steps.length === 1) throw Object.assign(new Error("conflict"), { code: "40001" });
+    return { rows: [{ count: 0 }] };
+  };
+  const client = { query, release: () => void steps.push("released"), on: () => {}, off: () => {} };
+  const store = postgresStore({ connect: async () => client, query } as never);
+  expect(await store.deadLetters.count()).toBe(0);
+  expect(steps).toEqual(["statement", "rolled back", "released", "statement", "released"]);
 });
 
 test("a handler's transaction has the type of the library's own", () => {

@@ -2,15 +2,14 @@
 import { rejectUnknownOptions, wholeNumber } from "../../options.ts";
 import type { Store } from "../../store.ts";
 import { LockedClaims } from "../locked-claims.ts";
-import type { PostgresDatabase, Query } from "./database.ts";
+import { type PostgresDatabase, type Query, retryConflicts, sqlState } from "./database.ts";
 import { migrate } from "./migrate.ts";
-import { withMigrationHint } from "./migration-hint.ts";
 import { checkSchema, DEFAULT_SCHEMA } from "./migrations.ts";
 import { type ClientOf, type PgPool, poolDatabase } from "./pool-database.ts";
-import { retryConflicts } from "./retry-conflicts.ts";
 import { statementsIn } from "./statements.ts";
 import { subscriptionsIn } from "./subscriptions.ts";
 import { TransactionLimit } from "./transaction-limit.ts";
+import { transactionStatementsIn } from "./transaction-statements.ts";
 import { transactionsOn } from "./transactions.ts";
 
 export interface PostgresStoreOptions {
@@ -31,71 +30,89 @@ export const postgresStoreOptionNames = [
 /** The default of `pg`, Knex, and the pools that Drizzle, Kysely and Prisma usually use. */
 const DEFAULT_POOL_SIZE = 10;
 
-/** How often `claimDue` continues if all messages it examined must wait for their subjects. */
-const MAX_LOOKS = 50;
-
 export function postgresStore<Tx>(database: PostgresDatabase<Tx>, options?: PostgresStoreOptions): Store<Tx>;
 export function postgresStore<Pool extends PgPool>(
   pool: Pool,
   options?: PostgresStoreOptions,
 ): Store<ClientOf<Pool>>;
 export function postgresStore(
-  given: PgPool | PostgresDatabase<unknown>,
+  database: PgPool | PostgresDatabase<unknown>,
   options: PostgresStoreOptions = {},
 ): Store<unknown> {
   rejectUnknownOptions("postgresStore", options, postgresStoreOptionNames);
-  const { schema = DEFAULT_SCHEMA, maxTransactions = allButOneOf(given) } = options;
+  const { schema = DEFAULT_SCHEMA, maxTransactions = allButOneOf(database) } = options;
   checkSchema(schema);
   wholeNumber("maxTransactions", maxTransactions, 1, 10_000);
-  const plain = databaseOf(given);
+  const plain = databaseOf(database);
   const db = withMigrationHint(plain, schema);
-  const statements = statementsIn(schema);
-  const held = new LockedClaims();
   const query: Query = (text, values) => retryConflicts(() => db.query(text, values));
+  const statements = statementsIn(schema, query);
+  const held = new LockedClaims();
 
   return {
+    ...statements.store,
     migrate: () => migrate(plain, schema),
-    claim: (message, terms) => statements.claim(query, message, terms),
     renew: async (claim, leaseMs) =>
-      held.recordRenewal(claim, leaseMs) ||
-      (await statements.renew(query, claim, leaseMs, { wasHeld: false })),
-    complete: (claim) => statements.complete(query, claim),
-    fail: ({ message, token }, failure) => statements.fail(query, message, { token }, failure),
-    transactions: transactionsOn({ ...db, query }, statements, held, new TransactionLimit(maxTransactions)),
-    accept: (message, terms) => statements.accept(query, message, terms),
-    async claimDue(limit, terms) {
-      for (let looks = 1; ; looks++) {
-        const { claims, isAll } = await statements.claimDue(query, limit, terms);
-        if (claims.length > 0 || isAll || looks === MAX_LOOKS) return claims;
-      }
-    },
-    claimOne: (key, terms) => statements.claimOne(query, key, terms),
-    deadLetters: {
-      list: ({ limit, after }) => statements.listDead(query, limit, after),
-      count: () => statements.countDead(query),
-      requeue: (key) => statements.requeue(query, key),
-      undoRequeue: (key) => statements.undoRequeue(query, key),
-      discard: (key) => statements.discard(query, key),
-    },
+      held.recordRenewal(claim, leaseMs) || (await statements.renew(claim, leaseMs, { wasHeld: false })),
+    transactions: transactionsOn(
+      db,
+      statements,
+      transactionStatementsIn(schema),
+      held,
+      new TransactionLimit(maxTransactions),
+    ),
     subscriptions: subscriptionsIn(schema, query),
-    prune: (limit, { windowMs }) => statements.prune(query, limit, windowMs),
   };
 }
 
 /** Leaves one connection for everything else. */
-function allButOneOf(given: object | undefined): number {
-  const { options } = (given ?? {}) as Partial<PgPool>;
+function allButOneOf(database: object | undefined): number {
+  const { options } = (database ?? {}) as Partial<PgPool>;
   return Math.max(1, (options?.max ?? DEFAULT_POOL_SIZE) - 1);
 }
 
-function databaseOf(given: PgPool | PostgresDatabase<unknown>): PostgresDatabase<unknown> {
+function databaseOf(database: PgPool | PostgresDatabase<unknown>): PostgresDatabase<unknown> {
   // Drizzle, Kysely and Knex have a `transaction` too, but no method `query`.
-  if (typeof given?.query === "function") {
-    if ("transaction" in given) return given;
-    if ("connect" in given) return poolDatabase(given) as PostgresDatabase<unknown>;
+  if (typeof (database as PostgresDatabase<unknown>)?.query === "function") {
+    if ("transaction" in database) return database;
+    if ("connect" in database) return poolDatabase(database) as PostgresDatabase<unknown>;
   }
   throw new TypeError(
     "postgresStore needs a Pool from pg, drizzleDatabase(db, sql), kyselyDatabase(db), knexDatabase(knex) or " +
       "prismaDatabase(prisma).",
   );
+}
+
+/** Missing schema, function or table. */
+const missing = new Set(["3F000", "42883", "42P01"]);
+
+/** Adds advice to errors of the store's own statements, which refer only to its schema. */
+function withMigrationHint<Tx>(db: PostgresDatabase<Tx>, schema: string): PostgresDatabase<Tx> {
+  const hinted = (error: unknown) => {
+    if (!missing.has(sqlState(error) ?? "")) return error;
+    return new Error(
+      `The schema "${schema}" of the receiver's store is missing or outdated: run store.migrate() first.`,
+      { cause: error },
+    );
+  };
+  return {
+    query: async (text, values) => {
+      try {
+        return await db.query(text, values);
+      } catch (error) {
+        throw hinted(error);
+      }
+    },
+    async transaction(first, work) {
+      let hasBegun = false;
+      try {
+        return await db.transaction(first, (tx, rows, query) => {
+          hasBegun = true;
+          return work(tx, rows, query);
+        });
+      } catch (error) {
+        throw hasBegun ? error : hinted(error);
+      }
+    },
+  };
 }

@@ -1,11 +1,5 @@
 // Prisma: the handler's transaction is that of an interactive `prisma.$transaction`.
-import {
-  type PostgresDatabase,
-  type Query,
-  type Row,
-  runFinalStatement,
-  type TransactionEnd,
-} from "./database.ts";
+import { databaseOf, type PostgresDatabase, type Query, type Row } from "./database.ts";
 
 /** The used part of a Prisma client. */
 export interface PrismaLike<Tx extends PrismaExecutor> extends PrismaExecutor {
@@ -28,15 +22,7 @@ export function prismaDatabase<Tx extends PrismaExecutor>(
   prisma: PrismaLike<Tx>,
   options: PrismaTransactionOptions = {},
 ): PostgresDatabase<Tx> {
-  return {
-    query: queryOn(prisma),
-    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>) {
-      return (await prisma.$transaction(async (tx) => {
-        const query = queryOn(tx);
-        return await runFinalStatement(await work(tx, query), query);
-      }, options)) as Result;
-    },
-  };
+  return databaseOf<PrismaExecutor, Tx>(prisma, queryOn, (work) => prisma.$transaction(work, options));
 }
 
 function queryOn(executor: PrismaExecutor): Query {

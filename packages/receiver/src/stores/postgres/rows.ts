@@ -1,20 +1,48 @@
 // Converts between messages and PostgreSQL's values.
-import type { Message } from "../../model.ts";
-import type { Claim, ClaimOptions, DeadLetter } from "../../store.ts";
+import type { Message, MessageKey } from "../../model.ts";
+import type { Claim, DeadLetter } from "../../store.ts";
 import type { Row, Value } from "./database.ts";
 
-/** The values of a message with its content, in the order of `contentParameters`. */
-export function contentValues(message: Message): Value[] {
+/** The columns that a step needs besides the message itself. */
+interface StepColumns {
+  readonly token?: string;
+  readonly error?: string;
+  readonly state?: "claimable" | "waiting" | "dead";
+}
+
+/** A message as the parameter of a function, with the values of `rowValues`. */
+export const rowParameter = `row(
+  $1::text, $2::text, decode($3::text, 'hex'), $4::text, $5::text, $6::bigint,
+  to_timestamp($7::double precision / 1000), $8::text, $9::bytea, $10::text::uuid, $11::text, $12::text,
+  null, null, null, null, null
+)::posthorn_receiver.messages`;
+
+export const ROW_VALUES = 12;
+
+export function rowValues(message: Message, columns: StepColumns = {}): Value[] {
+  const { token = null, error = null, state = null } = columns;
   return [
     ...keyValues(message),
     message.digest,
     text(message.type),
-    ...subjectValues(message),
+    message.subject === null ? null : text(message.subject),
+    message.sequence,
     timeValue(message.createdAt),
     JSON.stringify(message.headers),
     message.body,
+    token,
+    error === null ? null : text(error),
+    state,
   ];
 }
+
+/** The same without the content. */
+export function briefValues(message: Message, columns?: StepColumns): Value[] {
+  return rowValues(message, columns).map((value, at) => (CONTENT.includes(at) ? null : value));
+}
+
+/** The positions of type, time, headers and body. */
+const CONTENT = [3, 6, 7, 8];
 
 /** PostgreSQL's timestamps begin in 4713 BC. A sender's clock is no reason to reject a message. */
 const FIRST_TIME_MS = Date.UTC(-4712, 0, 1);
@@ -23,43 +51,13 @@ function timeValue(time: Date | null): number | null {
   return time !== null && time.getTime() >= FIRST_TIME_MS ? time.getTime() : null;
 }
 
-/** The same values without the content. */
-export function briefValues(message: Message): Value[] {
-  return [...keyValues(message), message.digest, null, ...subjectValues(message), null, null, null];
-}
-
-/** The parameters of both, numbered from `first`. */
-export function contentParameters(first: number): string {
-  return [
-    "$::text",
-    "$::text",
-    "decode($::text, 'hex')",
-    "$::text",
-    "$::text",
-    "$::bigint",
-    "to_timestamp($::double precision / 1000)",
-    "$::text",
-    "$::bytea",
-  ]
-    .map((parameter, index) => parameter.replace("$", `$${first + index}`))
-    .join(", ");
-}
-
-export function keyValues({ source, id }: { readonly source: string; readonly id: string }): Value[] {
+export function keyValues({ source, id }: MessageKey): string[] {
   return [text(source), text(id)];
-}
-
-export function subjectValues({ subject, sequence }: Message): Value[] {
-  return [subject === null ? null : text(subject), sequence];
-}
-
-export function optionValues({ leaseMs, windowMs, order }: ClaimOptions): Value[] {
-  return [leaseMs, windowMs, order === null ? null : order.gapWaitMs];
 }
 
 /** PostgreSQL cannot store U+0000 in text. */
 export function text(value: string): string {
-  return value.replaceAll("\0", "\uFFFD");
+  return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
 }
 
 /** The columns of a message `m` that `claimOf` and `deadLetterOf` read. */

@@ -1,4 +1,4 @@
-// A step costs what it returns, whatever the backlog: counted in the rows PostgreSQL had to read for it.
+// The cost of a step does not depend on the backlog. It is measured in rows that PostgreSQL reads.
 import type { Store } from "@posthorn/receiver";
 import { type PostgresDatabase, postgresStore } from "@posthorn/receiver/postgres";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -9,17 +9,17 @@ import {
   type PostgresWorld,
 } from "../../../../../tests/support/receiver/postgres-world.ts";
 import {
+  defaults,
   messageWith,
   ordered,
   orderedWithoutWait,
-  terms,
   times,
 } from "../../../../../tests/support/receiver/store-world.ts";
 
 const open = openPostgres(openPool);
 const BACKLOG = isQuick ? 10_000 : 100_000;
 
-/** Rows read from the store's tables by each of so many calls, one after the other, all undone at the end. */
+/** Returns the rows read from the store's tables by each of `calls` sequential calls, which are rolled back at the end. */
 async function rowsRead(
   { pool }: PostgresWorld<unknown>,
   calls: number,
@@ -58,7 +58,7 @@ async function countReads(query: (text: string, values: readonly unknown[]) => P
   return row?.read ?? 0;
 }
 
-/** More than the five plans PostgreSQL makes before it settles for one. */
+/** More than the five custom plans that PostgreSQL makes before it may use a generic one. */
 const CALLS = 8;
 
 describe("with a large backlog of waiting, done, dead and running messages", () => {
@@ -76,9 +76,9 @@ describe("with a large backlog of waiting, done, dead and running messages", () 
   }, 120_000);
 
   test.each([
-    ["a claim", 10, (store: Store) => store.claim(messageWith(), terms)],
-    ["a duplicate", 10, (store: Store) => store.claim(messageWith({ id: "done7", digest: "00" }), terms)],
-    ["taking ten", 200, (store: Store) => store.claimDue(10, terms)],
+    ["a claim", 10, (store: Store) => store.claim(messageWith(), defaults)],
+    ["a duplicate", 10, (store: Store) => store.claim(messageWith({ id: "done7", digest: "00" }), defaults)],
+    ["taking ten", 200, (store: Store) => store.claimDue(10, defaults)],
     ["taking ten with the guard", 400, (store: Store) => store.claimDue(10, ordered)],
     ["a page of dead letters", 40, (store: Store) => store.deadLetters.list({ limit: 20 })],
     ["pruning fifty", 200, (store: Store) => store.prune(50, { windowMs: 0 })],
@@ -89,7 +89,7 @@ describe("with a large backlog of waiting, done, dead and running messages", () 
     }
   });
 
-  test("the second page of dead letters begins where the first ended", async () => {
+  test("the second page of dead letters continues where the first ended", async () => {
     const [last] = (await world.store.deadLetters.list({ limit: 50_000 })).slice(-1);
     const counts = await rowsRead(world, CALLS, (store) =>
       store.deadLetters.list({ limit: 20, ...(last && { after: last }) }),
@@ -98,7 +98,7 @@ describe("with a large backlog of waiting, done, dead and running messages", () 
   });
 });
 
-test("a subject with thousands waiting does not hold up the others, and is looked through once", async () => {
+test("a subject with thousands of waiting messages does not delay others, and is scanned once", async () => {
   const world = await open();
   const { pool, store } = world;
   await pool.query(`
@@ -108,14 +108,14 @@ test("a subject with thousands waiting does not hold up the others, and is looke
       'order.paid', now(), 'hot', n, '{}', '\\x7b7d'
     from generate_series(1, 5000) n`);
   const other = messageWith({ subject: "cold", sequence: 1 });
-  await store.accept(other, terms);
+  await store.accept(other, defaults);
 
   const taken = [];
   for (let turn = 0; turn < 20 && taken.length < 2; turn++)
     taken.push(...(await store.claimDue(10, orderedWithoutWait)));
   expect(taken.map(({ message }) => message.id)).toEqual(["hot1", other.id]);
 
-  // each that is done wakes the next, and nobody looks at the rest again
+  // Each completed message wakes the next one, and the others are not examined again.
   for (const sequence of times(8, (n) => n + 1)) {
     const [claim] = sequence === 1 ? taken : await store.claimDue(10, orderedWithoutWait);
     expect(claim?.message.sequence).toBe(sequence);

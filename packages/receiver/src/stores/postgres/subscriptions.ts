@@ -10,35 +10,36 @@ import { inSchema } from "./migrations.ts";
 import { text } from "./rows.ts";
 
 export function subscriptionsIn(schema: string, query: Query): SubscriptionStore {
-  const ask = (statement: string, values: Value[]) => query(inSchema(statement, schema), values);
+  const execute = (statement: string, values: Value[]) => query(inSchema(statement, schema), values);
   const one = async (statement: string, values: Value[]): Promise<Subscription | null> => {
-    const [row] = await ask(statement, values);
+    const [row] = await execute(statement, values);
     return row === undefined ? null : subscriptionOf(row);
   };
 
   return {
     async open({ id, url, secret }) {
-      await ask(openStatement, [id, url, secret]);
-      return (await one(byUrlStatement, [url])) as Subscription;
+      await execute(openStatement, [id, url, secret]);
+      return (await one(`${selectStatement} where s.url = $1::text`, [url])) as Subscription;
     },
-    find: (id) => one(findStatement, [id]),
-    list: async ({ limit, after = "" }) => (await ask(listStatement, [limit, after])).map(subscriptionOf),
+    find: (id) => one(`${selectStatement} where s.id = $1::text`, [id]),
+    list: async ({ limit, after = "" }) => (await execute(listStatement, [limit, after])).map(subscriptionOf),
     close: (url) => one(closeStatement, [url]),
     async claimDue({ limit, id = null, firstDelayMs, maxDelayMs }) {
-      const rows = await ask(claimDueStatement, [limit, id, firstDelayMs, maxDelayMs, MAX_DOUBLINGS]);
+      const rows = await execute(claimDueStatement, [limit, id, firstDelayMs, maxDelayMs, MAX_DOUBLINGS]);
       return rows.map(subscriptionOf);
     },
     recordRequest: async (id, mode, { topic, hub }) =>
-      (await ask(askStatement, [id, mode, topic, hub])).length > 0,
+      (await execute(requestStatement, [id, mode, topic, hub])).length > 0,
     async fail(id, error) {
-      await ask(failStatement, [id, text(error)]);
+      const statement = "update posthorn_receiver.subscriptions set error = $2::text where id = $1::text";
+      await execute(statement, [id, text(error)]);
     },
     confirm: (id, topic, { leaseMs, renewAfterMs, graceMs }) =>
       one(confirmStatement, [id, text(topic), leaseMs, renewAfterMs, graceMs]),
-    end: async (id, topic) => (await ask(endStatement, [id, text(topic)])).length > 0,
+    end: async (id, topic) => (await execute(endStatement, [id, text(topic)])).length > 0,
     deny: (id, topic, reason) => one(denyStatement, [id, text(topic), text(reason)]),
     async forget(id) {
-      await ask(forgetStatement, [id]);
+      await execute("delete from posthorn_receiver.subscriptions where id = $1::text", [id]);
     },
   };
 }
@@ -81,21 +82,12 @@ where s.mode <> 'subscribe'
    or s.denied is not null
 `;
 
-const byUrlStatement = `
+const selectStatement = `
 select ${columns}
-from posthorn_receiver.subscriptions s
-where s.url = $1::text
-`;
-
-const findStatement = `
-select ${columns}
-from posthorn_receiver.subscriptions s
-where s.id = $1::text
-`;
+from posthorn_receiver.subscriptions s`;
 
 const listStatement = `
-select ${columns}
-from posthorn_receiver.subscriptions s
+${selectStatement}
 where s.url collate "C" > $2::text
 order by s.url collate "C"
 limit $1::integer
@@ -131,7 +123,7 @@ where s.id = any (array (
 returning ${columns}
 `;
 
-const askStatement = `
+const requestStatement = `
 update posthorn_receiver.subscriptions s
 set requested_topic = $3::text,
     requested_hub = $4::text,
@@ -139,12 +131,6 @@ set requested_topic = $3::text,
 where s.id = $1::text
   and s.mode = $2::text
 returning s.id
-`;
-
-const failStatement = `
-update posthorn_receiver.subscriptions s
-set error = $2::text
-where s.id = $1::text
 `;
 
 const confirmStatement = `
@@ -184,9 +170,4 @@ where s.id = $1::text
   and s.mode = 'subscribe'
   and (s.requested_topic = $2::text or s.topic = $2::text)
 returning ${columns}
-`;
-
-const forgetStatement = `
-delete from posthorn_receiver.subscriptions s
-where s.id = $1::text
 `;

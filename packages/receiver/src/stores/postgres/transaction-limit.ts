@@ -1,6 +1,6 @@
 // Limits handlers' transactions to fewer than the pool's connections. A handler that uses the pool beside its transaction
 // needs another connection, and so do claims, renewals and duplicates: if handlers held all connections and waited for
-// more, they would wait for ever.
+// more, they would wait forever.
 
 /** By then most senders have stopped waiting for the response. */
 const MAX_WAIT_MS = 10_000;
@@ -14,17 +14,11 @@ export class TransactionLimit {
     this.#most = most;
   }
 
-  /** Rejects if there is no free slot in time, so that the sender retries. */
-  async run<Result>(act: () => Promise<Result>): Promise<Result> {
-    return await this.#run(MAX_WAIT_MS, act);
-  }
-
-  /** Waits without a limit: for owners of a lease, whose number the inbox limits. */
-  async runWithoutTimeout<Result>(act: () => Promise<Result>): Promise<Result> {
-    return await this.#run(null, act);
-  }
-
-  async #run<Result>(maxWaitMs: number | null, act: () => Promise<Result>): Promise<Result> {
+  /**
+   * Rejects if there is no free slot in time, so that the sender retries. Null waits without a limit: for owners of a lease, whose
+   * number the inbox limits.
+   */
+  async run<Result>(act: () => Promise<Result>, maxWaitMs: number | null = MAX_WAIT_MS): Promise<Result> {
     if (this.#running < this.#most) this.#running += 1;
     else await this.#turn(maxWaitMs);
     try {
@@ -44,7 +38,7 @@ export class TransactionLimit {
         this.#waiting.delete(begin);
         resolve();
       };
-      const giveUp = () => {
+      const rejectLate = () => {
         this.#waiting.delete(begin);
         reject(
           new Error(
@@ -52,7 +46,7 @@ export class TransactionLimit {
           ),
         );
       };
-      const timer = maxWaitMs === null ? undefined : setTimeout(giveUp, maxWaitMs);
+      const timer = maxWaitMs === null ? undefined : setTimeout(rejectLate, maxWaitMs);
       this.#waiting.add(begin);
     });
   }

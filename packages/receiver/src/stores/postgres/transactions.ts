@@ -2,80 +2,73 @@
 import { EndpointGone, HandlerTimeout, PermanentFailure, RetryLater } from "../../errors.ts";
 import type { Message } from "../../model.ts";
 import type { Claim, ClaimOptions, RunResult, Transactions } from "../../store.ts";
+import { InFlightMessages } from "../in-flight-messages.ts";
 import type { LockedClaims } from "../locked-claims.ts";
 import {
   type PostgresDatabase,
-  type Query,
+  type Row,
+  retryConflicts,
+  type Statement,
   sqlState,
   type TransactionEnd,
   TransactionEnded,
 } from "./database.ts";
-import { retryConflicts } from "./retry-conflicts.ts";
-import type { Hold, Statements } from "./statements.ts";
+import type { Statements } from "./statements.ts";
 import type { TransactionLimit } from "./transaction-limit.ts";
+import type { Hold, TransactionStatements } from "./transaction-statements.ts";
 
 export function transactionsOn<Tx>(
   db: PostgresDatabase<Tx>,
-  statements: Statements,
+  { recordFailure, renew }: Statements,
+  statements: TransactionStatements,
   held: LockedClaims,
-  line: TransactionLimit,
+  limit: TransactionLimit,
 ): Transactions<Tx> {
-  /** The digests of the messages that this process handles. A duplicate is detected without a connection. */
-  const working = new Map<string, string>();
+  /** Detects duplicates in this process without a connection. */
+  const inFlight = new InFlightMessages();
 
   return {
-    async run(message, terms, work) {
-      const name = JSON.stringify([message.source, message.id]);
-      const digest = working.get(name);
-      if (digest !== undefined && digest !== message.digest) return { kind: "other_body" };
-      if (digest !== undefined) return { kind: "running", retryAfterMs: Math.min(1_000, terms.leaseMs) };
-      working.set(name, message.digest);
-      try {
-        return await line.run(() => claimAndWork(message, terms, work));
-      } finally {
-        working.delete(name);
-      }
+    async run(message, options, work) {
+      const claimed = () => limit.run(() => claimAndWork(message, options, work));
+      return inFlight.conflictWith(message) ?? (await inFlight.track(message, claimed));
     },
 
     async finish(claim, work) {
-      return await line.runWithoutTimeout(() => retryConflicts(() => holdAndWork(claim, work)));
+      return await limit.run(() => retryConflicts(() => holdAndWork(claim, work)), null);
     },
 
-    async recordFailure(message, failure, { windowMs }) {
-      return await statements.fail(db.query, message, { windowMs }, failure);
-    },
+    recordFailure,
   };
 
   /** Repeats until there is no conflict: everything was rolled back, so the handler may run again, as for the next delivery. */
   async function claimAndWork(
     message: Message,
-    terms: ClaimOptions,
+    options: ClaimOptions,
     work: (tx: Tx, claim: Claim) => Promise<void>,
   ): Promise<RunResult> {
     return await retryConflicts(() =>
-      inTransaction<RunResult>(async (tx, query, handle) => {
-        const { result, hold } = await statements.claimInTransaction(query, message, terms);
-        if (result.kind !== "claimed") return { result, finalStatement: null };
-        await handle(hold, () => work(tx, result.claim));
-        return { result: { kind: "worked" }, finalStatement: statements.finish(hold) };
+      inTransaction<RunResult>(statements.claim(message, options), async (tx, rows, handle) => {
+        const claimed = statements.claimedBy(rows, message);
+        if (claimed.kind !== "claimed") return { result: claimed, last: null };
+        await handle(claimed.hold, () => work(tx, claimed.claim));
+        return { result: { kind: "worked" }, last: statements.finish(claimed.hold) };
       }),
     );
   }
 
   async function holdAndWork(claim: Claim, work: (tx: Tx) => Promise<void>): Promise<boolean> {
     try {
-      return await inTransaction<boolean>(async (tx, query, handle) => {
-        const hold = await statements.hold(query, claim);
-        if (hold === null) return { result: false, finalStatement: null };
+      return await inTransaction<boolean>(statements.hold(claim), async (tx, rows, handle) => {
+        const hold = statements.heldBy(rows, claim);
+        if (hold === null) return { result: false, last: null };
         held.begin(claim);
         await handle(hold, () => work(tx));
-        return { result: true, finalStatement: statements.finish(hold) };
+        return { result: true, last: statements.finish(hold) };
       });
     } catch (error) {
       const leaseMs = held.leaseAfterRollback(claim);
       // If this fails, the lease is lost, and the next step finds that out.
-      if (leaseMs !== null)
-        await statements.renew(db.query, claim, leaseMs, { wasHeld: true }).catch(() => false);
+      if (leaseMs !== null) await renew(claim, leaseMs, { wasHeld: true }).catch(() => false);
       throw error;
     } finally {
       held.end(claim);
@@ -84,12 +77,13 @@ export function transactionsOn<Tx>(
 
   /** Rethrows the handler's error unchanged, and explains errors of the completion and the commit. */
   async function inTransaction<Result>(
-    work: (tx: Tx, query: Query, handle: Handle) => Promise<TransactionEnd<Result>>,
+    first: Statement,
+    work: (tx: Tx, rows: readonly Row[], handle: Handle) => Promise<TransactionEnd<Result>>,
   ): Promise<Result> {
     let handled: "not yet" | "to its end" | { readonly error: unknown } = "not yet";
     try {
-      return await db.transaction<Result>((tx, query) =>
-        work(tx, query, async (hold, handler) => {
+      return await db.transaction<Result>(first, (tx, rows, query) =>
+        work(tx, rows, async (hold, handler) => {
           try {
             await handler();
             handled = "to its end";

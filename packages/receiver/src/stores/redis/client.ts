@@ -1,5 +1,7 @@
 // Runs a script on either client, recognized by its methods, with a time limit: a client that waits for its server to
 // come back would keep the sender waiting too.
+import { encode } from "@posthorn/wire";
+import { withTimeout } from "../../timeout.ts";
 
 /** The client of `ioredis`, and its cluster. */
 export interface IoredisClient {
@@ -20,89 +22,57 @@ interface ScriptOptions {
 
 export type RedisClient = IoredisClient | NodeRedisClient;
 
-/** A script and the digest that Redis knows it by. */
-export interface Script {
-  readonly source: string;
-  readonly sha1: Promise<string>;
-}
-
-export function script(source: string): Script {
-  let sha1: Promise<string> | null = null;
-  return {
-    source,
-    get sha1() {
-      sha1 ??= sha1Hex(source);
-      return sha1;
-    },
-  };
-}
-
-/** Runs a script. Arguments and results are strings or numbers. */
-export type RunScript = (script: Script, ...values: (string | number)[]) => Promise<unknown>;
+/** Runs a Lua script, called by its SHA-1 once the server knows it. Arguments and results are strings or numbers. */
+export type RunScript = (script: string, ...values: (string | number)[]) => Promise<unknown>;
 
 export function scriptRunner(client: RedisClient, key: string, timeoutMs: number): RunScript {
   const evaluate = evaluator(client, key);
-  return async (wanted, ...values) => {
+  const digests = new Map<string, Promise<string>>();
+  const late = () =>
+    new Error(
+      `Redis did not respond within ${timeoutMs} ms. Check that it is reachable and the client is connected.`,
+    );
+  return async (script, ...values) => {
     const args = values.map(String);
-    const sha1 = await wanted.sha1;
-    return await within(timeoutMs, async () => {
-      try {
-        return await evaluate.bySha1(sha1, args);
-      } catch (error) {
-        // A server that was restarted or failed over has no scripts.
-        if (!String((error as Error)?.message).startsWith("NOSCRIPT")) throw error;
-        return await evaluate.bySource(wanted.source, args);
-      }
-    });
+    const digest = digests.get(script) ?? sha1Hex(script);
+    digests.set(script, digest);
+    const sha1 = await digest;
+    return await withTimeout(
+      async () => {
+        try {
+          return await evaluate.bySha1(sha1, args);
+        } catch (error) {
+          // A server that was restarted or failed over has no scripts.
+          if (!String((error as Error)?.message).startsWith("NOSCRIPT")) throw error;
+          return await evaluate.bySource(script, args);
+        }
+      },
+      timeoutMs,
+      late,
+    );
   };
 }
 
-interface Evaluator {
-  bySha1(sha1: string, args: string[]): Promise<unknown>;
-  bySource(source: string, args: string[]): Promise<unknown>;
-}
-
-function evaluator(client: RedisClient, key: string): Evaluator {
-  if (typeof client !== "object" || client === null) throw notAClient();
-  if ("evalSha" in client && typeof client.evalSha === "function") {
-    return {
-      bySha1: (sha1, args) => client.evalSha(sha1, { keys: [key], arguments: args }),
-      bySource: (source, args) => client.eval(source, { keys: [key], arguments: args }),
-    };
+function evaluator(client: RedisClient, key: string) {
+  if (typeof client === "object" && client !== null) {
+    if ("evalSha" in client && typeof client.evalSha === "function") {
+      return {
+        bySha1: (sha1: string, args: string[]) => client.evalSha(sha1, { keys: [key], arguments: args }),
+        bySource: (source: string, args: string[]) => client.eval(source, { keys: [key], arguments: args }),
+      };
+    }
+    if ("evalsha" in client && typeof client.evalsha === "function") {
+      return {
+        bySha1: (sha1: string, args: string[]) => client.evalsha(sha1, 1, key, ...args),
+        bySource: (source: string, args: string[]) => client.eval(source, 1, key, ...args),
+      };
+    }
   }
-  if ("evalsha" in client && typeof client.evalsha === "function") {
-    return {
-      bySha1: (sha1, args) => client.evalsha(sha1, 1, key, ...args),
-      bySource: (source, args) => client.eval(source, 1, key, ...args),
-    };
-  }
-  throw notAClient();
-}
-
-function notAClient(): TypeError {
-  return new TypeError("redisStore needs a client from ioredis, or from redis 4 or newer.");
-}
-
-async function within(timeoutMs: number, act: () => Promise<unknown>): Promise<unknown> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        new Error(
-          `Redis did not respond within ${timeoutMs} ms. Check that it is reachable and the client is connected.`,
-        ),
-      );
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([act(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  throw new TypeError("redisStore needs a client from ioredis, or from redis 4 or newer.");
 }
 
 /** SHA-1, because Redis identifies scripts by it; security does not depend on it. */
 async function sha1Hex(source: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(source));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return encode("hex", new Uint8Array(digest));
 }

@@ -7,7 +7,6 @@
 //   :queue:<subject>   running and waiting messages with a sequence, by sequence
 //   :due               running and waiting messages by `at`; those postponed by claimDue by when their subject may be free
 //   :dead              dead letters by `at`
-import { script } from "./client.ts";
 
 const prelude = `
 local base = KEYS[1]
@@ -110,109 +109,7 @@ local function hold(name, row, token, lease, window, gap_wait)
 end
 `;
 
-/** → the server's eviction policy; empty if memory is unlimited or the policy is not readable. */
-export const evictionScript = script(`
-local info = redis.pcall('INFO', 'memory')
-if type(info) ~= 'string' or string.find(info, 'maxmemory:0\\r\\n') then return '' end
-return string.match(info, 'maxmemory_policy:([%w-]+)') or ''
-`);
-
-const operation = (lua: string) => script(prelude + lua);
-
-/** → kind, then the wait in milliseconds or the number of failures. */
-export const claimScript = operation(`
-local name, digest, subject, sequence, record, token = unpack(ARGV)
-local lease, window, gap_wait = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local row = find_remembered(name, window)
-if row then
-  if row.digest ~= digest then return {'other_body'} end
-  if is_running(row) then return {'running', whole(row.at - now)} end
-  if row.state ~= 'running' and row.state ~= 'failed' then return {row.state} end
-end
-local is_new = row == nil
-row = row or {state = 'failed', first = now, tries = 0}
-row.subject, row.sequence = subject, sequence
-local kind, left = turn(subject, sequence, row.first, gap_wait)
-if kind == 'stale' then finish(name, digest, subject, window) end
-if kind == 'gap' and is_new then
-  local key = message_key(name)
-  redis.call('DEL', key)
-  redis.call('HSET', key, 'digest', digest, 'state', 'failed', 'at', whole(now), 'first', whole(now),
-    'window', whole(window), 'tries', 0, 'token', '', 'ordered', 0, 'subject', subject, 'sequence', sequence)
-  redis.call('PEXPIRE', key, whole(math.max(window, gap_wait)))
-end
-if kind ~= 'free' then return {kind, whole(left or 0)} end
-redis.call('HSET', message_key(name), 'digest', digest, 'first', whole(row.first), 'subject', subject,
-  'sequence', sequence, 'record', record)
-return {'claimed', hold(name, row, token, lease, window, gap_wait)}
-`);
-
-export const renewScript = operation(`
-local name, token, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local row = held(name, token)
-if not row then return 0 end
-redis.call('HSET', message_key(name), 'at', whole(now + lease))
-redis.call('ZADD', due, whole(now + lease), name)
-return 1
-`);
-
-/** An `attempt` after the first may find the result of an earlier one whose reply was lost. */
-export const completeScript = operation(`
-local name, token, attempt = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local row = find(name)
-if attempt > 1 and row and row.state == 'done' and row.token == token then return 1 end
-row = held(name, token)
-if not row then return 0 end
-finish(name, row.digest, row.subject, row.window, token)
-if row.ordered then
-  local key = subject_key(row.subject)
-  local last = redis.call('HGET', key, 'last')
-  if not last or tonumber(row.sequence) > tonumber(last) then redis.call('HSET', key, 'last', row.sequence) end
-  redis.call('PEXPIRE', key, whole(row.window))
-  wake(row.subject)
-end
-return 1
-`);
-
-/** `state` is the next state: failed, waiting or dead. */
-export const failScript = operation(`
-local name, token, state, after, failure = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-local row = held(name, token)
-if not row then return 0 end
-local key = message_key(name)
-redis.call('HSET', key, 'state', state, 'at', whole(now + after), 'tries', row.tries + 1, 'error', failure,
-  'token', '')
-delist(name, row.subject)
-if state == 'waiting' then enlist(name, now + after, row.subject, row.sequence) end
-if state == 'dead' then redis.call('ZADD', dead, whole(now), name) end
-if state == 'failed' then
-  redis.call('HDEL', key, 'record')
-  redis.call('PEXPIRE', key, whole(row.window))
-end
-if row.ordered then wake(row.subject) end
-return 1
-`);
-
-/** → kind, then the wait in milliseconds. */
-export const acceptScript = operation(`
-local name, digest, subject, sequence, record, window = unpack(ARGV)
-local row = find_remembered(name, tonumber(window))
-if row then
-  if row.digest ~= digest then return {'other_body'} end
-  if is_running(row) then return {'running', whole(row.at - now)} end
-  if row.state == 'running' then return {'waiting'} end
-  if row.state ~= 'failed' then return {row.state} end
-end
-local key = message_key(name)
-local first, tries = now, 0
-if row then first, tries = row.first, row.tries end
-redis.call('HSET', key, 'digest', digest, 'state', 'waiting', 'at', whole(now), 'first', whole(first),
-  'window', window, 'tries', tries, 'token', '', 'ordered', 0, 'subject', subject, 'sequence', sequence,
-  'record', record)
-redis.call('PERSIST', key)
-enlist(name, now, subject, sequence)
-return {'accepted'}
-`);
+const operation = (lua: string) => prelude + lua;
 
 const claiming = `
 local lease, window, gap_wait = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -234,8 +131,111 @@ local function claim(name, row)
 end
 `;
 
-/** → record, token and failures of each message. */
-export const claimDueScript = operation(`${claiming}
+export const scripts = {
+  /** → the server's eviction policy; empty if memory is unlimited or the policy is not readable. */
+  eviction: `
+local info = redis.pcall('INFO', 'memory')
+if type(info) ~= 'string' or string.find(info, 'maxmemory:0\\r\\n') then return '' end
+return string.match(info, 'maxmemory_policy:([%w-]+)') or ''
+`,
+
+  /** → kind, then the wait in milliseconds or the number of failures. */
+  claim: operation(`
+local name, digest, subject, sequence, record, token = unpack(ARGV)
+local lease, window, gap_wait = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local row = find_remembered(name, window)
+if row then
+  if row.digest ~= digest then return {'other_body'} end
+  if is_running(row) then return {'running', whole(row.at - now)} end
+  if row.state ~= 'running' and row.state ~= 'failed' then return {row.state} end
+end
+local is_new = row == nil
+row = row or {state = 'failed', first = now, tries = 0}
+row.subject, row.sequence = subject, sequence
+local kind, left = turn(subject, sequence, row.first, gap_wait)
+if kind == 'stale' then finish(name, digest, subject, window) end
+if (kind == 'gap' or kind == 'running') and is_new then
+  local key = message_key(name)
+  redis.call('DEL', key)
+  redis.call('HSET', key, 'digest', digest, 'state', 'failed', 'at', whole(now), 'first', whole(now),
+    'window', whole(window), 'tries', 0, 'token', '', 'ordered', 0, 'subject', subject, 'sequence', sequence)
+  redis.call('PEXPIRE', key, whole(math.max(window, gap_wait)))
+end
+if kind ~= 'free' then return {kind, whole(left or 0)} end
+redis.call('HSET', message_key(name), 'digest', digest, 'first', whole(row.first), 'subject', subject,
+  'sequence', sequence, 'record', record)
+return {'claimed', hold(name, row, token, lease, window, gap_wait)}
+`),
+
+  renew: operation(`
+local name, token, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local row = held(name, token)
+if not row then return 0 end
+redis.call('HSET', message_key(name), 'at', whole(now + lease))
+redis.call('ZADD', due, whole(now + lease), name)
+return 1
+`),
+
+  /** An `attempt` after the first may find the result of an earlier one whose reply was lost. */
+  complete: operation(`
+local name, token, attempt = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local row = find(name)
+if attempt > 1 and row and row.state == 'done' and row.token == token then return 1 end
+row = held(name, token)
+if not row then return 0 end
+finish(name, row.digest, row.subject, row.window, token)
+if row.ordered then
+  local key = subject_key(row.subject)
+  local last = redis.call('HGET', key, 'last')
+  if not last or tonumber(row.sequence) > tonumber(last) then redis.call('HSET', key, 'last', row.sequence) end
+  redis.call('PEXPIRE', key, whole(row.window))
+  wake(row.subject)
+end
+return 1
+`),
+
+  /** `state` is the next state: failed, waiting or dead. */
+  fail: operation(`
+local name, token, state, after, failure = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local row = held(name, token)
+if not row then return 0 end
+local key = message_key(name)
+redis.call('HSET', key, 'state', state, 'at', whole(now + after), 'tries', row.tries + 1, 'error', failure,
+  'token', '')
+delist(name, row.subject)
+if state == 'waiting' then enlist(name, now + after, row.subject, row.sequence) end
+if state == 'dead' then redis.call('ZADD', dead, whole(now), name) end
+if state == 'failed' then
+  redis.call('HDEL', key, 'record')
+  redis.call('PEXPIRE', key, whole(row.window))
+end
+if row.ordered then wake(row.subject) end
+return 1
+`),
+
+  /** → kind, then the wait in milliseconds. */
+  accept: operation(`
+local name, digest, subject, sequence, record, window = unpack(ARGV)
+local row = find_remembered(name, tonumber(window))
+if row then
+  if row.digest ~= digest then return {'other_body'} end
+  if is_running(row) then return {'running', whole(row.at - now)} end
+  if row.state == 'running' then return {'waiting'} end
+  if row.state ~= 'failed' then return {row.state} end
+end
+local key = message_key(name)
+local first, tries = now, 0
+if row then first, tries = row.first, row.tries end
+redis.call('HSET', key, 'digest', digest, 'state', 'waiting', 'at', whole(now), 'first', whole(first),
+  'window', window, 'tries', tries, 'token', '', 'ordered', 0, 'subject', subject, 'sequence', sequence,
+  'record', record)
+redis.call('PERSIST', key)
+enlist(name, now, subject, sequence)
+return {'accepted'}
+`),
+
+  /** → record, token and failures of each message. */
+  claimDue: operation(`${claiming}
 local limit = tonumber(ARGV[5])
 
 -- returns until when no other message of the subject can be claimed
@@ -276,17 +276,17 @@ for _, name in ipairs(names) do
   end
 end
 return claims
-`);
+`),
 
-export const claimOneScript = operation(`${claiming}
+  claimOne: operation(`${claiming}
 local name = ARGV[5]
 local row = find(name)
 if row and is_due(row) then claim(name, row) end
 return claims
-`);
+`),
 
-/** → record, failures, error and time of death of each dead letter. */
-export const listDeadScript = operation(`
+  /** → record, failures, error and time of death of each dead letter. */
+  listDead: operation(`
 local limit, after_name, after_at = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 local start = 0
 if after_name ~= '' then
@@ -303,13 +303,13 @@ for _, name in ipairs(redis.call('ZREVRANGE', dead, start, start + limit - 1)) d
   if letter[1] then for _, value in ipairs(letter) do table.insert(letters, value) end end
 end
 return letters
-`);
+`),
 
-export const countDeadScript = operation(`
+  countDead: operation(`
 return redis.call('ZCARD', dead)
-`);
+`),
 
-export const requeueScript = operation(`
+  requeue: operation(`
 local name = ARGV[1]
 local row = find(name)
 if not row or row.state ~= 'dead' then return 0 end
@@ -317,9 +317,9 @@ redis.call('HSET', message_key(name), 'state', 'waiting', 'at', whole(now), 'tri
 redis.call('ZREM', dead, name)
 enlist(name, now, row.subject, row.sequence)
 return 1
-`);
+`),
 
-export const undoRequeueScript = operation(`
+  undoRequeue: operation(`
 local name = ARGV[1]
 local row = find(name)
 if not row or row.state ~= 'waiting' then return 0 end
@@ -327,12 +327,13 @@ redis.call('HSET', message_key(name), 'state', 'dead', 'at', whole(now))
 delist(name, row.subject)
 redis.call('ZADD', dead, whole(now), name)
 return 1
-`);
+`),
 
-export const discardScript = operation(`
+  discard: operation(`
 local name = ARGV[1]
 local row = find(name)
 if not row or row.state ~= 'dead' then return 0 end
 finish(name, row.digest, row.subject, row.window)
 return 1
-`);
+`),
+};

@@ -1,4 +1,3 @@
-// What the libraries' errors mean, and what is no connection.
 import { type SqliteConnection, sqliteStore } from "@posthorn/receiver/sqlite";
 import { expect, test } from "vitest";
 import { isBusy } from "./connection.ts";
@@ -8,7 +7,7 @@ test.each<[who: string, error: object]>([
   ["better-sqlite3, of a snapshot", { code: "SQLITE_BUSY_SNAPSHOT", message: "database is locked" }],
   ["node:sqlite", { code: "ERR_SQLITE_ERROR", errcode: 5, message: "database is locked" }],
   ["node:sqlite, of a recovery", { code: "ERR_SQLITE_ERROR", errcode: 261, message: "database is locked" }],
-])("a lock of another process is known by the error of %s", (_, error) => {
+])("a lock of another process is recognised by the error of %s", (_, error) => {
   expect(isBusy(error)).toBe(true);
 });
 
@@ -21,11 +20,11 @@ test.each<[what: string, error: unknown]>([
   ],
   ["a text", "SQLITE_BUSY"],
   ["nothing", undefined],
-])("%s is no lock of another process", (_, error) => {
+])("%s is not a lock of another process", (_, error) => {
   expect(isBusy(error)).toBe(false);
 });
 
-test("what is no connection, and a wait that is none, are refused with what to do", () => {
+test("an invalid connection or wait is rejected with what to do", () => {
   for (const db of [null, {}, { exec: () => {} }]) {
     expect(() => sqliteStore(db as unknown as SqliteConnection)).toThrow(
       "new Database(file) from better-sqlite3",

@@ -6,13 +6,27 @@ export interface SqliteConnection {
 }
 
 export interface SqliteStatement {
-  // biome-ignore lint/suspicious/noExplicitAny: each library has a type of its own for what it binds
+  // biome-ignore lint/suspicious/noExplicitAny: each library has its own type for bound values
   run(...values: any[]): { readonly changes: number | bigint };
   // biome-ignore lint/suspicious/noExplicitAny: as above
   all(...values: any[]): unknown[];
 }
 
 export type SqliteValue = string | number | null | Uint8Array;
+
+export interface Sql {
+  readonly text: string;
+  readonly values: readonly SqliteValue[];
+}
+
+/** Values become parameters; other pieces of SQL are inserted. */
+export function sql(strings: TemplateStringsArray, ...parts: (SqliteValue | Sql)[]): Sql {
+  const pieces = parts.map((part) =>
+    typeof part === "object" && part !== null && "text" in part ? part : { text: "?", values: [part] },
+  );
+  const text = strings.reduce((before, after, at) => before + pieces[at - 1]?.text + after);
+  return { text, values: pieces.flatMap(({ values }) => values) };
+}
 
 /** Prepares each statement once, and hides the differences between the libraries. */
 export class Connection {
@@ -33,51 +47,41 @@ export class Connection {
   }
 
   /** Returns the number of changed rows. */
-  run(sql: string, ...values: SqliteValue[]): number {
-    return Number(this.#prepare(sql).run(...values).changes);
+  run({ text, values }: Sql): number {
+    return Number(this.#prepare(text).run(...values).changes);
   }
 
-  all<Row>(sql: string, ...values: SqliteValue[]): Row[] {
-    return this.#prepare(sql).all(...values) as Row[];
+  all<Row>({ text, values }: Sql): Row[] {
+    return this.#prepare(text).all(...values) as Row[];
   }
 
-  first<Row>(sql: string, ...values: SqliteValue[]): Row | null {
-    return this.all<Row>(sql, ...values)[0] ?? null;
+  first<Row>(statement: Sql): Row | null {
+    return this.all<Row>(statement)[0] ?? null;
   }
 
-  #prepare(sql: string): SqliteStatement {
-    const known = this.#prepared.get(sql);
+  #prepare(text: string): SqliteStatement {
+    const known = this.#prepared.get(text);
     if (known) return known;
-    const statement = this.#prepareAnew(sql);
-    this.#prepared.set(sql, statement);
-    return statement;
-  }
-
-  #prepareAnew(sql: string): SqliteStatement {
     try {
-      return this.#db.prepare(sql);
+      const statement = this.#db.prepare(text);
+      this.#prepared.set(text, statement);
+      return statement;
     } catch (error) {
       if (!/no such table: posthorn_receiver_/.test(String(error))) throw error;
       throw new Error(
         "The receiver's tables are missing in this SQLite database: run store.migrate() first.",
-        {
-          cause: error,
-        },
+        { cause: error },
       );
     }
   }
 }
 
 /**
- * Returns whether another connection has the lock: `SQLITE_BUSY` and its extended codes. An unfinished statement of our own
+ * Returns whether another connection has the lock: `SQLITE_BUSY` and its extended codes. An unfinished statement of this
  * connection has the same code, but waiting does not help then.
  */
 export function isBusy(error: unknown): boolean {
-  const { code, errcode, message } = (error ?? {}) as {
-    code?: unknown;
-    errcode?: unknown;
-    message?: unknown;
-  };
+  const { code, errcode, message } = (error ?? {}) as Record<string, unknown>;
   if (String(message).includes("statements in progress")) return false;
   if (typeof errcode === "number") return (errcode & 0xff) === 5;
   return typeof code === "string" && code.startsWith("SQLITE_BUSY");

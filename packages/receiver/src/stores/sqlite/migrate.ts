@@ -1,6 +1,6 @@
 // The store's tables, in numbered steps. It has its own version table, because `pragma user_version` belongs to the
 // application that owns the database.
-import type { Connection } from "./connection.ts";
+import { type Connection, sql } from "./connection.ts";
 
 // `at`, depending on the state: the end of the lease, when it is due, or when it failed, died or was done. Type, headers
 // and body are null if it is done, or if the next delivery brings them.
@@ -13,7 +13,6 @@ const steps = [
     state text not null check (state in ('running', 'failed', 'waiting', 'dead', 'done')),
     at integer not null,
     first_seen_at integer not null,
-    window_ms integer not null,
     tries integer not null,
     error text not null,
     token text,
@@ -46,7 +45,7 @@ const steps = [
 /** Runs in a transaction that has the write lock, so that a second process finds the steps done. */
 export function migrate(connection: Connection): void {
   connection.exec("create table if not exists posthorn_receiver_version (version integer not null)");
-  const known = connection.first<{ version: number }>("select version from posthorn_receiver_version");
+  const known = connection.first<{ version: number }>(sql`select version from posthorn_receiver_version`);
   const version = Number(known?.version ?? 0);
   if (version > steps.length) {
     throw new Error(
@@ -55,5 +54,5 @@ export function migrate(connection: Connection): void {
   }
   for (const step of steps.slice(version)) connection.exec(step);
   connection.exec("delete from posthorn_receiver_version");
-  connection.run("insert into posthorn_receiver_version (version) values (?)", steps.length);
+  connection.run(sql`insert into posthorn_receiver_version (version) values (${steps.length})`);
 }

@@ -1,6 +1,6 @@
 // A connection has one transaction at a time, and a handler keeps it open across its awaits. So transactions are queued here,
 // and wait for those of other processes without blocking the event loop.
-import { type Connection, isBusy } from "./connection.ts";
+import { type Connection, isBusy, sql } from "./connection.ts";
 
 /** Another process held the lock for as long as the store may wait. Nothing was written. */
 export class DatabaseBusy extends Error {
@@ -91,7 +91,7 @@ export class TransactionQueue {
   async #begin(): Promise<void> {
     if (!this.#isPrepared) {
       // SQLite would block this thread; better-sqlite3 waits five seconds by default.
-      this.#connection.all("pragma busy_timeout = 0");
+      this.#connection.all(sql`pragma busy_timeout = 0`);
       this.#isPrepared = true;
     }
     try {

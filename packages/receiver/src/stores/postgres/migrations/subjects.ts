@@ -1,6 +1,6 @@
 // Ordering. At most one message of a subject is claimed, and decisions about a subject are made under its lock.
 //
-// The functions of this and the following migrations implement the state machine of ../../../store.ts, one call per step: as
+// The functions of this file, claim.ts and inbox.ts implement the state machine of ../../../store.ts, one call per step: as
 // plain statements, a step that reads and then writes would need a transaction with several round trips. Their plans are
 // cached without named prepared statements, so poolers work.
 //
@@ -26,16 +26,15 @@ $$;
 -- that parks the message keeps it as well, so that it does not miss a wake-up. Other callers release it, because a concurrent
 -- claim that tries the lock would find the subject busy.
 create function posthorn_receiver.guard(
-  source text, subject text, sequence bigint, seen_at timestamptz, gap_wait_ms double precision, puts_aside boolean,
+  source text, subject text, sequence bigint, seen_at timestamptz, gap_wait_ms double precision, parks boolean,
   out verdict text, out until timestamptz
 )
 language plpgsql as $$
-#variable_conflict use_column
 declare
   moment timestamptz := clock_timestamp();
   gap_end timestamptz := guard.seen_at + guard.gap_wait_ms * interval '1 millisecond';
   lock bigint := posthorn_receiver.subject_lock(guard.source, guard.subject);
-  with_lock boolean := guard.puts_aside;
+  with_lock boolean := guard.parks;
   is_free boolean;
   known posthorn_receiver.subjects;
 begin
@@ -46,7 +45,7 @@ begin
   loop
     if with_lock then
       -- readers hold it for microseconds
-      for try in 1..case when guard.puts_aside then 1 else 5 end loop
+      for try in 1..case when guard.parks then 1 else 5 end loop
         is_free := pg_try_advisory_xact_lock(lock);
         exit when is_free;
         perform pg_sleep(0.002);
@@ -64,8 +63,7 @@ begin
     end if;
     select s.* into known
     from posthorn_receiver.subjects s
-    where s.source = guard.source
-      and s.subject = guard.subject;
+    where (s.source, s.subject) = (guard.source, guard.subject);
     if known.lease_until > moment then
       verdict := 'busy';
       until := known.lease_until;
@@ -85,23 +83,15 @@ $$;
 
 -- Called after a positive decision. Without a lease, the subject's lock protects it until the end of the transaction.
 create function posthorn_receiver.enter_subject(
-  source text, subject text, sequence bigint, gap_wait_ms double precision, token uuid, lease_end timestamptz
+  source text, subject text, token uuid, lease_end timestamptz
 ) returns void
-language plpgsql as $$
-#variable_conflict use_column
-begin
-  if enter_subject.gap_wait_ms is null or enter_subject.subject is null or enter_subject.sequence is null then
-    return;
-  end if;
-  insert into posthorn_receiver.subjects as s (source, subject, applied, token, lease_until, touched_at)
-  values (
-    enter_subject.source, enter_subject.subject, null, enter_subject.token, enter_subject.lease_end, clock_timestamp()
-  )
+language sql as $$
+  insert into posthorn_receiver.subjects (source, subject, token, lease_until, touched_at)
+  values (enter_subject.source, enter_subject.subject, enter_subject.token, enter_subject.lease_end, clock_timestamp())
   on conflict (source, subject) do update
   set token = excluded.token,
       lease_until = excluded.lease_until,
-      touched_at = excluded.touched_at;
-end
+      touched_at = excluded.touched_at
 $$;
 
 -- The subject's message is done, and its sequence applied, or it failed. Does nothing without ordering.
@@ -109,7 +99,6 @@ create function posthorn_receiver.leave_subject(
   source text, subject text, sequence bigint, token uuid, done boolean
 ) returns void
 language plpgsql as $$
-#variable_conflict use_column
 begin
   if leave_subject.subject is null or leave_subject.sequence is null then
     return;
@@ -121,8 +110,7 @@ begin
       token = null,
       lease_until = null,
       touched_at = clock_timestamp()
-  where s.source = leave_subject.source
-    and s.subject = leave_subject.subject
+  where (s.source, s.subject) = (leave_subject.source, leave_subject.subject)
     and s.token = leave_subject.token;
   if found then
     perform posthorn_receiver.wake_subject(leave_subject.source, leave_subject.subject, clock_timestamp());
@@ -134,7 +122,6 @@ $$;
 -- they are woken; the hour is a fallback in case ordering is no longer used.
 create function posthorn_receiver.park_subject(source text, subject text, until timestamptz) returns void
 language plpgsql as $$
-#variable_conflict use_column
 declare
   moment timestamptz := clock_timestamp();
 begin
@@ -150,8 +137,7 @@ begin
   where m.ctid = any (array (
     select d.ctid
     from posthorn_receiver.messages d
-    where d.source = park_subject.source
-      and d.subject = park_subject.subject
+    where (d.source, d.subject) = (park_subject.source, park_subject.subject)
       and d.sequence is not null
       and d.body is not null
       and d.ready_at <= moment
@@ -165,7 +151,6 @@ $$;
 -- Makes the next message, the one with the lowest sequence, due at that time.
 create function posthorn_receiver.wake_subject(source text, subject text, at timestamptz) returns void
 language plpgsql as $$
-#variable_conflict use_column
 begin
   update posthorn_receiver.messages m
   set ready_at = wake_subject.at
@@ -173,8 +158,7 @@ begin
     and (m.source, m.id) = (
       select p.source, p.id
       from posthorn_receiver.messages p
-      where p.source = wake_subject.source
-        and p.subject = wake_subject.subject
+      where (p.source, p.subject) = (wake_subject.source, wake_subject.subject)
         and p.parked
       order by p.sequence
       limit 1

@@ -4,19 +4,6 @@ create table posthorn_receiver.messages (
   source text not null,
   id text not null,
   digest bytea not null,
-  state text not null check (state in ('claimable', 'running', 'waiting', 'dead', 'done')),
-  -- when it entered this state; in milliseconds, because dead letters are paged by it
-  since timestamptz(3) not null,
-  -- when it may be claimed: a waiting one when it is due, a running one when its lease expires; null if it runs without
-  -- a lease, which is visible only if its handler ended the transaction of the claim
-  ready_at timestamptz,
-  token uuid,
-  tries integer not null default 0,
-  -- waits for another message of its subject, which wakes it
-  parked boolean not null default false,
-  -- the wait for a gap begins here
-  seen_at timestamptz,
-  error text,
   type text,
   subject text,
   sequence bigint,
@@ -24,6 +11,20 @@ create table posthorn_receiver.messages (
   headers text,
   -- null if claimable, because the sender has it, and if done, because it is no longer needed
   body bytea,
+  token uuid,
+  error text,
+  -- claimable, running, waiting, dead or done. Only the functions write it: a check would cost a tenth of an insert
+  state text not null,
+  -- when it entered this state; in milliseconds, because dead letters are paged by it
+  since timestamptz(3) not null,
+  -- when it may be claimed: a waiting one when it is due, a running one when its lease expires; null if it runs without
+  -- a lease, which is visible only if its handler ended the transaction of the claim
+  ready_at timestamptz,
+  tries integer not null default 0,
+  -- waits for another message of its subject, which wakes it
+  parked boolean not null default false,
+  -- the wait for a gap begins here
+  seen_at timestamptz,
   primary key (source, id)
 );
 
@@ -64,3 +65,12 @@ create table posthorn_receiver.subjects (
 
 create index subjects_touched on posthorn_receiver.subjects (touched_at);
 `;
+
+/** The end of an insert that replaces a message. */
+export const replaceMessage = `set (
+    digest, type, subject, sequence, created_at, headers, body, token, error, state, since, ready_at, tries, parked, seen_at
+  ) = (
+    excluded.digest, excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers,
+    excluded.body, excluded.token, excluded.error, excluded.state, excluded.since, excluded.ready_at, excluded.tries,
+    excluded.parked, excluded.seen_at
+  )`;

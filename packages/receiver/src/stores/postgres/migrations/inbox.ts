@@ -1,42 +1,37 @@
 // Accept, claim due messages, fail: the functions of the inbox and the dead letters.
+import { replaceMessage } from "./tables.ts";
+
 export const inbox = `
 create function posthorn_receiver.accept(
-  source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
-  headers text, body bytea, window_ms double precision,
-  out kind text, out wait double precision
+  given posthorn_receiver.messages, window_ms double precision, out kind text, out wait double precision
 )
 language plpgsql as $$
-#variable_conflict use_column
 declare
   -- shared between accepts; fails while another process claims it, perhaps in a handler's transaction
-  is_free boolean := pg_try_advisory_xact_lock_shared(posthorn_receiver.message_lock(accept.source, accept.id));
+  is_free boolean := pg_try_advisory_xact_lock_shared(posthorn_receiver.message_lock(given.source, given.id));
   moment timestamptz := clock_timestamp();
   m posthorn_receiver.messages;
 begin
+  given.state := 'waiting';
+  given.since := moment;
+  given.ready_at := moment;
+  given.parked := false;
   -- repeated if another process accepted it meanwhile
   for try in 1..2 loop
     select k.* into m
     from posthorn_receiver.messages k
-    where k.source = accept.source
-      and k.id = accept.id;
+    where (k.source, k.id) = (given.source, given.id);
     select coalesce(k.kind, case when m.state = 'running' and m.body is not null then 'waiting' end), k.wait into kind, wait
-    from posthorn_receiver.known_as(m, accept.digest, accept.window_ms, moment) k;
+    from posthorn_receiver.known_as(m, given.digest, window_ms, moment) k;
     exit when kind is not null or not is_free;
 
-    insert into posthorn_receiver.messages as k (
-      source, id, digest, state, since, ready_at, tries, seen_at,
-      type, subject, sequence, created_at, headers, body
-    )
-    values (
-      accept.source, accept.id, accept.digest, 'waiting', moment, moment, posthorn_receiver.tries_of(m), moment,
-      accept.type, accept.subject, accept.sequence, accept.created_at, accept.headers, accept.body
-    )
+    given.tries := posthorn_receiver.tries_of(m);
+    given.seen_at := coalesce(m.seen_at, moment);
+    given.error := m.error;
+    insert into posthorn_receiver.messages as k
+    values (given.*)
     on conflict (source, id) do update
-    set (digest, state, since, ready_at, token, tries, parked, seen_at, error,
-         type, subject, sequence, created_at, headers, body)
-      = (excluded.digest, excluded.state, excluded.since, excluded.ready_at, null, excluded.tries, false,
-         coalesce(k.seen_at, excluded.seen_at), k.error,
-         excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers, excluded.body)
+    ${replaceMessage}
     where k.state = m.state
       and k.since = m.since
       and k.token is not distinct from m.token;
@@ -58,7 +53,6 @@ create function posthorn_receiver.claim_due(
   most integer, lease_ms double precision, gap_wait_ms double precision
 ) returns setof posthorn_receiver.messages
 language plpgsql as $$
-#variable_conflict use_column
 declare
   most_looks constant integer := claim_due.most + case when claim_due.gap_wait_ms is null then 0 else 200 end;
   moment timestamptz := clock_timestamp();
@@ -98,22 +92,18 @@ create function posthorn_receiver.claim_one(
   source text, id text, lease_ms double precision, gap_wait_ms double precision
 ) returns setof posthorn_receiver.messages
 language plpgsql as $$
-#variable_conflict use_column
-declare
-  started posthorn_receiver.messages;
 begin
   perform
   from posthorn_receiver.messages m
-  where m.source = claim_one.source
-    and m.id = claim_one.id
+  where (m.source, m.id) = (claim_one.source, claim_one.id)
     and m.body is not null
     and m.ready_at <= clock_timestamp()
   for update skip locked;
   if found then
-    started := posthorn_receiver.start(claim_one.source, claim_one.id, claim_one.lease_ms, claim_one.gap_wait_ms);
-    if started.id is not null then
-      return next started;
-    end if;
+    return query
+    select s.*
+    from posthorn_receiver.start(claim_one.source, claim_one.id, lease_ms, gap_wait_ms) s
+    where s.id is not null;
   end if;
 end
 $$;
@@ -123,7 +113,6 @@ create function posthorn_receiver.start_lowest(
   source text, subject text, lease_ms double precision, gap_wait_ms double precision
 ) returns posthorn_receiver.messages
 language plpgsql as $$
-#variable_conflict use_column
 declare
   moment timestamptz := clock_timestamp();
   until timestamptz;
@@ -141,8 +130,7 @@ begin
   for try in 1..200 loop
     select m.id into lowest
     from posthorn_receiver.messages m
-    where m.source = start_lowest.source
-      and m.subject = start_lowest.subject
+    where (m.source, m.subject) = (start_lowest.source, start_lowest.subject)
       and m.sequence is not null
       and m.body is not null
       and m.ready_at <= moment
@@ -155,8 +143,7 @@ begin
     exit when started.id is not null or not exists (
       select
       from posthorn_receiver.messages m
-      where m.source = start_lowest.source
-        and m.id = lowest
+      where (m.source, m.id) = (start_lowest.source, lowest)
         and m.state = 'done'
     );
   end loop;
@@ -169,7 +156,6 @@ create function posthorn_receiver.start(
   source text, id text, lease_ms double precision, gap_wait_ms double precision
 ) returns posthorn_receiver.messages
 language plpgsql as $$
-#variable_conflict use_column
 declare
   moment timestamptz := clock_timestamp();
   lease_end timestamptz := moment + start.lease_ms * interval '1 millisecond';
@@ -179,8 +165,7 @@ declare
 begin
   select k.* into m
   from posthorn_receiver.messages k
-  where k.source = start.source
-    and k.id = start.id;
+  where (k.source, k.id) = (start.source, start.id);
   select g.verdict, g.until into verdict, until
   from posthorn_receiver.guard(m.source, m.subject, m.sequence, m.seen_at, start.gap_wait_ms, true) g;
 
@@ -191,8 +176,7 @@ begin
     update posthorn_receiver.messages k
     set (state, ready_at, token, tries, parked)
       = row ('waiting', until, null, posthorn_receiver.tries_of(k), true)
-    where k.source = m.source
-      and k.id = m.id;
+    where (k.source, k.id) = (m.source, m.id);
     return null;
   elsif verdict = 'stale' then
     perform posthorn_receiver.set_done(m.source, m.id);
@@ -203,12 +187,10 @@ begin
   update posthorn_receiver.messages k
   set (state, since, ready_at, token, tries, parked)
     = row ('running', moment, lease_end, gen_random_uuid(), posthorn_receiver.tries_of(k), false)
-  where k.source = m.source
-    and k.id = m.id
+  where (k.source, k.id) = (m.source, m.id)
   returning k.* into m;
   if start.gap_wait_ms is not null and m.subject is not null and m.sequence is not null then
-    perform posthorn_receiver.enter_subject(
-      m.source, m.subject, m.sequence, start.gap_wait_ms, m.token, lease_end);
+    perform posthorn_receiver.enter_subject(m.source, m.subject, m.token, lease_end);
     perform posthorn_receiver.park_subject(m.source, m.subject, lease_end);
   end if;
   return m;
@@ -219,63 +201,53 @@ $$;
 -- since is left unchanged. The body is given if the message is to be stored. The lock time-out matters if a handler timed
 -- out and its statement still holds the row: the message is then claimable when its lease expires.
 create function posthorn_receiver.fail(
-  source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
-  headers text, body bytea, token uuid, error text, state text, after_ms double precision,
-  window_ms double precision,
-  out kept boolean
+  given posthorn_receiver.messages, after_ms double precision, window_ms double precision, out kept boolean
 )
 language plpgsql set lock_timeout = '1s' as $$
-#variable_conflict use_column
 declare
   moment timestamptz;
   m posthorn_receiver.messages;
+  written posthorn_receiver.messages := given;
 begin
-  kept := fail.token is not null
-    or pg_try_advisory_xact_lock(posthorn_receiver.message_lock(fail.source, fail.id));
+  kept := given.token is not null
+    or pg_try_advisory_xact_lock(posthorn_receiver.message_lock(given.source, given.id));
   if not kept then
     return;
   end if;
   select k.* into m
   from posthorn_receiver.messages k
-  where k.source = fail.source
-    and k.id = fail.id
+  where (k.source, k.id) = (given.source, given.id)
   for update;
   moment := clock_timestamp();
-  if m.state = 'done' and m.since <= moment - fail.window_ms * interval '1 millisecond' then
+  if m.state = 'done' and m.since <= moment - window_ms * interval '1 millisecond' then
     m := null;
   end if;
   kept := case
-    when fail.token is not null then m.token = fail.token and m.ready_at > moment
+    when given.token is not null then m.token = given.token and m.ready_at > moment
     else m.id is null or m.state = 'claimable' or (m.state = 'running' and (m.ready_at is null or m.ready_at <= moment))
   end is true;
   if not kept then
     return;
   end if;
-  insert into posthorn_receiver.messages as k (
-    source, id, digest, state, since, ready_at, tries, seen_at, error,
-    type, subject, sequence, created_at, headers, body
-  )
-  values (
-    fail.source, fail.id, fail.digest, fail.state, moment,
-    case fail.state when 'waiting' then moment + fail.after_ms * interval '1 millisecond' end,
-    -- a claim that its own handler committed is this attempt, not an earlier one
-    1 + case
-      when fail.token is not null or (m.state = 'running' and m.ready_at is null) then m.tries
-      else posthorn_receiver.tries_of(m)
-    end,
-    coalesce(m.seen_at, moment), fail.error,
-    fail.type,
-    case when fail.body is not null then fail.subject end,
-    case when fail.body is not null then fail.sequence end,
-    fail.created_at, fail.headers, fail.body
-  )
+  written.since := moment;
+  written.ready_at := case given.state when 'waiting' then moment + after_ms * interval '1 millisecond' end;
+  written.token := null;
+  -- a claim that its own handler committed is this attempt, not an earlier one
+  written.tries := 1 + case
+    when given.token is not null or (m.state = 'running' and m.ready_at is null) then m.tries
+    else posthorn_receiver.tries_of(m)
+  end;
+  written.parked := false;
+  written.seen_at := coalesce(m.seen_at, moment);
+  if given.body is null then
+    written.subject := null;
+    written.sequence := null;
+  end if;
+  insert into posthorn_receiver.messages
+  values (written.*)
   on conflict (source, id) do update
-  set (digest, state, since, ready_at, token, tries, parked, seen_at, error,
-       type, subject, sequence, created_at, headers, body)
-    = (excluded.digest, excluded.state, excluded.since, excluded.ready_at, null, excluded.tries, false,
-       excluded.seen_at, excluded.error, excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers,
-       excluded.body);
-  perform posthorn_receiver.leave_subject(fail.source, fail.subject, fail.sequence, fail.token, false);
+  ${replaceMessage};
+  perform posthorn_receiver.leave_subject(given.source, given.subject, given.sequence, given.token, false);
 end
 $$;
 `;

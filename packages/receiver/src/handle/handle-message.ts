@@ -1,0 +1,107 @@
+// Handles one message of a delivery in the receiver's mode.
+import type { Reporter } from "../hooks/hooks.ts";
+import type { InboxWorker } from "../inbox/inbox-worker.ts";
+import type { Message } from "../model.ts";
+import type { HandleMessage } from "../receive.ts";
+import type { Received } from "../request/parse-events.ts";
+import type { Outcome } from "../respond.ts";
+import type { Runtime } from "../runtime.ts";
+import { type AcceptResult, type ClaimResult, isOrdered, type Transactions } from "../store.ts";
+import { callHandlerInTransaction } from "./call-handler.ts";
+import { decideFailure, type FailurePolicy } from "./decide-failure.ts";
+import { processClaim } from "./process-claim.ts";
+
+export function handlingFor<Tx>(runtime: Runtime<Tx>, worker: InboxWorker<Tx>): HandleMessage {
+  const { settings, store } = runtime;
+  const { transactions } = store;
+  if (settings.mode === "inbox") return (received) => acceptIntoInbox(runtime, received, worker);
+  if (settings.mode === "transactional" && transactions !== null) {
+    return (received) => handleInTransaction(runtime, transactions, received);
+  }
+  return (received) => handleUnderLease(runtime, received);
+}
+
+/** The sender retries. */
+function policyOf<Tx>({ settings }: Runtime<Tx>): FailurePolicy {
+  return { afterTries: settings.afterTries, delayMs: null };
+}
+
+/** Mode inbox: store, acknowledge, handle later. For impatient senders and slow handlers. */
+async function acceptIntoInbox<Tx>(
+  { settings, store, report }: Runtime<Tx>,
+  { message }: Received,
+  worker: InboxWorker<Tx>,
+): Promise<Outcome> {
+  const result = await store.accept(message, settings.claimOptions);
+  if (result.kind !== "accepted") return outcomeOf(result, message, report);
+  worker.wake();
+  return result;
+}
+
+/**
+ * Mode lease: for effects outside the store's transactions. After a crash the message is handled again once the lease expires, so
+ * effects may repeat.
+ */
+async function handleUnderLease<Tx>(runtime: Runtime<Tx>, { message, event }: Received): Promise<Outcome> {
+  const { settings, handlers, store, report } = runtime;
+  if (handlers.find(event) === null && !isOrdered(message, settings.claimOptions)) {
+    report.unhandled(message);
+    return { kind: "ignored" };
+  }
+  const result = await store.claim(message, settings.claimOptions);
+  if (result.kind !== "claimed") return outcomeOf(result, message, report);
+  return processClaim(runtime, result.claim, policyOf(runtime), event);
+}
+
+/** Mode transactional: claim, the handler's writes and the completion are one transaction. A crash leaves all of it or nothing. */
+async function handleInTransaction<Tx>(
+  runtime: Runtime<Tx>,
+  transactions: Transactions<Tx>,
+  { message, event }: Received,
+): Promise<Outcome> {
+  const { settings, handlers, report } = runtime;
+  const handler = handlers.find(event);
+  if (handler === null) report.unhandled(message);
+  if (handler === null && !isOrdered(message, settings.claimOptions)) return { kind: "ignored" };
+  let begun: { readonly tries: number } | null = null;
+  try {
+    const result = await transactions.run(message, settings.claimOptions, async (tx, { tries }) => {
+      begun = { tries };
+      const call = { timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
+      if (handler !== null) await callHandlerInTransaction(tx, tries, handler, event, call);
+    });
+    return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, report);
+  } catch (error) {
+    // Before the handler ran, the store failed. After it, a failed commit is the handler's fault: its writes violated a constraint.
+    if (begun === null) throw error;
+    const { tries } = begun as { readonly tries: number };
+    const { failure, outcome } = decideFailure(error, tries, policyOf(runtime));
+    const isRecorded = await transactions
+      .recordFailure(message, failure, settings.claimOptions)
+      .finally(() => report.failure(message, error, tries + 1));
+    // It was completed or claimed by another process since; the next delivery gets the outcome.
+    if (!isRecorded) return { kind: "running", retryAfterMs: 1_000 };
+    if (failure.next.kind === "dead") report.dead(message, error, tries + 1);
+    return outcome;
+  }
+}
+
+type NotFree = Exclude<ClaimResult | AcceptResult, { kind: "claimed" | "accepted" }>;
+
+/** The outcome of a delivery whose message could not be claimed or accepted. */
+function outcomeOf(result: NotFree, message: Message, report: Reporter): Outcome {
+  switch (result.kind) {
+    case "done":
+    case "waiting":
+    case "dead":
+      return { kind: "duplicate" };
+    case "other_body":
+      report.conflict(message);
+      return result;
+    case "stale":
+      report.stale(message);
+      return result;
+    default:
+      return result;
+  }
+}

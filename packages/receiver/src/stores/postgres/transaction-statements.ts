@@ -1,0 +1,96 @@
+// The statements of a handler's transaction: the first one, which is sent with `begin`, and the last one, which is sent with
+// `commit`.
+import type { Message } from "../../model.ts";
+import { type Claim, type ClaimOptions, isOrdered, type RunResult } from "../../store.ts";
+import type { Query, Row, Statement } from "./database.ts";
+import { inSchema } from "./migrations.ts";
+import { keyValues, text } from "./rows.ts";
+
+export type TransactionStatements = ReturnType<typeof transactionStatementsIn>;
+
+/** A message that the current transaction holds until it ends. */
+export interface Hold {
+  readonly message: Message;
+  /** The transaction's id. */
+  readonly xid: string;
+  /** The position of the message's row during the transaction, and its token; null if the message is new and has no row. */
+  readonly place: string | null;
+  readonly token: string | null;
+}
+
+type Claimed =
+  | { readonly kind: "claimed"; readonly claim: Claim; readonly hold: Hold }
+  | Exclude<RunResult, { kind: "worked" }>;
+
+export function transactionStatementsIn(schema: string) {
+  const [claimText, holdText, finishText] = [claim, hold, finish].map((statement) =>
+    inSchema(statement, schema),
+  ) as [string, string, string];
+
+  return {
+    claim(message: Message, { windowMs, order }: ClaimOptions): Statement {
+      const { digest, subject, sequence } = message;
+      const scope = isOrdered(message, { order }) ? [text(subject as string), sequence] : [null, null];
+      const values = [...keyValues(message), digest, ...scope, windowMs, order?.gapWaitMs ?? null];
+      return { text: claimText, values };
+    },
+
+    claimedBy([row]: readonly Row[], message: Message): Claimed {
+      const [kind, number, ...values] = String(row?.claimed).split(" ") as [
+        Claimed["kind"],
+        string,
+        ...string[],
+      ];
+      switch (kind) {
+        case "claimed": {
+          const hold = holdOf(message, values);
+          return { kind, claim: { message, token: hold.token ?? hold.xid, tries: Number(number) }, hold };
+        }
+        case "running":
+        case "gap":
+          return { kind, retryAfterMs: Number(number) };
+        default:
+          return { kind };
+      }
+    },
+
+    hold: ({ message, token }: Claim): Statement => ({
+      text: holdText,
+      values: [...keyValues(message), message.subject === null ? null : text(message.subject), token],
+    }),
+
+    /** Null if the lease was lost. */
+    heldBy([row]: readonly Row[], { message }: Claim): Hold | null {
+      return typeof row?.held === "string" ? holdOf(message, row.held.split(" ")) : null;
+    },
+
+    finish: ({ message, xid, place, token }: Hold): Statement => ({
+      text: finishText,
+      values: [xid, place, token, ...keyValues(message), message.digest],
+    }),
+
+    /** False also if the transaction is aborted, because PostgreSQL does not execute the query then. */
+    async hasEnded(query: Query, { xid }: Hold): Promise<boolean> {
+      return await query("select pg_current_xact_id_if_assigned()::text as xid", []).then(
+        ([row]) => row?.xid !== xid,
+        () => false,
+      );
+    },
+  };
+}
+
+function holdOf(message: Message, [xid, place = null, token = null]: readonly (string | null)[]): Hold {
+  return { message, xid: xid as string, place, token };
+}
+
+const claim = `
+call posthorn_receiver.claim_in_transaction(
+  $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::double precision, $7::double precision, null
+)`;
+
+const hold = "select posthorn_receiver.hold($1::text, $2::text, $3::text, $4::text::uuid) as held";
+
+const finish = `
+call posthorn_receiver.finish(
+  $1::text, $2::text::tid, $3::text::uuid, $4::text, $5::text, $6::text
+)`;
