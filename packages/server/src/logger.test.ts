@@ -20,6 +20,12 @@ test("a message is one JSON line with time, level and its fields", () => {
   expect(lines).toEqual(['{"time":"2026-11-15T10:00:00.000Z","level":"info","message":"hello","a":1}\n']);
 });
 
+test("fields of every line come first", () => {
+  const { logger, lines } = capture({ fields: { process: 2 } });
+  logger.info("hello", { a: 1 });
+  expect(lines).toEqual([expect.stringContaining('"message":"hello","process":2,"a":1}')]);
+});
+
 test("levels below the configured one are not logged", () => {
   const { logger, lines } = capture({ level: "warn" });
   logger.debug("a");

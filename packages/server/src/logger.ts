@@ -8,6 +8,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: "json" | "pretty";
+  /** Fields of every line. */
+  readonly fields?: object;
   /** Default: standard error. Standard output is for the results of commands. */
   readonly write?: (line: string) => void;
   readonly now?: () => Date;
@@ -18,14 +20,14 @@ export interface LevelledLogger extends Logger {
   readonly isDebug: boolean;
 }
 
-export function createLogger({ level, format, write, now }: LoggerOptions): LevelledLogger {
+export function createLogger({ level, format, fields: always, write, now }: LoggerOptions): LevelledLogger {
   const output = write ?? ((line) => void process.stderr.write(line));
   const line = format === "json" ? jsonLine : prettyLine;
   const threshold = LOG_LEVELS.indexOf(level);
   const at = (wanted: LogLevel) => {
     if (LOG_LEVELS.indexOf(wanted) < threshold) return () => {};
     return (message: string, fields: object = {}) =>
-      output(`${maskSecrets(line((now ?? currentTime)(), wanted, message, fields))}\n`);
+      output(`${maskSecrets(line((now ?? currentTime)(), wanted, message, { ...always, ...fields }))}\n`);
   };
   return {
     isDebug: threshold === 0,

@@ -1,6 +1,6 @@
 // Against a real SMTP server on loopback.
 import { expect, test } from "vitest";
-import { startMailServer } from "../../../tests/support/mail-server.ts";
+import { startMailServer } from "../../../tests/support/servers/mail-server.ts";
 import { createSendMail, type MailServer } from "./mail.ts";
 
 const mail = { to: ["anna@example.com"], subject: "Grüße\r\nBcc: mallory@example.com", text: ".\nÄ\n" };

@@ -1,6 +1,6 @@
 // Sends mails through the operator's mail server, with one connection per mail because they are rare.
 import { isIP } from "node:net";
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 import type { PosthornOptions } from "posthorn";
 
 export type SendMail = NonNullable<PosthornOptions["sendMail"]>;
@@ -18,7 +18,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 20_000;
 
 export function createSendMail(server: MailServer, from: string): SendMail {
-  const transport = createTransport({
+  const options = {
     host: server.host,
     port: server.port,
     secure: server.isSecure,
@@ -32,9 +32,12 @@ export function createSendMail(server: MailServer, from: string): SendMail {
     socketTimeout: SILENCE_TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
+  };
+  // A large library: most deployments send no mails, and those that do send the first one long after the start.
+  let transport: Promise<Transporter> | undefined;
   return async ({ to, subject, text }) => {
-    await transport.sendMail({
+    transport ??= import("nodemailer").then(({ createTransport }) => createTransport(options));
+    await (await transport).sendMail({
       from,
       to: [...to],
       subject,

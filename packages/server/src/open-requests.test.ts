@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { listen } from "../../../tests/support/servers/http.ts";
 import { OpenRequests } from "./open-requests.ts";
 
 const NEVER_MS = 60_000;
@@ -14,13 +15,9 @@ async function threeInARow(exchanges: OpenRequests) {
     if (given.push({ request, response }) > 1) response.end("later");
     if (given.length === 3) server.emit("all");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const client = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => {});
-  onTestFinished(() => {
-    client.destroy();
-    server.close();
-  });
+  const { hostname, port } = new URL(await listen(server));
+  const client = connect(Number(port), hostname).on("error", () => {});
+  onTestFinished(() => void client.destroy());
   client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(3));
   await once(server, "all");
   return { client, given };

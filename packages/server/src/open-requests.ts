@@ -1,5 +1,5 @@
 // Tracks open requests, so that a stop can wait for them. Requests of a lost connection end too, also pipelined ones,
-// which emit no event of their own.
+// which emit no separate event.
 import type { Exchange } from "./api/exchange.ts";
 import { onRequestEnd } from "./api/on-request-end.ts";
 

@@ -4,6 +4,7 @@ import { createServer as createHttpServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Posthorn } from "posthorn";
 import { createHandler, type HandlerOptions } from "./api/handler.ts";
+import { listen } from "./listen.ts";
 import { OpenRequests } from "./open-requests.ts";
 
 export interface ServerOptions extends Omit<HandlerOptions, "isDraining"> {
@@ -27,10 +28,6 @@ export interface Service {
   drain(options?: { readonly graceMs?: number }): Promise<void>;
   /** Drains if necessary, and closes the listener. Open requests may end within the grace period. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
-}
-
-export class ListenError extends Error {
-  override readonly name = "ListenError";
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -86,35 +83,6 @@ export function createServer({
       return stopping;
     },
   };
-}
-
-/** Throws what `start` would throw, before the database is opened and keys are generated. */
-export async function checkPort(host: string, port: number): Promise<void> {
-  const server = createHttpServer();
-  await listen(server, host, port);
-  await new Promise((resolve) => server.close(resolve));
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(explain(error, host, port)));
-    server.listen(port, host, () => {
-      server.removeAllListeners("error");
-      resolve();
-    });
-  });
-}
-
-function explain(error: Error, host: string, port: number): Error {
-  const { code } = error as { code?: string };
-  const messages: Readonly<Record<string, string | undefined>> = {
-    EADDRINUSE: `Port ${port} on ${host} is in use. Stop the other process, or choose another port: PORT=${port + 1}.`,
-    EACCES: `This user may not listen on port ${port}. Choose a port above 1023, such as PORT=8400.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine. Set HOST to 127.0.0.1, or to 0.0.0.0 for all.`,
-    ENOTFOUND: `The host name ${host} is not known. Set HOST to 127.0.0.1, or to 0.0.0.0 for all.`,
-  };
-  const message = messages[code ?? ""];
-  return message === undefined ? error : new ListenError(message, { cause: error });
 }
 
 async function close(server: Server, graceMs: number): Promise<void> {

@@ -1,7 +1,10 @@
-// The version of this package.
+// The folder and the version of this package.
 import { readFileSync } from "node:fs";
 
-const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+/** The parent of `src`, of `dist` and of `bundle`, whose files are all in one folder. */
+export const PACKAGE_FOLDER = new URL("..", import.meta.url);
+
+const { version } = JSON.parse(readFileSync(new URL("package.json", PACKAGE_FOLDER), "utf8")) as {
   version: string;
 };
 

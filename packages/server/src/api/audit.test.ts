@@ -22,22 +22,22 @@ test("secrets, header values and URL queries are removed, other fields are kept"
   });
 });
 
-test("what is long is cut: 1,000 characters and 100 items stay", () => {
+test("text is cut to 1,000 characters and lists to 100 items", () => {
   const text = "x".repeat(1_000);
   expect(withoutSecrets({ text, longer: `${text}x` })).toEqual({ text, longer: `${text}…` });
   expect(withoutSecrets(Array(101).fill(1))).toHaveLength(100);
 });
 
-test("what is nested without end is cut off", () => {
+test("deeply nested values are cut off", () => {
   const nested = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
   expect(JSON.stringify(withoutSecrets(nested))).toHaveLength(81 * 2 + '"…"'.length);
 });
 
-test("a text that is cut within a pair of surrogates is still one that PostgreSQL takes", () => {
+test("text that is cut within a surrogate pair stays valid for PostgreSQL", () => {
   expect(withoutSecrets(`${"x".repeat(999)}😀x`)).toBe(`${"x".repeat(999)}\ufffd…`);
 });
 
-test("an entry has at most 16 KB, whatever its names and values are", () => {
+test("an entry has about 16 KB at most", () => {
   const most = 16 * 1024;
   const fits = Array(16).fill("x".repeat(1_000));
   expect(withoutSecrets(fits)).toEqual(fits);

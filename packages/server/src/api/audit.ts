@@ -30,7 +30,7 @@ export function createAudit(hooks: Posthorn, logger: Logger | undefined): Audit 
       return result;
     } catch (error) {
       const { status, code } = problemOf(error);
-      await complete({ status, errorCode: code, tenant: null, made: null });
+      await complete({ status, errorCode: code, tenant: null, created: null });
       throw error;
     }
   };
@@ -94,10 +94,10 @@ async function tenantOf(
 }
 
 /** Returns the id of what was created, unless the path names it already, and its tenant. */
-function idsIn(result: unknown, params: Params): Pick<Outcome, "tenant" | "made"> {
+function idsIn(result: unknown, params: Params): Pick<Outcome, "tenant" | "created"> {
   const { id, tenant } = (result ?? {}) as { id?: unknown; tenant?: unknown };
   return {
-    made: typeof id === "string" && !Object.values(params).includes(id) ? id : null,
+    created: typeof id === "string" && !Object.values(params).includes(id) ? id : null,
     tenant: typeof tenant === "string" ? tenant : null,
   };
 }

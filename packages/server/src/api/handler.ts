@@ -6,20 +6,19 @@ import { MAX_PAGE_BYTES } from "posthorn/internal";
 import { createDashboard, type Dashboard } from "../dashboard/dashboard.ts";
 import { LiveFeed } from "../live/live-feed.ts";
 import { liveRoute } from "../live/live-route.ts";
+import type { ProcessGroup } from "../processes/process-group.ts";
 import { isHubPath, webSubRoutes } from "../websub/routes.ts";
 import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
 import { implement } from "./implement.ts";
 import { MemoryBudget } from "./memory-budget.ts";
-import { type Authenticate, createAuthenticate } from "./middleware/authenticate.ts";
-import { type AdminKeyDigest, adminKeyDigest, Credentials } from "./middleware/credentials.ts";
-import { KeyCache } from "./middleware/key-cache.ts";
+import { digestOf } from "./middleware/admin-key.ts";
+import { Credentials } from "./middleware/credentials.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
 import { notFound } from "./not-found.ts";
 import { ANONYMOUS, authorize, OPERATORS_ONLY } from "./principal.ts";
 import { type Problem, problemOf, problemReply, textReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
-import { activityOperations } from "./resources/activity/operations.ts";
 import { auditLogOperations } from "./resources/audit-log/operations.ts";
 import { deliveryOperations } from "./resources/deliveries/operations.ts";
 import { endpointOperations } from "./resources/endpoints/operations.ts";
@@ -27,20 +26,14 @@ import { eventTypeOperations } from "./resources/event-types/operations.ts";
 import { eventDataRoute } from "./resources/events/data-route.ts";
 import { eventOperations } from "./resources/events/operations.ts";
 import { keyOperations } from "./resources/keys/operations.ts";
+import { libraryOperations } from "./resources/library-operations.ts";
 import { memberOperations } from "./resources/members/operations.ts";
 import { portalLinkOperations } from "./resources/portal-links/operations.ts";
-import { replayOperations } from "./resources/replays/operations.ts";
-import { resendOperations } from "./resources/resends/operations.ts";
 import { sessionOperations } from "./resources/session/operations.ts";
-import { statsOperations } from "./resources/stats/operations.ts";
-import { systemOperations } from "./resources/system/operations.ts";
-import { tenantOperations } from "./resources/tenants/operations.ts";
 import { createRouter, type Route, type RoutePermission } from "./router.ts";
-import { docsRoute } from "./routes/docs.ts";
-import { healthRoutes } from "./routes/health.ts";
+import { docsRoutes } from "./routes/docs.ts";
+import { healthRoutes, metricsRoute } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
-import { metricsRoute } from "./routes/metrics.ts";
-import { openApiRoute } from "./routes/open-api.ts";
 import { publicKeyRoutes } from "./routes/public-keys.ts";
 import { webhookGrantRoutes } from "./routes/webhook-grants.ts";
 import { checkSiteOptions } from "./session/check-site-options.ts";
@@ -51,7 +44,7 @@ import { type Sink, sinkRoutes } from "./sink.ts";
 export interface HandlerOptions {
   /** Key with every scope. Default: the one that `posthorn serve` generated in this database. */
   readonly adminKey?: string | undefined;
-  /** Requests per second and process for keys without a limit of their own. 0 means no limit. Default 0. */
+  /** Requests per second and process for keys without their own limit. 0 means no limit. Default 0. */
   readonly keyRateLimit?: number | undefined;
   /** Enables `/sink/{id}`; `readers` may read the recorded requests. */
   readonly sink?: { readonly sink: Sink; readonly readers: RoutePermission } | undefined;
@@ -71,14 +64,13 @@ export interface HandlerOptions {
   readonly isDraining?: (() => boolean) | undefined;
   /** How long a client may take to read each 64 KB of a response before it is disconnected. Default 30 s. */
   readonly responseTimeoutMs?: number | undefined;
+  /** The processes that share the port with this one, if `posthorn serve` started several. */
+  readonly group?: ProcessGroup | undefined;
   readonly logger?: (Logger & { readonly isDebug?: boolean }) | undefined;
 }
 
 /** A handler for node:http, or for `app.use(path, handler)` of Express. Unknown routes are passed to `next`. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
-
-/** Name of the database entry with the digest of a generated admin key. */
-export const ADMIN_KEY_META = "admin_key_sha256";
 
 const RESPONSE_TIMEOUT_MS = 30_000;
 /** The size of 16 pages of the largest size. */
@@ -99,18 +91,14 @@ const SMALL_RESPONSE_BYTES = 16 * 1024;
 export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Handler {
   const credentials = new Credentials({
     adminKeyDigest: digestOf(hooks, options.adminKey),
-    keys: new KeyCache(hooks.keys),
+    keys: hooks.keys,
     keyRateLimit: options.keyRateLimit ?? 0,
+    group: options.group,
   });
   const { portal, ...site } = checkSiteOptions(options);
-  const signIn = new SignIn(hooks, credentials, new Site(site), portal);
-  const dashboard = createDashboard({
-    site: signIn.site,
-    portal,
-    folder: options.staticFolder,
-  });
-  const authenticate = createAuthenticate(credentials, signIn.sessions);
-  const routes = routesOf({ hooks, signIn, dashboard, authenticate }, options);
+  const signIn = new SignIn(hooks, credentials, new Site(site), portal, options.group);
+  const dashboard = createDashboard(signIn.site, portal, options.staticFolder);
+  const routes = routesOf({ hooks, signIn, dashboard }, options);
   const hasDashboard = options.routes !== "health";
   const router = createRouter(routes);
   const { logger, isDraining = () => false, responseTimeoutMs = RESPONSE_TIMEOUT_MS } = options;
@@ -128,7 +116,7 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     if (match.kind === "not_found") return hasDashboard ? await dashboard(request, path) : null;
     if (match.kind === "wrong_method") throw wrongMethod(match.allow);
     const { route, params } = match;
-    const authenticated = route.permission === "public" ? ANONYMOUS : authenticate(request);
+    const authenticated = route.permission === "public" ? ANONYMOUS : signIn.authenticate(request);
     // a cached key needs no await
     const principal = authenticated instanceof Promise ? await authenticated : authenticated;
     if (route.permission !== "public") authorize(principal, route.permission, params);
@@ -173,58 +161,45 @@ export interface Parts {
   readonly hooks: Posthorn;
   readonly signIn: SignIn;
   readonly dashboard: Dashboard;
-  readonly authenticate: Authenticate;
 }
 
 export function routesOf(
-  { hooks, signIn, dashboard, authenticate }: Parts,
-  { routes = "all", sink, logger, metricsPublic = false, isDraining = () => false }: HandlerOptions,
+  { hooks, signIn, dashboard }: Parts,
+  { routes = "all", sink, logger, metricsPublic = false, isDraining = () => false, group }: HandlerOptions,
 ): Route[] {
   const health = [
     ...healthRoutes(hooks, isDraining),
-    metricsRoute(hooks, metricsPublic ? "public" : OPERATORS_ONLY),
+    metricsRoute(hooks, metricsPublic ? "public" : OPERATORS_ONLY, group),
   ];
   if (routes === "health") return health;
   const audit = createAudit(hooks, logger);
   return [
     ...health,
     homeRoute(dashboard),
-    openApiRoute,
     eventDataRoute(hooks),
     ...publicKeyRoutes(hooks),
     ...webhookGrantRoutes(hooks),
-    docsRoute(signIn.site),
-    liveRoute(new LiveFeed(hooks, isDraining), authenticate),
+    ...docsRoutes(signIn.site),
+    liveRoute(new LiveFeed(hooks, isDraining), signIn),
     ...implement(
       contract,
       {
         events: eventOperations(hooks),
         eventTypes: eventTypeOperations(hooks),
-        tenants: tenantOperations(hooks),
         members: memberOperations(hooks),
         endpoints: endpointOperations(hooks),
         deliveries: deliveryOperations(hooks),
-        replays: replayOperations(hooks),
         keys: keyOperations(hooks),
-        stats: statsOperations(hooks),
         auditLog: auditLogOperations(hooks),
-        resends: resendOperations(hooks),
         session: sessionOperations(signIn, audit),
         portalLinks: portalLinkOperations(hooks, signIn.site),
-        activity: activityOperations(hooks),
-        system: systemOperations(hooks, sink !== undefined),
+        ...libraryOperations(hooks, sink !== undefined),
       },
       audit,
     ),
     ...webSubRoutes(hooks),
-    ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
+    ...(sink ? sinkRoutes(sink.sink, sink.readers, group) : []),
   ];
-}
-
-export function digestOf(hooks: Posthorn, adminKey: string | undefined): AdminKeyDigest {
-  if (adminKey === undefined) return () => hooks.meta.get(ADMIN_KEY_META);
-  const digest = adminKeyDigest(adminKey);
-  return () => digest;
 }
 
 /** While draining the database may be closed already; callers should see that as shutting down. */

@@ -1,5 +1,6 @@
 // Registry of the errors of the HTTP layer: a stable code, the status and the meaning. The detail of an instance says
 // what happened and what to do.
+import { MAX_PROBLEMS } from "posthorn/internal";
 
 export const httpErrorRegistry = {
   malformed_url: { status: 400, meaning: "The URL cannot be decoded." },
@@ -28,7 +29,7 @@ export const httpErrorRegistry = {
 
 export type HttpErrorCode = keyof typeof httpErrorRegistry;
 
-/** What is wrong at one place: a JSON Pointer into the body, a header, or a query parameter. */
+/** A problem with one field: a JSON Pointer into the body, a header, or a query parameter. */
 export type FieldError =
   | { readonly pointer: string; readonly message: string }
   | { readonly header: string; readonly message: string }
@@ -50,4 +51,20 @@ export class HttpError extends Error {
     this.fieldErrors = options.fieldErrors ?? [];
     this.headers = options.headers ?? {};
   }
+}
+
+export const DUPLICATE_FIELD = "A field is given twice. Give each field once.";
+
+/** The error for an invalid body, with every invalid field. */
+export function invalidBody(errors: readonly FieldError[]): HttpError {
+  const [first] = errors;
+  const others = errors.length > MAX_PROBLEMS ? "" : `${errors.length - 1} `;
+  const where = first === undefined ? "" : locationOf(first);
+  const more = errors.length > 1 ? ` And ${others}more; see errors.` : "";
+  return new HttpError("invalid_body", `${where}${first?.message}${more}`, { fieldErrors: errors });
+}
+
+function locationOf(error: FieldError): string {
+  if ("header" in error) return `${error.header}: `;
+  return "pointer" in error && error.pointer !== "" ? `${error.pointer}: ` : "";
 }

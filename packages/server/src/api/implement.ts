@@ -1,38 +1,44 @@
 // Turns the contract and the functions that implement it into routes. Input is validated against the schema of its
 // operation, and the result is presented by the response schema. A missing function is a compile error and fails at start.
 import {
-  type AnswerOf,
   type BodyOf,
   type Contract,
   type Operation,
   operationsOf,
   type PathParams,
   type QueryOf,
+  type ResponseOf,
 } from "@posthorn/client";
 import type { Audit } from "./audit.ts";
 import type { Exchange } from "./exchange.ts";
 import { readBody, refuseBody } from "./input/body.ts";
+import { type ToLibrary, toLibrary } from "./input/names.ts";
 import { NO_PARAMETERS, readQuery } from "./input/query.ts";
 import { type FromLibrary, present } from "./present.ts";
-import { type Principal, requireScopes } from "./principal.ts";
+import { type Principal, requireScopes, scopedTenant } from "./principal.ts";
 import { json, noContent, type Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
 
 export interface Call<Given extends Operation> {
   readonly params: Readonly<Record<PathParams<Given["path"]>, string>>;
-  readonly query: QueryOf<Given>;
-  readonly body: BodyOf<Given>;
+  readonly query: ToLibrary<QueryOf<Given>>;
+  readonly body: ToLibrary<BodyOf<Given>>;
   readonly principal: Principal;
   readonly exchange: Exchange;
 }
 
 /** A function that returns what the library returns; the response schema names and selects its fields. */
 export type Handle<Given extends Operation> =
-  | ((call: Call<Given>) => Promise<FromLibrary<AnswerOf<Given>> | JsonText | WithHeaders<Given>>)
+  | ((call: Call<Given>) => Promise<ResultOf<Given> | JsonText>)
   | LargeResponse<Given>
   | RawHandler;
 
-/** A response that is JSON already, because some of its bytes must not change. */
+/** The result of an operation without a response body is ignored. */
+type ResultOf<Given extends Operation> = Given["response"]["schema"] extends null
+  ? unknown
+  : FromLibrary<ResponseOf<Given>>;
+
+/** A response that is JSON already, because some of its bytes must not change, or that has additional headers. */
 export class JsonText {
   readonly text: string;
   readonly headers: readonly string[];
@@ -43,20 +49,9 @@ export class JsonText {
   }
 }
 
-/** A response with additional headers. */
-export class WithHeaders<Given extends Operation> {
-  readonly result: FromLibrary<AnswerOf<Given>>;
-  readonly headers: readonly string[];
-
-  constructor(result: FromLibrary<AnswerOf<Given>>, headers: readonly string[]) {
-    this.result = result;
-    this.headers = headers;
-  }
-}
-
 /** A handler whose response may be as large as a page; memory for it is reserved before it runs. */
 export class LargeResponse<Given extends Operation> {
-  readonly handle: (call: Call<Given>) => Promise<FromLibrary<AnswerOf<Given>> | JsonText>;
+  readonly handle: (call: Call<Given>) => Promise<FromLibrary<ResponseOf<Given>> | JsonText>;
 
   constructor(handle: LargeResponse<Given>["handle"]) {
     this.handle = handle;
@@ -112,22 +107,35 @@ function routeOf(id: string, operation: Operation, given: Handle<Operation>, aud
     permission,
     hasLargeResponse,
     handle: async (exchange) => {
-      const query: unknown = readQuery(exchange.query, operation.query ?? NO_PARAMETERS);
+      const query = queryOf(operation, exchange);
       const body = operation.body
         ? await readBody(exchange, operation, operation.body)
         : await refuseBody(exchange, operation);
       const { principal } = exchange;
-      const call = { params: exchange.params, query, body, principal, exchange } as Call<Operation>;
+      const call = {
+        params: exchange.params,
+        query: toLibrary(query),
+        body: toLibrary(body),
+        principal,
+        exchange,
+      } as Call<Operation>;
       const run = () => handle(call);
       const { privilege } = operation;
       if (privilege !== undefined && isRequested(privilege, query)) {
         requireScopes(principal, privilege.scopes);
         return replyOf(operation, await audit(exchange, id, query, run));
       }
-      const isReadOnly = method === "GET" || operation.isQuestion === true;
+      const isReadOnly = method === "GET" || operation.isReadOnly === true;
       return replyOf(operation, isReadOnly ? await run() : await audit(exchange, id, body, run));
     },
   };
+}
+
+/** Reads the query. The filter `tenant` is that of the caller, unless it may read all tenants. */
+function queryOf({ query: schema = NO_PARAMETERS }: Operation, { query, principal }: Exchange): unknown {
+  const given: { tenant?: string } = readQuery(query, schema);
+  if (schema.shape.tenant === undefined) return given;
+  return { ...given, tenant: scopedTenant(principal, given.tenant) };
 }
 
 function isRequested({ parameter }: NonNullable<Operation["privilege"]>, query: unknown): boolean {
@@ -135,9 +143,9 @@ function isRequested({ parameter }: NonNullable<Operation["privilege"]>, query: 
 }
 
 function replyOf(operation: Operation, result: unknown): Reply {
-  const { status, schema } = operation.answer;
-  if (result instanceof WithHeaders) return { ...replyOf(operation, result.result), headers: result.headers };
-  if (schema === null) return noContent;
-  if (result instanceof JsonText) return { status, body: result.text, headers: result.headers };
+  const { status, schema } = operation.response;
+  const headers = result instanceof JsonText ? result.headers : [];
+  if (schema === null) return { ...noContent, headers };
+  if (result instanceof JsonText) return { status, body: result.text, headers };
   return json(status, present(schema, result));
 }

@@ -1,5 +1,5 @@
-// Who may do what, generated from the contract: every operation with another tenant's ids, with deleted ones and with
-// made-up ones, by every kind of credential. A new operation is in here as soon as it is in the contract.
+// Permissions, generated from the contract: every operation with ids of another tenant, deleted ones and unknown ones, by
+// every kind of credential. It includes a new operation as soon as the contract does.
 import {
   type Operation,
   operationsOf,
@@ -12,18 +12,23 @@ import {
 } from "@posthorn/client";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPool } from "../../../../tests/support/database/postgres.ts";
 import { rotate } from "../../../../tests/support/matrix.ts";
-import { bodies, endpointInput, type OperationId } from "../../../../tests/support/operation-bodies.ts";
-import { createPool } from "../../../../tests/support/postgres.ts";
-import { codeIn, signIn } from "../../../../tests/support/sign-in.ts";
+import {
+  bodies,
+  endpointInput,
+  type OperationId,
+} from "../../../../tests/support/samples/operation-bodies.ts";
 import {
   type Answer,
   adminKey,
+  codeIn,
+  signIn,
   startServer,
   type TestServer,
-} from "../../../../tests/support/start-server.ts";
+} from "../../../../tests/support/servers/start-server.ts";
 
-/** Where a body, not the path, says whose it is. */
+/** Operations whose body names the tenant. */
 const namesTenantInBody: ReadonlySet<OperationId> = new Set([
   "events.publish",
   "replays.start",
@@ -31,7 +36,7 @@ const namesTenantInBody: ReadonlySet<OperationId> = new Set([
 ]);
 
 type Ids = Readonly<Record<string, string>>;
-/** The headers that it is sent in. */
+/** Headers of a request. */
 type Credential = Readonly<Record<string, string>>;
 
 interface World {
@@ -39,10 +44,9 @@ interface World {
   readonly pool: pg.Pool;
   readonly own: Ids;
   readonly others: Ids;
-  /** Were there once. */
   readonly deleted: Ids;
   readonly credentials: Readonly<Record<string, Credential>>;
-  /** A session by the admin key. */
+  /** A session of the admin key. */
   readonly operator: Credential;
 }
 
@@ -53,7 +57,7 @@ beforeAll(async () => {
   return () => world.pool.end();
 });
 
-const madeUp: Ids = {
+const unknownIds: Ids = {
   tenant: "nobody",
   user: "nobody",
   endpoint: "ep_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
@@ -68,7 +72,7 @@ const madeUp: Ids = {
 
 type Guarded = Operation & { readonly permission: Permission };
 
-/** Those that take a credential; who signs in has none yet. */
+/** Operations that need a credential. */
 const operations = operationsOf().filter(([, { permission }]) => permission !== "public") as [
   OperationId,
   Guarded,
@@ -82,43 +86,36 @@ function withPrivilege({ method, path, privilege }: Operation): Pick<Operation, 
   return { method, path: `${path}?${privilege?.parameter}=true` };
 }
 
-test("every parameter of every path has ids to be tried with", () => {
+test("the ids of this test include every parameter of every path", () => {
   const names = new Set(operations.flatMap(([, { path }]) => pathParamsOf(path)));
-  for (const ids of [world.own, world.others, world.deleted, madeUp]) {
+  for (const ids of [world.own, world.others, world.deleted, unknownIds]) {
     expect(Object.keys(ids)).toEqual(expect.arrayContaining([...names]));
   }
 });
 
-describe("a credential of one tenant, with an id that is not that tenant's", () => {
-  test.each(withIds)("%s tells nothing and changes nothing", async (id, operation) => {
+describe("a credential of one tenant with an id of another", () => {
+  test.each(withIds)("%s reveals and changes nothing", async (id, operation) => {
     const before = await fingerprint("rivals");
     for (const name of pathParamsOf(operation.path)) {
       for (const [kind, credential] of credentialsFor(id, name)) {
         const answers = await Promise.all(
-          [world.others, world.deleted, madeUp].map(async (foreign) => {
+          [world.others, world.deleted, unknownIds].map(async (foreign) => {
             const ids = { ...world.own, [name]: foreign[name] as string };
             return comparable(await call(id, operation, ids, credential), ids);
           }),
         );
         expect([403, 404], `${kind} and {${name}}`).toContain(answers[0]?.status);
         expect(answers[1], `${kind}: a deleted {${name}}`).toEqual(answers[0]);
-        expect(answers[2], `${kind}: a made-up {${name}}`).toEqual(answers[0]);
+        expect(answers[2], `${kind}: an unknown {${name}}`).toEqual(answers[0]);
       }
     }
     expect(await fingerprint("rivals")).toBe(before);
   });
 
-  test.each(withIds)("%s is also closed to all of another tenant's ids together", async (id, operation) => {
-    for (const [, credential] of credentialsFor(id)) {
-      const { status } = await call(id, operation, world.others, credential);
-      expect([403, 404]).toContain(status);
-    }
-  });
-
-  test.each(privileged)("%s tells nothing with its privilege either", async (_id, operation) => {
+  test.each(privileged)("%s reveals nothing with its privilege either", async (_id, operation) => {
     for (const credential of Object.values(world.credentials)) {
       const answers = await Promise.all(
-        [world.others, { ...world.others, ...madeUp }].map(async (ids) =>
+        [world.others, { ...world.others, ...unknownIds }].map(async (ids) =>
           comparable(await send(withPrivilege(operation), ids, credential, undefined), ids),
         ),
       );
@@ -127,21 +124,24 @@ describe("a credential of one tenant, with an id that is not that tenant's", () 
     }
   });
 
-  test.each([...namesTenantInBody])("%s for another tenant is refused like one for nobody", async (id) => {
-    const operation = operations.find(([name]) => name === id)?.[1] as Operation;
-    for (const credential of Object.values(world.credentials)) {
-      const [other, nobody] = await Promise.all(
-        ["rivals", "nobody"].map(async (tenant) =>
-          comparable(await call(id, operation, world.own, credential, tenant), { tenant }),
-        ),
-      );
-      expect(other).toMatchObject({ status: 403 });
-      expect(nobody).toEqual(other);
-    }
-  });
+  test.each([...namesTenantInBody])(
+    "%s for another tenant is refused like one for an unknown tenant",
+    async (id) => {
+      const operation = operations.find(([name]) => name === id)?.[1] as Operation;
+      for (const credential of Object.values(world.credentials)) {
+        const [other, unknown] = await Promise.all(
+          ["rivals", "nobody"].map(async (tenant) =>
+            comparable(await call(id, operation, world.own, credential, tenant), { tenant }),
+          ),
+        );
+        expect(other).toMatchObject({ status: 403 });
+        expect(unknown).toEqual(other);
+      }
+    },
+  );
 
   test.each(withinTenants.filter(([, { query }]) => query?.shape.tenant !== undefined))(
-    "%s lists its own, and nothing when asked for another tenant",
+    "%s lists only items of its tenant, and refuses another tenant",
     async (_id, { path }) => {
       for (const credential of Object.values(world.credentials)) {
         const headers = { ...credential, "x-request-id": "same" };
@@ -149,22 +149,22 @@ describe("a credential of one tenant, with an id that is not that tenant's", () 
         if (own.status === 403) continue;
         const items: { tenant?: string }[] = own.json.data ?? [];
         expect(items.map((item) => item.tenant)).not.toContain("rivals");
-        const [other, nobody] = await Promise.all(
+        const [other, unknown] = await Promise.all(
           ["rivals", "nobody"].map(async (tenant) =>
             comparable(await world.server.visit("GET", `${path}?tenant=${tenant}`, undefined, headers), {}),
           ),
         );
         expect(other).toMatchObject({ status: 403 });
-        expect(nobody).toEqual(other);
+        expect(unknown).toEqual(other);
       }
     },
   );
 
-  test("what concerns the whole installation is refused, whatever it is", async () => {
+  test("operations on the whole installation are refused", async () => {
     const wide = operations.filter(([, { permission }]) => permission.reach === "installation");
     expect(wide.length).toBeGreaterThan(2);
     for (const [id, operation] of wide) {
-      for (const ids of [world.own, world.others, madeUp]) {
+      for (const ids of [world.own, world.others, unknownIds]) {
         for (const credential of Object.values(world.credentials)) {
           const answer = await call(id, operation, ids, credential);
           expect([id, answer.status]).toEqual([id, 403]);
@@ -175,37 +175,34 @@ describe("a credential of one tenant, with an id that is not that tenant's", () 
 });
 
 describe("scopes and roles", () => {
-  test.each(operations)("%s is open to the scopes of the contract and to no other", async (id, operation) => {
+  test.each(operations)("%s is allowed by the scopes of the contract only", async (id, operation) => {
     for (const scope of SCOPES) {
       const isAllowed = operation.permission.scopes.includes(scope) || scope === "admin";
-      const { status } = await call(id, operation, madeUpBut({ tenant: "acme" }), await keyWith(scope));
-      // refused for what was asked, and not for who asks, is open enough: nothing of it exists
+      const { status } = await call(id, operation, unknownExcept({ tenant: "acme" }), await keyWith(scope));
+      // an allowed request fails otherwise, because the ids are unknown
       expect([id, scope, status === 403]).toEqual([id, scope, !isAllowed]);
     }
   });
 
-  test.each(privileged)(
-    "%s with its privilege is open to those with all its scopes",
-    async (_id, operation) => {
-      const { scopes } = operation.privilege as NonNullable<Operation["privilege"]>;
-      const openTo = async (given: readonly Scope[]) => {
-        const made = await world.server.call("POST", "/api/v1/keys", { name: "x", scopes: given });
-        const { status } = await send(withPrivilege(operation), madeUp, bearer(made.json.key), undefined);
-        return status !== 403;
-      };
-      const [needed] = operation.permission.scopes;
-      for (const lacking of scopes)
-        expect(await openTo([needed, ...scopes.filter((scope) => scope !== lacking)])).toBe(false);
-      expect(await openTo([...scopes])).toBe(false);
-      expect(await openTo([needed, ...scopes])).toBe(true);
-    },
-  );
+  test.each(privileged)("%s with its privilege needs all its scopes", async (_id, operation) => {
+    const { scopes } = operation.privilege as NonNullable<Operation["privilege"]>;
+    const openTo = async (given: readonly Scope[]) => {
+      const key = await world.server.keyHeaders(given);
+      const { status } = await send(withPrivilege(operation), unknownIds, key, undefined);
+      return status !== 403;
+    };
+    const [needed] = operation.permission.scopes;
+    for (const lacking of scopes)
+      expect(await openTo([needed, ...scopes.filter((scope) => scope !== lacking)])).toBe(false);
+    expect(await openTo([...scopes])).toBe(false);
+    expect(await openTo([needed, ...scopes])).toBe(true);
+  });
 
-  test.each(operations)("%s is open to the roles whose scopes it needs", async (id, operation) => {
+  test.each(operations)("%s is allowed by the roles that have one of its scopes", async (id, operation) => {
     for (const [role, scopes] of Object.entries(ROLE_SCOPES) as [Role, readonly Scope[]][]) {
       const { scopes: needed, reach } = operation.permission;
       const isAllowed = reach === "tenant" && needed.some((scope) => scopes.includes(scope));
-      const ids = madeUpBut({ tenant: "acme" });
+      const ids = unknownExcept({ tenant: "acme" });
       const { status } = await call(id, operation, ids, await tokenOf(role));
       expect([id, role, status === 403]).toEqual([id, role, !isAllowed]);
     }
@@ -216,16 +213,12 @@ describe("sessions", () => {
   const ofSession: readonly OperationId[] = ["session.get", "session.end"];
   const behindIt = operations.filter(([id]) => !ofSession.includes(id));
 
-  test.each(behindIt)(
-    "%s is open to a session by the admin key, as it is to that key",
-    async (id, operation) => {
-      const { status } = await call(id, operation, madeUp, world.operator);
-      // nothing of it exists: refused for what was asked, and not for who asks
-      expect([id, [401, 403].includes(status)]).toEqual([id, false]);
-    },
-  );
+  test.each(behindIt)("%s is allowed by a session of the admin key", async (id, operation) => {
+    const { status } = await call(id, operation, unknownIds, world.operator);
+    expect([id, [401, 403].includes(status)]).toEqual([id, false]);
+  });
 
-  test.each(operations)("%s answers no session that another site's page uses", async (id, operation) => {
+  test.each(operations)("%s refuses a session that a page of another site uses", async (id, operation) => {
     const before = await fingerprint("acme");
     for (const sent of [world.operator, world.credentials["portal session"] as Credential]) {
       const { "posthorn-dashboard": _, ...withoutHeader } = sent;
@@ -238,20 +231,16 @@ describe("sessions", () => {
   });
 });
 
-test.each(operations)(
-  "%s refuses a parameter that it does not know, and changes nothing",
-  async (id, operation) => {
-    const before = await fingerprint("rivals");
-    const asked = { ...operation, path: `${operation.path}?no_such_parameter=1` } as Operation;
-    const answer = await send(asked, world.others, bearer(adminKey), bodies[id]?.("rivals"));
-    expect([answer.status, answer.json.errors?.[0]]).toMatchObject([422, { parameter: "no_such_parameter" }]);
-    expect(await fingerprint("rivals")).toBe(before);
-  },
-);
+test.each(operations)("%s refuses an unknown parameter, and changes nothing", async (id, operation) => {
+  const before = await fingerprint("rivals");
+  const asked = { ...operation, path: `${operation.path}?no_such_parameter=1` } as Operation;
+  const answer = await send(asked, world.others, bearer(adminKey), bodies[id]?.("rivals"));
+  expect([answer.status, answer.json.errors?.[0]]).toMatchObject([422, { parameter: "no_such_parameter" }]);
+  expect(await fingerprint("rivals")).toBe(before);
+});
 
-// what takes no body has no field either
 test.each(operations.filter(([, { method }]) => method !== "GET"))(
-  "%s refuses a field that it does not know, and changes nothing",
+  "%s refuses an unknown field, and changes nothing",
   async (id, operation) => {
     const fine = bodies[id]?.("rivals") ?? {};
     const before = await fingerprint("rivals");
@@ -264,7 +253,7 @@ test.each(operations.filter(([, { method }]) => method !== "GET"))(
   },
 );
 
-test("without a credential nothing of the contract is open", async () => {
+test("every operation needs a credential", async () => {
   for (const [id, operation] of operations) {
     const { status } = await call(id, operation, world.own, bearer("none"));
     expect([id, status]).toEqual([id, 401]);
@@ -276,32 +265,33 @@ function credentialsFor(id: OperationId, param = ""): readonly (readonly [string
   return rotate(Object.entries(world.credentials), row);
 }
 
-function madeUpBut(ids: Ids): Ids {
-  return { ...madeUp, ...ids };
+function unknownExcept(ids: Ids): Ids {
+  return { ...unknownIds, ...ids };
 }
 
-const keys = new Map<string, Credential>();
+const known = new Map<string, Promise<Credential>>();
+
+/** Creates each credential once. */
+function cached(name: string, create: () => Promise<Credential>): Promise<Credential> {
+  const found = known.get(name) ?? create();
+  known.set(name, found);
+  return found;
+}
+
+function keyWith(scope: Scope): Promise<Credential> {
+  return cached(`scope ${scope}`, () => world.server.keyHeaders([scope]));
+}
+
+function tokenOf(role: Role): Promise<Credential> {
+  return cached(`role ${role}`, async () => {
+    const path = `/api/v1/tenants/acme/members/${role}-1`;
+    await world.server.call("PUT", path, { role });
+    return bearer((await world.server.call("POST", `${path}/tokens`)).json.key);
+  });
+}
 
 function bearer(key: string): Credential {
   return { authorization: `Bearer ${key}` };
-}
-
-async function keyWith(scope: Scope): Promise<Credential> {
-  const known = keys.get(scope);
-  if (known !== undefined) return known;
-  const made = await world.server.call("POST", "/api/v1/keys", { name: scope, scopes: [scope] });
-  keys.set(scope, bearer(made.json.key));
-  return bearer(made.json.key);
-}
-
-async function tokenOf(role: Role): Promise<Credential> {
-  const known = keys.get(`role ${role}`);
-  if (known !== undefined) return known;
-  const path = `/api/v1/tenants/acme/members/${role}-1`;
-  await world.server.call("PUT", path, { role });
-  const made = await world.server.call("POST", `${path}/tokens`);
-  keys.set(`role ${role}`, bearer(made.json.key));
-  return bearer(made.json.key);
 }
 
 async function call(
@@ -325,7 +315,7 @@ async function send(
   return await world.server.visit(method, filled, body, headers);
 }
 
-/** What is left when the ids that were asked for are taken out of the answer. */
+/** The response without the ids of the request. */
 function comparable({ status, text }: Answer, ids: Ids): { status: number; text: string } {
   let rest = text;
   for (const value of Object.values(ids)) rest = rest.replaceAll(value, "…");
@@ -361,7 +351,6 @@ function fingerprintQuery(): Promise<string> {
 async function makeWorld(): Promise<World> {
   const server = await startServer({ started: false, atEnd: afterAll });
   await server.hooks.start({ role: "api" });
-  // types are everybody's to read; what is not there is not there for anybody
   await server.call("PUT", "/api/v1/event-types/order.paid");
   await server.call("PUT", "/api/v1/event-types/order.gone");
   await server.call("DELETE", "/api/v1/event-types/order.gone");
@@ -424,21 +413,21 @@ async function populate(server: TestServer, tenant: string): Promise<Ids> {
   };
 }
 
-/** One that a rotation has left valid. */
+/** A previous secret that is still valid after a rotation. */
 async function retiredSecret(server: TestServer, endpointPath: string): Promise<string> {
   await server.call("POST", `${endpointPath}/rotate-secret`);
   const { json } = await server.call("GET", `${endpointPath}/secrets`);
   return json.data[1].id;
 }
 
-/** A tenant that is gone, with what was its own. */
+/** Deletes a tenant with its endpoint. */
 async function remove(server: TestServer, ids: Ids): Promise<Ids> {
   await server.call("DELETE", `/api/v1/tenants/${ids.tenant}/endpoints/${ids.endpoint}`);
   await server.call("DELETE", `/api/v1/tenants/${ids.tenant}`);
   return ids;
 }
 
-/** Of a tenant that is still there, an endpoint, a member and a key that are not. */
+/** Ids of an endpoint, member, key, link and secret that were deleted from an existing tenant. */
 async function removeOf(server: TestServer, tenant: string): Promise<Ids> {
   const made = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, endpointInput);
   await server.call("DELETE", `/api/v1/tenants/${tenant}/endpoints/${made.json.id}`);

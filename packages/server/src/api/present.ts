@@ -1,13 +1,9 @@
 // Turns an object of the library into the JSON of a response. The response schema says which fields are sent and what
 // they contain, so a field that the contract does not list never leaves the server.
 
-import { camelCase } from "@posthorn/wire";
+import { type CamelCase, camelCase } from "@posthorn/wire";
 import { z } from "zod";
 import { unwrapped } from "./input/issues.ts";
-
-type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : Name;
 
 /** A value of the API as the library returns it: camelCase names, times as dates, and text possibly as bytes. */
 export type FromLibrary<Value> = unknown extends Value

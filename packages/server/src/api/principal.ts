@@ -38,17 +38,7 @@ export const ADMIN: Principal = {
 };
 
 /** The caller of a public route. */
-export const ANONYMOUS: Principal = {
-  kind: "anonymous",
-  id: null,
-  tenant: null,
-  user: null,
-  role: null,
-  scopes: new Set(),
-  expiresAt: null,
-  rateLimit: null,
-  session: null,
-};
+export const ANONYMOUS: Principal = { ...ADMIN, kind: "anonymous", scopes: new Set() };
 
 /** Permission of the admin key and of keys with the scope `admin` for the whole installation. */
 export const OPERATORS_ONLY: Permission = { scopes: ["admin"], reach: "installation" };

@@ -30,7 +30,12 @@ test("an error of the library keeps its code, and its errors in the API's spelli
   });
 });
 
-test("names below headers, filters and data are the caller's own", () => {
+test("advice for users of the library becomes advice for callers of the API", () => {
+  const error = new PosthornError("tenant_not_found", 'There is no tenant "a". Create it first.');
+  expect(bodyOf(error).detail).toBe('There is no tenant "a". Create it with PUT /api/v1/tenants/{tenant}.');
+});
+
+test("names below headers, filters and data are not converted", () => {
   expect(apiPointer("/headers/X-MyTeam")).toBe("/headers/X-MyTeam");
   expect(apiPointer("/filter/data/orderId/$startsWith")).toBe("/filter/data/orderId/$startsWith");
   expect(apiPointer("/endpoints/3/filter/data/orderId")).toBe("/endpoints/3/filter/data/orderId");
@@ -46,11 +51,11 @@ test.each([
   ["{ exponential: { cap: '1d', maxAttempts: 12 } }", "{ exponential: { cap: '1d', max_attempts: 12 } }"],
   ['There is no tenant "maxInFlight".', 'There is no tenant "maxInFlight".'],
   ["X-MyTeam and X-OrientedOS stay, as do HTTP and PostgreSQL.", null],
-])("%s is told in the names of the API", (message, expected) => {
+])("%s is converted to the names of the API", (message, expected) => {
   expect(apiText(message)).toBe(expected ?? message);
 });
 
-test("a parameter of a list is called one", () => {
+test("an invalid filter of a list is reported as a parameter", () => {
   const problems = [{ pointer: "/createdAfter", message: "createdAfter is a valid date." }];
   expect(
     bodyOf(new PosthornError("invalid_query", "createdAfter is a valid date.", { problems })),
@@ -60,7 +65,7 @@ test("a parameter of a list is called one", () => {
   });
 });
 
-test("a database that is away is a 503 with a time to come back", () => {
+test("an unavailable database is a 503 with Retry-After", () => {
   for (const error of [
     new PosthornError("database_unavailable", "Away."),
     Object.assign(new Error("connect"), { code: "ECONNREFUSED" }),

@@ -1,6 +1,6 @@
 // Turns errors into RFC 9457 problem details.
 import { snakeCase } from "@posthorn/wire";
-import { type ErrorCode, errorRegistry, type PosthornError } from "posthorn";
+import { type ErrorCode, errorRegistry, PosthornError } from "posthorn";
 import { isUnavailable, MAX_PROBLEMS } from "posthorn/internal";
 import { type FieldError, HttpError, httpErrorRegistry } from "./http-error.ts";
 import { OPAQUE_FIELDS } from "./input/names.ts";
@@ -46,7 +46,10 @@ export function problemOf(error: unknown): Problem {
       headers: error.status === 503 ? { "Retry-After": "2" } : {},
     };
   }
-  if (isUnavailable(error)) return databaseUnavailable();
+  if (isUnavailable(error)) {
+    const detail = "The database is unavailable or read-only. Try again in a moment.";
+    return problemOf(new PosthornError("database_unavailable", detail));
+  }
   return problemOf(
     new HttpError(
       "internal_error",
@@ -75,13 +78,6 @@ function fieldErrors({ code, problems }: PosthornError): FieldError[] {
   });
 }
 
-function databaseUnavailable(): Problem {
-  const { status, meaning } = errorRegistry.database_unavailable;
-  const detail = "The database is unavailable or read-only. Try again in a moment.";
-  const headers = { "Retry-After": "2" };
-  return { status, code: "database_unavailable", title: meaning, detail, fieldErrors: [], headers };
-}
-
 export function problemReply(problem: Problem, instance: string, requestId: string): Reply {
   const body = {
     type: `urn:posthorn:error:${problem.code}`,
@@ -96,24 +92,17 @@ export function problemReply(problem: Problem, instance: string, requestId: stri
     ...problem.extensions,
     request_id: requestId,
   };
-  return {
-    status: problem.status,
-    contentType: "application/problem+json",
-    body: JSON.stringify(body),
-    headers: Object.entries(problem.headers).flat(),
-    ...(problem.code === "body_too_large" && { closesConnection: true }),
-  };
+  return replyOf(problem, "application/problem+json", JSON.stringify(body));
 }
 
 /** The problem as plain text, for the WebSub hub. */
-export function textReply({ status, code, detail, headers }: Problem): Reply {
-  return {
-    status,
-    contentType: "text/plain; charset=utf-8",
-    body: `${shortened(detail, MAX_DETAIL_LENGTH)}\n`,
-    headers: Object.entries(headers).flat(),
-    ...(code === "body_too_large" && { closesConnection: true }),
-  };
+export function textReply(problem: Problem): Reply {
+  return replyOf(problem, "text/plain; charset=utf-8", `${shortened(problem.detail, MAX_DETAIL_LENGTH)}\n`);
+}
+
+function replyOf({ status, code, headers: given }: Problem, contentType: string, body: string): Reply {
+  const headers = Object.entries(given).flat();
+  return { status, contentType, body, headers, closesConnection: code === "body_too_large" };
 }
 
 /** Messages quote names from the request, which may be as long as the body. */
@@ -121,11 +110,8 @@ const MAX_DETAIL_LENGTH = 4_000;
 const MAX_ERROR_LENGTH = 500;
 
 function shortenError(place: FieldError): FieldError {
-  const message = shortened(place.message, MAX_ERROR_LENGTH);
-  if ("pointer" in place) return { pointer: shortened(place.pointer, MAX_ERROR_LENGTH), message };
-  return "header" in place
-    ? { header: shortened(place.header, MAX_ERROR_LENGTH), message }
-    : { parameter: shortened(place.parameter, MAX_ERROR_LENGTH), message };
+  const parts = Object.entries(place).map(([name, text]) => [name, shortened(text, MAX_ERROR_LENGTH)]);
+  return Object.fromEntries(parts);
 }
 
 function shortened(text: string, length: number): string {

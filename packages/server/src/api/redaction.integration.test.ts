@@ -1,61 +1,52 @@
-// A secret is published, and every answer of the API is searched for it.
+// A secret is published, and every response of the API is searched for it.
 import { operationsOf, pathParamsOf } from "@posthorn/client";
-import { startScriptedReceiver } from "posthorn/testing";
-import { expect, onTestFinished, test } from "vitest";
-import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import { expect, test } from "vitest";
+import { startReceiver } from "../../../../tests/support/servers/start-receiver.ts";
+import { sharedServer } from "../../../../tests/support/servers/start-server.ts";
 
 const SECRET = "4111-1111-1111-1111";
+const server = sharedServer({ posthorn: { retryPolicy: "1h" } });
 
-/** Everything that can be read, with the ids of what was published. */
-async function readAll(
-  server: TestServer,
-  ids: Readonly<Record<string, string>>,
-  key: string,
-): Promise<Map<string, string>> {
+/** Returns the responses of all GET operations that the ids allow, by operation. */
+async function readAll(ids: Readonly<Record<string, string>>, headers: Record<string, string>) {
   const answers = new Map<string, string>();
   for (const [id, { method, path }] of operationsOf()) {
     if (method !== "GET" || pathParamsOf(path).some((name) => ids[name] === undefined)) continue;
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] as string));
-    const { text } = await server.call("GET", filled, undefined, { authorization: `Bearer ${key}` });
-    answers.set(id, text);
+    answers.set(id, (await server.call("GET", filled, undefined, headers)).text);
   }
   return answers;
 }
 
-async function newKey(server: TestServer, scopes: readonly string[]): Promise<string> {
-  return (await server.call("POST", "/api/v1/keys", { name: "x", tenant: "acme", scopes })).json.key;
+function expectNoSecret(answers: Map<string, string>, secret = SECRET): void {
+  for (const [id, text] of answers) expect([id, text.includes(secret)]).toEqual([id, false]);
 }
 
-test("what a type hides is masked wherever somebody without payloads:read looks, and never on the wire", async () => {
-  const receiver = await startScriptedReceiver();
-  onTestFinished(() => receiver.close());
-  // an endpoint that repeats what it got
+test("redacted data is masked in every response without payloads:read, and never when it is sent", async () => {
+  const receiver = await startReceiver();
+  // an endpoint that repeats what it received
   receiver.answer("/hook", { status: 500, body: `no: ${SECRET}` });
-  const server = await startServer({ posthorn: { retryPolicy: "1h" } });
-  await server.call("PUT", "/api/v1/tenants/acme");
-  const endpoint = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+  const tenant = await server.newTenant();
+  const { json: endpoint } = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, {
     url: `${receiver.url}/hook`,
     events: ["*"],
   });
-  await server.call("PUT", "/api/v1/event-types/order.paid", {
+  await server.call("PUT", "/api/v1/event-types/card.paid", {
     redact: ["/card/number", "/history/*/number"],
   });
   const data = `{"total": 1.0,"card":{"number":"${SECRET}"},"history":[{"number":"${SECRET}","at":1}]}`;
-  const body = `{"tenant":"acme","type":"order.paid","data":${data}}`;
+  const body = `{"tenant":"${tenant}","type":"card.paid","data":${data}}`;
   const { json: event } = await server.call("POST", "/api/v1/events", body);
-
   const [received] = await receiver.received(1);
   expect(String(received?.body)).toContain(data);
-  const found = await server.call("GET", "/api/v1/deliveries");
-  const delivery = found.json.data[0].id;
-  await expect
-    .poll(async () => (await server.call("GET", `/api/v1/deliveries/${delivery}`)).json.attempts.length)
-    .toBe(1);
+  const page = async () => (await server.call("GET", `/api/v1/events/${event.id}`)).json.deliveries[0];
+  await expect.poll(async () => (await page()).attempt_count).toBe(1);
+  const delivery = (await page()).id;
 
-  const ids = { tenant: "acme", event: event.id, delivery, endpoint: endpoint.json.id, name: "order.paid" };
-  const masked = await readAll(server, ids, await newKey(server, ["deliveries:read", "webhooks:manage"]));
+  const ids = { tenant, event: event.id, delivery, endpoint: endpoint.id, name: "card.paid" };
+  const masked = await readAll(ids, await server.keyHeaders(["deliveries:read", "webhooks:manage"], tenant));
   expect([...masked.keys()]).toEqual(expect.arrayContaining(["events.list", "events.get", "deliveries.get"]));
-  for (const [id, text] of masked) expect([id, text.includes(SECRET)]).toEqual([id, false]);
+  expectNoSecret(masked);
   expect(JSON.parse(masked.get("events.get") as string).data).toEqual({
     total: 1,
     card: { number: "[redacted]" },
@@ -63,123 +54,83 @@ test("what a type hides is masked wherever somebody without payloads:read looks,
   });
   expect(JSON.parse(masked.get("deliveries.get") as string).attempts[0].response_body).toBe("[redacted]");
 
-  const open = await readAll(server, ids, await newKey(server, ["deliveries:read", "payloads:read"]));
+  const open = await readAll(ids, await server.keyHeaders(["deliveries:read", "payloads:read"], tenant));
   for (const id of ["events.list", "events.get"]) expect(open.get(id)).toContain(`"data":${data}`);
   expect(open.get("deliveries.get")).toContain(SECRET);
 
-  // deleting the type does not bring it to light
-  await server.call("DELETE", "/api/v1/event-types/order.paid");
-  const after = await readAll(server, ids, await newKey(server, ["deliveries:read"]));
-  for (const [id, text] of after) expect([id, text.includes(SECRET)]).toEqual([id, false]);
+  // deleting the type does not reveal it
+  await server.call("DELETE", "/api/v1/event-types/card.paid");
+  expectNoSecret(await readAll(ids, await server.keyHeaders(["deliveries:read"], tenant)));
 });
 
-test("why an endpoint got no event tells nothing of what is hidden, whatever its filter asks", async () => {
-  const server = await startServer();
-  await server.call("PUT", "/api/v1/tenants/acme");
-  await server.call("PUT", "/api/v1/event-types/order.paid", { redact: ["/card/number", "/lines/*/iban"] });
-  const endpoints = "/api/v1/tenants/acme/endpoints";
+test("the reason why an endpoint did not get an event reveals no redacted data, for any filter", async () => {
+  const tenant = await server.newTenant();
+  await server.call("PUT", "/api/v1/event-types/card.used", { redact: ["/card/number", "/lines/*/iban"] });
+  const endpoints = `/api/v1/tenants/${tenant}/endpoints`;
   const { json: endpoint } = await server.call("POST", endpoints, {
     url: "http://127.0.0.1:9999/hook",
     events: ["*"],
     filter: { data: { total: 0 } },
   });
   const data = { total: 5, card: { number: SECRET }, lines: [{ iban: "DE02", n: 1 }] };
-  const { json: event } = await server.call("POST", "/api/v1/events", {
-    tenant: "acme",
-    type: "order.paid",
-    data,
-  });
-  const curious = await newKey(server, ["webhooks:manage", "deliveries:read"]);
-  const trusted = await newKey(server, ["deliveries:read", "payloads:read"]);
-  const reasonOf = async (filter: object, key: string) => {
-    const authorization = `Bearer ${key}`;
-    await server.call(
-      "PATCH",
-      `${endpoints}/${endpoint.id}`,
-      { filter },
-      { authorization: `Bearer ${curious}` },
-    );
-    const { json } = await server.call("GET", `/api/v1/events/${event.id}`, undefined, { authorization });
+  const { json: event } = await server.call("POST", "/api/v1/events", { tenant, type: "card.used", data });
+  const curious = await server.keyHeaders(["webhooks:manage", "deliveries:read"], tenant);
+  const trusted = await server.keyHeaders(["deliveries:read", "payloads:read"], tenant);
+  const reasonOf = async (filter: object, headers: Record<string, string>) => {
+    await server.call("PATCH", `${endpoints}/${endpoint.id}`, { filter: { data: filter } }, curious);
+    const { json } = await server.call("GET", `/api/v1/events/${event.id}`, undefined, headers);
     const { settings_changed: _, ...why } = json.not_matched[0];
     return why;
   };
-  const hidden = {
-    endpoint_id: endpoint.id,
-    reason: "filter_hidden",
-    detail: "Its filter uses redacted data, so its result is not shown.",
-    pointer: null,
-  };
-  const probes = [
-    [{ card: { number: { $startsWith: "4" } } }, { card: { number: { $startsWith: "5" } } }],
-    [{ card: { number: { $ne: SECRET } } }, { card: { number: { $ne: "x" } } }],
-    [{ lines: { iban: "DE02" } }, { lines: { iban: "FR01" } }],
-    [
-      { $or: [{ total: 1 }, { lines: { iban: "DE02" } }] },
-      { $or: [{ total: 1 }, { lines: { iban: "FR01" } }] },
-    ],
-    [{ $not: { card: { number: SECRET } } }, { $not: { card: { number: "x" } } }],
-  ];
-  for (const probe of probes.flat()) expect(await reasonOf({ data: probe }, curious)).toEqual(hidden);
-  // what is not hidden is told as before, and so is everything to those who may see it
-  const visible = { data: { card: { number: SECRET }, total: 6 } };
-  expect(await reasonOf({ data: { total: 6 } }, curious)).toMatchObject({ pointer: "/data/total" });
-  expect(await reasonOf({ data: { lines: { n: 1 } } }, curious)).toMatchObject({ reason: "matches_now" });
-  expect(await reasonOf(visible, trusted)).toMatchObject({ reason: "filter", pointer: "/data/total" });
+  for (const probe of [
+    { card: { number: { $startsWith: "4" } } },
+    { card: { number: { $startsWith: "5" } } },
+    { card: { number: { $ne: SECRET } } },
+    { lines: { iban: "DE02" } },
+    { lines: { iban: "FR01" } },
+    { $or: [{ total: 1 }, { lines: { iban: "DE02" } }] },
+    { $not: { card: { number: SECRET } } },
+  ])
+    expect(await reasonOf(probe, curious)).toEqual({
+      endpoint_id: endpoint.id,
+      reason: "filter_redacted",
+      detail: "Its filter uses redacted data, so its result is not shown.",
+      pointer: null,
+    });
+  expect(await reasonOf({ total: 6 }, curious)).toMatchObject({ pointer: "/data/total" });
+  expect(await reasonOf({ lines: { n: 1 } }, curious)).toMatchObject({ reason: "matches_now" });
+  expect(await reasonOf({ card: { number: SECRET }, total: 6 }, trusted)).toMatchObject({
+    reason: "filter",
+    pointer: "/data/total",
+  });
 });
 
-test("data of a type without redacted paths is returned byte for byte", async () => {
-  const server = await startServer({ started: false });
-  await server.call("PUT", "/api/v1/tenants/acme");
-  await server.call("PUT", "/api/v1/event-types/order.paid", {});
-  const data = '{"b": 1.0, "a":12345678901234567890, "a":2}';
-  const body = `{"tenant":"acme","type":"order.paid","data":${data}}`;
-  const { json } = await server.call("POST", "/api/v1/events", body);
-  const headers = { authorization: `Bearer ${await newKey(server, ["deliveries:read"])}` };
-  const shown = await server.call("GET", `/api/v1/events/${json.id}`, undefined, headers);
-  expect(shown.text).toContain(`"data":${data}`);
-});
-
-test("the values of an endpoint's headers are redacted without webhooks:manage", async () => {
-  const server = await startServer();
-  await server.call("PUT", "/api/v1/tenants/acme");
-  const { json: endpoint } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: "http://127.0.0.1:9999/hook",
+test("an endpoint's header values and the query of its URL are redacted without webhooks:manage", async () => {
+  const token = "their-own-token";
+  const tenant = await server.newTenant();
+  const { json: endpoint } = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, {
+    url: `http://127.0.0.1:9999/hook/7?token=${token}`,
     events: ["*"],
-    headers: { "X-Password": SECRET },
+    headers: { "X-Password": token },
   });
-  const ids = { tenant: "acme", endpoint: endpoint.id };
-  const reader = await newKey(server, ["deliveries:read", "deliveries:retry", "payloads:read"]);
-  const seen = await readAll(server, ids, reader);
-  for (const [id, text] of seen) expect([id, text.includes(SECRET)]).toEqual([id, false]);
-  expect(JSON.parse(seen.get("endpoints.get") as string).headers).toEqual({ "X-Password": "[redacted]" });
-  const managed = await readAll(server, ids, await newKey(server, ["webhooks:manage"]));
-  for (const id of ["endpoints.get", "endpoints.list"]) expect(managed.get(id)).toContain(SECRET);
-});
-
-test("the query of an endpoint's URL is redacted without webhooks:manage", async () => {
-  const server = await startServer();
-  await server.call("PUT", "/api/v1/tenants/acme");
-  const { json: endpoint } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: `http://127.0.0.1:9999/hook/7?token=${SECRET}`,
-    events: ["order.paid"],
-  });
-  await server.call("PUT", "/api/v1/tenants/acme/members/anna", { role: "member" });
-  const member = await server.call("POST", "/api/v1/tenants/acme/members/anna/tokens");
-  const { json: event } = await server.call("POST", "/api/v1/events", {
-    tenant: "acme",
-    type: "order.sent",
-    data: {},
-  });
-  const ids = { tenant: "acme", endpoint: endpoint.id, event: event.id };
-
-  const reader = await newKey(server, ["deliveries:read", "deliveries:retry", "payloads:read"]);
-  for (const credential of [reader, member.json.key]) {
-    const seen = await readAll(server, ids, credential);
-    for (const [id, text] of seen) expect([id, text.includes(SECRET)]).toEqual([id, false]);
+  await server.call("PUT", `/api/v1/tenants/${tenant}/members/anna`, { role: "member" });
+  const { json: made } = await server.call("POST", `/api/v1/tenants/${tenant}/members/anna/tokens`);
+  const ids = { tenant, endpoint: endpoint.id };
+  const scopes = ["deliveries:read", "deliveries:retry", "payloads:read"];
+  for (const headers of [
+    await server.keyHeaders(scopes, tenant),
+    await server.keyHeaders(["deliveries:read"]),
+    { authorization: `Bearer ${made.key}` },
+  ]) {
+    const seen = await readAll(ids, headers);
+    expectNoSecret(seen, token);
     const shown = JSON.parse(seen.get("endpoints.get") as string);
-    expect(shown.url).toBe("http://127.0.0.1:9999/hook/7?[redacted]");
+    expect(shown).toMatchObject({
+      url: "http://127.0.0.1:9999/hook/7?[redacted]",
+      headers: { "X-Password": "[redacted]" },
+    });
     expect(JSON.parse(seen.get("endpoints.list") as string).data).toEqual([shown]);
   }
-  const managed = await readAll(server, ids, await newKey(server, ["webhooks:manage"]));
-  for (const id of ["endpoints.get", "endpoints.list"]) expect(managed.get(id)).toContain(SECRET);
+  const managed = await readAll(ids, await server.keyHeaders(["webhooks:manage"], tenant));
+  for (const id of ["endpoints.get", "endpoints.list"]) expect(managed.get(id)).toContain(token);
 });

@@ -6,13 +6,15 @@ function route(method: Method, path: string, permission: RoutePermission = "publ
   return { method, path, permission, handle: () => noContent };
 }
 
+const PART_TEST = "/things/{thing}/parts/{part}/test";
 const router = createRouter([
   route("GET", "/"),
   route("GET", "/things"),
   route("POST", "/things"),
   route("GET", "/things/{thing}"),
   route("DELETE", "/things/{thing}"),
-  route("POST", "/things/{thing}/parts/{part}/test"),
+  route("GET", "/things/all"),
+  route("POST", PART_TEST),
   route("*", "/sink/{id}"),
   route("GET", "/sink/{id}/requests"),
 ]);
@@ -22,31 +24,22 @@ function found(method: string, path: string): unknown {
   return match.kind === "found" ? [match.route.method, match.route.path, match.params] : match;
 }
 
-test("paths without parameters are found", () => {
-  expect(found("GET", "/")).toEqual(["GET", "/", {}]);
-  expect(found("POST", "/things")).toEqual(["POST", "/things", {}]);
-});
-
-test("parameters are cut out and decoded", () => {
-  expect(found("GET", "/things/a%2Fb%20c")).toEqual(["GET", "/things/{thing}", { thing: "a/b c" }]);
-  expect(found("POST", "/things/1/parts/2/test")).toEqual([
-    "POST",
-    "/things/{thing}/parts/{part}/test",
-    { thing: "1", part: "2" },
-  ]);
-});
-
-test("HEAD is supported wherever GET is", () => {
-  expect(found("HEAD", "/things/1")).toEqual(["GET", "/things/{thing}", { thing: "1" }]);
-  expect(found("HEAD", "/things")).toEqual(["GET", "/things", {}]);
-});
-
-test("any method reaches a route for all", () => {
-  expect(found("PROPFIND", "/sink/x")).toEqual(["*", "/sink/{id}", { id: "x" }]);
+test.each<[method: string, path: string, found: unknown[]]>([
+  ["GET", "/", ["GET", "/", {}]],
+  ["POST", "/things", ["POST", "/things", {}]],
+  ["GET", "/things/all", ["GET", "/things/all", {}]],
+  ["GET", "/things/a%2Fb%20c", ["GET", "/things/{thing}", { thing: "a/b c" }]],
+  ["POST", "/things/1/parts/2/test", ["POST", PART_TEST, { thing: "1", part: "2" }]],
+  ["HEAD", "/things", ["GET", "/things", {}]],
+  ["HEAD", "/things/1", ["GET", "/things/{thing}", { thing: "1" }]],
+  ["PROPFIND", "/sink/x", ["*", "/sink/{id}", { id: "x" }]],
+])("%s %s is the route %j", (method, path, expected) => {
+  expect(found(method, path)).toEqual(expected);
 });
 
 test("a known path with another method returns the allowed methods", () => {
   expect(found("PUT", "/things/1")).toEqual({ kind: "wrong_method", allow: "GET, HEAD, DELETE" });
+  expect(found("DELETE", "/things/all")).toEqual({ kind: "wrong_method", allow: "GET, HEAD" });
 });
 
 test.each(["/nothing", "/things/", "/things//parts", "/things/1/parts", "//", "/things/1/", "*"])(

@@ -1,4 +1,4 @@
-// Finds the route of a request in a tree of path segments. Paths without parameters are looked up in a map first.
+// Finds the route of a request. Paths without parameters are looked up in a map; the others are matched by pattern.
 import type { Permission } from "@posthorn/client";
 import type { Exchange } from "./exchange.ts";
 import { HttpError } from "./http-error.ts";
@@ -32,20 +32,34 @@ export interface Router {
   match(method: string, path: string): Match;
 }
 
-export function createRouter(routes: readonly Route[]): Router {
-  const root = newNode();
-  const direct = new Map<string, Match>();
-  for (const route of routes) {
-    checkPermission(route);
-    addRoute(root, route);
-    if (route.method !== "*" && !route.path.includes("{")) {
-      direct.set(`${route.method} ${route.path}`, { kind: "found", route, params: NO_PARAMS });
-    }
-  }
-  return { match: (method, path) => direct.get(`${method} ${path}`) ?? search(root, method, path) };
+/** The routes of one path by method. */
+interface Place {
+  readonly pattern: RegExp;
+  readonly routes: Map<string, Route>;
 }
 
-const NO_PARAMS: Params = Object.freeze({});
+export function createRouter(routes: readonly Route[]): Router {
+  const places = new Map<string, Place>();
+  for (const route of routes) {
+    checkPermission(route);
+    const place = places.get(route.path) ?? { pattern: patternOf(route.path), routes: new Map() };
+    if (place.routes.has(route.method))
+      throw new Error(`The route ${route.method} ${route.path} is a duplicate.`);
+    place.routes.set(route.method, route);
+    places.set(route.path, place);
+  }
+  // A path with fewer parameters is more specific: /event-types/export is not an event type.
+  const specificFirst = [...places.values()].toSorted((a, b) => parametersIn(a) - parametersIn(b));
+  return {
+    match(method, path) {
+      const place = places.get(path) ?? specificFirst.find(({ pattern }) => pattern.test(path));
+      if (place === undefined) return { kind: "not_found" };
+      const route = place.routes.get(method === "HEAD" ? "GET" : method) ?? place.routes.get("*");
+      if (route === undefined) return { kind: "wrong_method", allow: allowed(place) };
+      return { kind: "found", route, params: paramsOf(place, path) };
+    },
+  };
+}
 
 function checkPermission({ method, path, permission }: Route): void {
   if (permission === "public" || (permission?.scopes?.length > 0 && permission.reach !== undefined)) return;
@@ -54,74 +68,24 @@ function checkPermission({ method, path, permission }: Route): void {
   );
 }
 
-interface Node {
-  readonly children: Map<string, Node>;
-  parameter: { readonly name: string; readonly node: Node } | null;
-  readonly routes: Map<string, Route>;
+/** `/tenants/{tenant}` becomes `^/tenants/(?<tenant>[^/]+)$`. */
+function patternOf(path: string): RegExp {
+  const pattern = path.replaceAll(".", "\\.").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+  return new RegExp(`^${pattern}$`);
 }
 
-function newNode(): Node {
-  return { children: new Map(), parameter: null, routes: new Map() };
+function parametersIn({ pattern }: Place): number {
+  return pattern.source.split("(?<").length;
 }
 
-function addRoute(root: Node, route: Route): void {
-  let node = root;
-  for (const segment of segmentsOf(route.path)) node = childFor(node, segment, route);
-  if (node.routes.has(route.method))
-    throw new Error(`The route ${route.method} ${route.path} is a duplicate.`);
-  node.routes.set(route.method, route);
+function allowed({ routes }: Place): string {
+  return [...routes.keys()].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
 }
 
-function childFor(node: Node, segment: string, route: Route): Node {
-  if (segment.startsWith("{")) {
-    const name = segment.slice(1, -1);
-    node.parameter ??= { name, node: newNode() };
-    if (node.parameter.name !== name) {
-      throw new Error(
-        `The route ${route.path} names the parameter {${node.parameter.name}} of another route {${name}}.`,
-      );
-    }
-    return node.parameter.node;
-  }
-  const child = node.children.get(segment) ?? newNode();
-  node.children.set(segment, child);
-  return child;
-}
-
-function search(root: Node, method: string, path: string): Match {
-  if (!path.startsWith("/")) return { kind: "not_found" };
-  const params: Record<string, string> = {};
-  let node = root;
-  for (const segment of segmentsOf(path)) {
-    const child = node.children.get(segment);
-    if (child) {
-      node = child;
-    } else if (node.parameter && segment !== "") {
-      params[node.parameter.name] = decode(segment);
-      node = node.parameter.node;
-    } else {
-      return { kind: "not_found" };
-    }
-  }
-  if (node.routes.size === 0) return { kind: "not_found" };
-  const route = node.routes.get(method === "HEAD" ? "GET" : method) ?? node.routes.get("*");
-  return route ? { kind: "found", route, params } : { kind: "wrong_method", allow: allowed(node) };
-}
-
-function segmentsOf(path: string): string[] {
-  return path.slice(1).split("/");
-}
-
-function allowed(node: Node): string {
-  return [...node.routes.keys()]
-    .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
-    .join(", ");
-}
-
-function decode(segment: string): string {
-  if (!segment.includes("%")) return segment;
+function paramsOf({ pattern }: Place, path: string): Params {
+  const { groups = {} } = pattern.exec(path) ?? {};
   try {
-    return decodeURIComponent(segment);
+    return Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, decodeURIComponent(text)]));
   } catch {
     throw new HttpError(
       "malformed_url",

@@ -5,7 +5,7 @@ function request(body: string): SinkRequest {
   return { method: "POST", path: "/sink/x", headers: {}, body, truncated: false, receivedAt: new Date(0) };
 }
 
-test("what was received is listed newest first", () => {
+test("requests are listed newest first", () => {
   const sink = new Sink();
   for (const body of ["1", "2", "3"]) sink.record("x", request(body));
   expect(sink.requests("x").map(({ body }) => body)).toEqual(["3", "2", "1"]);
@@ -19,7 +19,7 @@ test("only the last 100 requests per id are stored", () => {
   expect(sink.requests("x").at(-1)?.body).toBe("5");
 });
 
-test("of more than 1,000 ids the least recently used goes, with all it has", () => {
+test("of more than 1,000 ids the least recently used is removed with its requests", () => {
   const sink = new Sink();
   sink.record("old", request("a"));
   sink.record("old", request("b"));
@@ -41,7 +41,7 @@ test("all bodies together stay below 64 MB", () => {
   expect(kept).toBeGreaterThan(SINK_LIMITS.totalBytes / 2);
 });
 
-test("someone waiting is told of the request that fits, and of none when time is up", async () => {
+test("waiting returns the next matching request, or null after the time limit", async () => {
   const sink = new Sink();
   const arrives = sink.next("x", ({ body }) => body === "2", 5_000);
   for (const body of ["1", "2"]) sink.record("x", request(body));

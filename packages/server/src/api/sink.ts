@@ -1,9 +1,12 @@
 // A test receiver that records requests and returns the status, delay and body given in the URL. Its memory is bounded,
 // because it accepts requests without authentication. It does not verify signatures.
 import type { IncomingMessage } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
+import type { ProcessGroup } from "../processes/process-group.ts";
 import type { Exchange } from "./exchange.ts";
 import { NO_PARAMETERS, readQuery } from "./input/query.ts";
+import { onRequestEnd } from "./on-request-end.ts";
 import { json, type Reply } from "./reply.ts";
 import type { Route, RoutePermission } from "./router.ts";
 
@@ -29,9 +32,8 @@ export class Sink {
   /** Least recently used first. */
   readonly #rings = new Map<string, SinkRequest[]>();
   readonly #waiters = new Set<(id: string, request: SinkRequest) => void>();
-  readonly #delays = new Set<() => void>();
+  readonly #closed = new AbortController();
   #bytes = 0;
-  #isClosed = false;
 
   /** Newest first. */
   requests(id: string): readonly SinkRequest[] {
@@ -69,47 +71,28 @@ export class Sink {
     });
   }
 
-  /** Waits; ends early when the sink is closed or the client disconnects. */
-  delay(ms: number, request: IncomingMessage): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        this.#delays.delete(end);
-        request.off("close", onClose);
-        resolve();
-      };
-      // An IncomingMessage also emits close after its body was read.
-      const onClose = (): void => {
-        if (request.socket.destroyed) end();
-      };
-      const timer = setTimeout(end, ms);
-      this.#delays.add(end);
-      request.on("close", onClose);
-    });
+  /** Waits; ends early when the sink is closed or the request ends. */
+  async delay(ms: number, exchange: Pick<Exchange, "request" | "response">): Promise<void> {
+    const ended = new AbortController();
+    onRequestEnd(exchange, () => ended.abort());
+    const signal = AbortSignal.any([this.#closed.signal, ended.signal]);
+    await wait(ms, undefined, { signal }).catch(() => {});
   }
 
-  /** Ends all delays, now and from now on, because the server is about to stop. */
+  /** Ends current and future delays, because the server is stopping. */
   close(): void {
-    this.#isClosed = true;
-    for (const end of this.#delays) end();
+    this.#closed.abort();
   }
 
   #evict(): void {
-    const [oldest] = this.#rings;
-    if (oldest) this.#dropOldest(...oldest);
-    if (this.#rings.size > SINK_LIMITS.ids && oldest) this.#dropAll(...oldest);
+    const [leastUsed] = this.#rings;
+    if (leastUsed) this.#dropOldest(...leastUsed);
   }
 
   #dropOldest(id: string, ring: SinkRequest[]): void {
     const request = ring.shift();
     if (request) this.#bytes -= sizeOf(request);
     if (ring.length === 0) this.#rings.delete(id);
-  }
-
-  #dropAll(id: string, ring: SinkRequest[]): void {
-    while (ring.length > 0) this.#dropOldest(id, ring);
-    this.#rings.delete(id);
   }
 }
 
@@ -120,31 +103,42 @@ function sizeOf({ path, headers, body }: SinkRequest): number {
   return bytes;
 }
 
-/** `readers` may read the recorded requests, which can contain customer payloads. */
-export function sinkRoutes(sink: Sink, readers: RoutePermission): Route[] {
+/**
+ * `readers` may read the recorded requests, which can contain customer payloads. Each process of a group records what it
+ * receives, and all are read together.
+ */
+export function sinkRoutes(sink: Sink, readers: RoutePermission, group?: ProcessGroup): Route[] {
+  group?.answer("sink", (id) => sink.requests(id as string));
   return [
     { method: "*", path: "/sink/{id}", permission: "public", handle: (exchange) => receive(sink, exchange) },
     {
       method: "GET",
       path: "/sink/{id}/requests",
       permission: readers,
-      handle: (exchange) => {
+      handle: async (exchange) => {
         readQuery(exchange.query, NO_PARAMETERS);
-        const data = sink.requests(exchange.params.id ?? "").map(presentRequest);
+        const id = exchange.params.id ?? "";
+        const own = sink.requests(id);
+        const requests = group === undefined ? own : newestOf(await group.gather("sink", id, own));
+        const data = requests.map(({ receivedAt, ...rest }) => ({ ...rest, received_at: receivedAt }));
         return json(200, { data, next_cursor: null });
       },
     },
   ];
 }
 
-function presentRequest(request: SinkRequest): object {
-  const { method, path, headers, body, truncated, receivedAt } = request;
-  return { method, path, headers, body, truncated, received_at: receivedAt };
+/** Joins the requests of several processes, newest first; their times are text after the way through the primary. */
+function newestOf(answers: readonly unknown[]): readonly SinkRequest[] {
+  return (answers as readonly (readonly SinkRequest[])[])
+    .flat()
+    .map((request) => ({ ...request, receivedAt: new Date(request.receivedAt) }))
+    .sort((a, b) => b.receivedAt.getTime() - a.receivedAt.getTime())
+    .slice(0, SINK_LIMITS.requestsPerId);
 }
 
 async function receive(sink: Sink, exchange: Exchange): Promise<Reply> {
   const { request, params } = exchange;
-  const reply = readResponse(exchange);
+  const { status, delay_ms, body } = readQuery(exchange.query, RESPONSE);
   const { text, truncated } = await readStart(request);
   sink.record((params.id ?? "").slice(0, 200), {
     method: request.method ?? "",
@@ -154,13 +148,9 @@ async function receive(sink: Sink, exchange: Exchange): Promise<Reply> {
     truncated,
     receivedAt: new Date(),
   });
-  if (reply.delayMs > 0) await sink.delay(reply.delayMs, request);
-  const hasBody = reply.status !== 204 && reply.status !== 304;
-  return {
-    status: reply.status,
-    contentType: "text/plain; charset=utf-8",
-    ...(hasBody && { body: reply.body }),
-  };
+  if (delay_ms > 0) await sink.delay(delay_ms, exchange);
+  const hasBody = status !== 204 && status !== 304;
+  return { status, contentType: "text/plain; charset=utf-8", ...(hasBody && { body }) };
 }
 
 /** Masks credentials that an endpoint sends, so that they are neither stored nor shown. */
@@ -180,22 +170,11 @@ function masked(value: string): string {
   return `${scheme}…`;
 }
 
-interface SinkResponse {
-  readonly status: number;
-  readonly delayMs: number;
-  readonly body: string;
-}
-
 const RESPONSE = z.object({
   status: z.int().min(200).max(599).default(200),
   delay_ms: z.int().min(0).max(SINK_LIMITS.delayMs).default(0),
   body: z.string().default("ok"),
 });
-
-function readResponse({ query }: Exchange): SinkResponse {
-  const { status, delay_ms: delayMs, body } = readQuery(query, RESPONSE);
-  return { status, delayMs, body };
-}
 
 /** Reads the first 256 KB and discards the rest, so that the sender receives a response. */
 async function readStart(request: IncomingMessage): Promise<{ text: string; truncated: boolean }> {

@@ -1,13 +1,6 @@
 // Errors of commands: a message that says what to do, and an exit code for scripts.
 import { PosthornApiError, type Problem } from "@posthorn/client";
-import { EmbeddedPostgresError } from "@posthorn/embedded-postgres";
 import { CommanderError } from "commander";
-import { isPosthornError } from "../api/problem.ts";
-import { ConfigError } from "../config.ts";
-import { ListenError } from "../server.ts";
-import { EncryptionKeyError } from "./local/encryption-keys.ts";
-import { StartError } from "./local/installation.ts";
-import { KeyFileError } from "./local/key-file.ts";
 import { clean } from "./terminal/text.ts";
 
 /** Listed in the CLI reference. */
@@ -15,12 +8,13 @@ export const EXIT_CODES = {
   ok: 0,
   failed: 1,
   usage: 2,
-  refused: 3,
+  rejected: 3,
   unreachable: 4,
 } as const;
 
 export type Failure = Exclude<keyof typeof EXIT_CODES, "ok">;
 
+/** An error that the user can fix; the message says how. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly failure: Failure;
@@ -33,6 +27,10 @@ export class CliError extends Error {
 
 export function usage(message: string): CliError {
   return new CliError("usage", message);
+}
+
+export function failed(message: string, options?: ErrorOptions): CliError {
+  return new CliError("failed", message, options);
 }
 
 export interface Described {
@@ -50,16 +48,23 @@ export function describeFailure(error: unknown): Described {
     return { failure: error.failure, code: error.failure, message: error.message };
   if (error instanceof CommanderError) return fromCommander(error);
   if (error instanceof PosthornApiError) return fromServer(error);
-  if (error instanceof ConfigError && error.isOfFlags)
-    return { failure: "usage", code: "usage", message: error.message };
-  const isExpected =
-    [ConfigError, EmbeddedPostgresError, EncryptionKeyError, KeyFileError, ListenError, StartError].some(
-      (kind) => error instanceof kind,
-    ) || isPosthornError(error);
-  const message = isExpected
-    ? (error as Error).message
-    : `Posthorn failed unexpectedly.\n${error instanceof Error ? error.stack : String(error)}`;
-  return { failure: "failed", code: "failed", message };
+  if (!(error instanceof Error) || !EXPECTED.has(error.name))
+    return { failure: "failed", code: "failed", message: unexpected(error) };
+  const failure = (error as { isOfFlags?: boolean }).isOfFlags ? "usage" : "failed";
+  return { failure, code: failure, message: error.message };
+}
+
+/** By name, because importing the classes would load what throws them. */
+const EXPECTED = new Set([
+  "ConfigError",
+  "EmbeddedPostgresError",
+  "ListenError",
+  "PosthornError",
+  "ProcessesError",
+]);
+
+function unexpected(error: unknown): string {
+  return `Posthorn failed unexpectedly.\n${error instanceof Error ? error.stack : String(error)}`;
 }
 
 /** Commander has already printed the error or the requested help. */
@@ -70,9 +75,9 @@ function fromCommander({ exitCode, message }: CommanderError): Described {
 
 function fromServer({ problem }: PosthornApiError): Described {
   const { status, code, detail } = problem;
-  const isUnavailable = status >= 500 || code === "unexpected_answer";
+  const isUnavailable = status >= 500 || code === "unexpected_response";
   return {
-    failure: isUnavailable ? "unreachable" : "refused",
+    failure: isUnavailable ? "unreachable" : "rejected",
     code,
     message: `${withCommandNames(detail)}${ADVICE[status] ?? ""}`,
     problem,

@@ -1,7 +1,6 @@
-// `sign`, `verify` and `completion`: commands that need nobody.
+// `sign`, `verify` and `completion`, which need no server.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { operationsOf } from "@posthorn/client";
 import {
@@ -12,44 +11,36 @@ import {
   TOKEN_SCHEMES,
   vendors,
 } from "@posthorn/wire";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { type CommandOptions, runCommand } from "../../../../tests/support/run-command.ts";
+import { describe, expect, test } from "vitest";
+import { argv, posthorn } from "../../../../tests/support/servers/run-command.ts";
+import { makeTemporaryFolder } from "../../../../tests/support/temporary-folder.ts";
 
 const secret = generateSecret();
 const body = '{"id":"evt_1","data":{"total":1.0}}';
 
-/** A request as it would come over the wire, signed just now unless told. */
+/** A raw HTTP request, signed now by default. */
 async function request(args: readonly string[] = [], text = body): Promise<string> {
-  const { code, out, err } = await runCommand(["sign", "--secret", secret, ...args], { stdin: text });
+  const { code, out, err } = await posthorn({ stdin: text })`sign --secret ${secret} ${args}`;
   expect([code, err]).toEqual([0, ""]);
   return `POST /hooks HTTP/1.1\r\nHost: example.com\r\n${out.trim().replaceAll("\n", "\r\n")}\r\n\r\n${text}`;
 }
 
-const verify = (args: readonly string[], options: CommandOptions) => runCommand(["verify", ...args], options);
+const verify = (args: readonly string[], stdin = "") => posthorn({ stdin })`verify ${args}`;
+const given = argv`--secret ${secret}`;
+const headerOptions = (headers: object): string[] =>
+  Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
 
 describe("sign and verify", () => {
   test("agree, and verify lists the valid schemes", async () => {
-    const result = await verify(["--secret", secret], { stdin: await request() });
-    expect(result.code).toBe(0);
-    expect(result.out).toBe(
-      "valid    t-v1: signed with the given secret, within the tolerance\n" +
-        "valid    standard-webhooks: signed with the given secret, within the tolerance\n",
+    const schemes = ["t-v1", "standard-webhooks"];
+    const lines = schemes.map(
+      (scheme) => `valid    ${scheme}: signed with the given secret, within the tolerance\n`,
     );
-    const { json } = await verify(["--secret", secret, "--json"], { stdin: await request() });
-    expect(json).toEqual({
-      valid: true,
-      findings: ["t-v1", "standard-webhooks"].map((scheme) => ({
-        scheme,
-        ok: true,
-        reason: null,
-        message: expect.any(String),
-      })),
-    });
-  });
-
-  test.each(["t-v1", "sha256", "two-headers", "standard-webhooks"])("agree on %s alone", async (scheme) => {
-    const { code, out } = await verify(["--secret", secret], { stdin: await request(["--scheme", scheme]) });
-    expect([code, out]).toEqual([0, expect.stringContaining(`valid    ${scheme}:`)]);
+    expect(await verify(given, await request())).toMatchObject({ code: 0, out: lines.join("") });
+    const { json } = await verify(argv`${given} --json`, await request());
+    const message = expect.any(String);
+    const findings = schemes.map((scheme) => ({ scheme, ok: true, reason: null, message }));
+    expect(json).toEqual({ valid: true, findings });
   });
 
   test.each(Object.keys(vendors))("agree on the signature of %s", async (scheme) => {
@@ -60,252 +51,128 @@ describe("sign and verify", () => {
         ? [signingKey, publicKey]
         : Array<string>(2).fill(key === "text" ? "any text at all" : secret);
     const stdin = JSON.stringify({ webhookTimestamp: Date.now() });
-    const to = ["--to", "https://shop.example/hooks?a=1"];
-    const args = ["sign", "--secret", signing as string, "--scheme", scheme, "--type", "order.paid", ...to];
-    const { code, json, err } = await runCommand([...args, "--json"], { stdin });
+    const to = argv`--to https://shop.example/hooks?a=1`;
+    const args = argv`sign --secret ${signing as string} --scheme ${scheme} --type order.paid ${to}`;
+    const { code, json, err } = await posthorn({ stdin })`${args} --json`;
     expect([code, Object.keys(json).toSorted()]).toEqual([0, headersAddedBy(scheme).toSorted()]);
     const sentTo = /Send it to (\S+), because the URL is signed/.exec(err)?.[1] ?? to[1];
-    const headers = Object.entries(json).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
-    const check = ["--secret", verifying as string, ...headers, "--to", sentTo as string];
-    const good = await verify(check, { stdin });
-    expect([good.code, good.out]).toEqual([0, expect.stringContaining(`valid    ${scheme}:`)]);
+    const check = argv`--secret ${verifying as string} ${headerOptions(json)} --to ${sentTo as string}`;
+    const out = expect.stringContaining(`valid    ${scheme}:`);
+    expect(await verify(check, stdin)).toMatchObject({ code: 0, out });
     // a token does not cover the body
     const isWrong = TOKEN_SCHEMES.includes(scheme)
-      ? verify(["--secret", "another", ...check.slice(2)], { stdin })
-      : verify(check, { stdin: `${stdin}.` });
+      ? verify(argv`--secret another ${check.slice(2)}`, stdin)
+      : verify(check, `${stdin}.`);
     expect((await isWrong).code).toBe(1);
   });
 
   test("sign creates HTTP Message Signatures, and verify refers to a library for them", async () => {
-    const args = ["--scheme", "rfc9421", "--to", "https://shop.example/hooks"];
-    const signed = await request(args);
+    const signed = await request(argv`--scheme rfc9421 --to https://shop.example/hooks`);
     expect(signed).toMatch(/^content-type: application\/json\r\n/m);
     expect(signed).toMatch(/^Signature-Input: sig1=\("@method" "@target-uri" "content-type" /m);
-    const result = await verify(["--secret", secret], { stdin: signed });
-    expect([result.code, result.err]).toEqual([2, expect.stringContaining("a library for that standard")]);
+    const err = expect.stringContaining("a library for that standard");
+    expect(await verify(given, signed)).toMatchObject({ code: 2, err });
   });
 
   test("the signed URL is read from the request line and the Host header", async () => {
-    const args = ["sign", "--secret", secret, "--scheme", "square", "--to", "https://example.com/hooks"];
-    const { out } = await runCommand(args, { stdin: body });
-    const asSent = `POST /hooks HTTP/1.1\r\nHost: example.com\r\n${out.trim()}\r\n\r\n${body}`;
-    expect((await verify(["--secret", secret], { stdin: asSent })).code).toBe(0);
-    const elsewhere = await verify(["--secret", secret, "--to", "https://example.com/other"], {
-      stdin: asSent,
-    });
+    const sent = await request(argv`--scheme square --to https://example.com/hooks`);
+    expect((await verify(given, sent)).code).toBe(0);
+    const elsewhere = await verify(argv`${given} --to https://example.com/other`, sent);
     expect(elsewhere.out).toContain("the URL used was https://example.com/other");
-    const nowhere = await verify(["--secret", secret], { stdin: `${out.trim()}\n\n${body}` });
-    expect([nowhere.code, nowhere.out]).toEqual([1, expect.stringContaining("the URL is signed too")]);
-  });
-
-  test("agree on an ed25519 key with a custom prefix and id, and accept single headers", async () => {
-    const { signingKey, publicKey } = await generateSigningKey();
-    const args = [
-      "--secret",
-      signingKey,
-      "--scheme",
-      "standard-webhooks-v1a",
-      "--id",
-      "evt_1",
-      "--header-prefix",
-      "X-Shop",
-      "--json",
-    ];
-    const { json } = await runCommand(["sign", ...args], { stdin: body });
-    const headers = Object.entries(json).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
-    const result = await verify(["--secret", publicKey, "--header-prefix", "X-Shop", ...headers], {
-      stdin: body,
-    });
-    expect([result.code, result.out]).toEqual([0, expect.stringContaining("valid    standard-webhooks-v1a")]);
+    const nowhere = await verify(given, sent.split("\r\n").slice(2).join("\n"));
+    expect(nowhere).toMatchObject({ code: 1, out: expect.stringContaining("the URL is signed too") });
   });
 
   test("a request or a body can be in a file", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "posthorn-verify-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    writeFileSync(join(folder, "request"), await request());
-    expect((await verify(["--secret", secret, "--request", join(folder, "request")], {})).code).toBe(0);
-    writeFileSync(join(folder, "body"), body);
-    const { json } = await runCommand(["sign", "--secret", secret, "--body", join(folder, "body"), "--json"]);
-    const headers = Object.entries(json).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
-    expect((await verify(["--secret", secret, ...headers, "--body", join(folder, "body")], {})).code).toBe(0);
+    const path = join(makeTemporaryFolder(), "file");
+    writeFileSync(path, await request());
+    expect((await verify(argv`${given} --request ${path}`)).code).toBe(0);
+    writeFileSync(path, body);
+    const { json } = await posthorn`sign ${given} --body ${path} --json`;
+    expect((await verify(argv`${given} ${headerOptions(json)} --body ${path}`)).code).toBe(0);
   });
 });
 
-describe("verify explains failures", () => {
-  const anHourAgo = String(Math.floor(Date.now() / 1000) - 3600);
+describe("verify", () => {
+  const anHourAgo = Math.floor(Date.now() / 1000) - 3600;
 
-  test.each<[what: string, make: () => Promise<string>, args: string[], says: string]>([
-    [
-      "another secret",
-      () => request(),
-      ["--secret", generateSecret()],
-      "none of the given secrets signed these bytes",
-    ],
+  test.each<[what: string, make: () => Promise<string>, secret: string, says: string]>([
+    ["another secret", () => request(), generateSecret(), "none of the given secrets signed these bytes"],
     [
       "an old timestamp",
-      () => request(["--timestamp", anHourAgo]),
-      ["--secret", secret],
-      "the timestamp is older than the tolerance",
+      () => request(argv`--timestamp ${anHourAgo}`),
+      secret,
+      "is older than the tolerance",
     ],
     [
-      "a time to come",
-      () => request(),
-      ["--secret", secret, "--now", "2020-01-01T00:00:00Z"],
-      "the timestamp is in the future",
-    ],
-    [
-      "a line end more",
-      async () => `${await request()}\n`,
-      ["--secret", secret],
-      "the body was changed in transit: a line ending was added",
-    ],
-    [
-      "a line end less",
-      async () => (await request([], `${body}\n`)).slice(0, -1),
-      ["--secret", secret],
-      "the last line ending is missing",
-    ],
-    [
-      "JSON written again",
-      async () => (await request([], '{"a":1}')).replace('{"a":1}', '{\n  "a": 1\n}'),
-      ["--secret", secret],
-      "the JSON was parsed and serialised again",
-    ],
-    [
-      "a body that differs",
+      "a changed body",
       async () => (await request()).replace("1.0", "2.0"),
-      ["--secret", secret],
+      secret,
       "or the body was changed",
     ],
-    [
-      "a signature of no form",
-      async () => (await request(["--scheme", "t-v1"])).replace(/t=\d+,v1=\S+/, "nonsense"),
-      ["--secret", secret],
-      "the header X-Webhook-Signature is not written as t-v1 is",
-    ],
-    [
-      "an id that was dropped",
-      async () => (await request(["--scheme", "standard-webhooks"])).replace(/^webhook-id:.*\r\n/m, ""),
-      ["--secret", secret],
-      "the header webhook-id is missing",
-    ],
-  ])("%s", async (_what, make, args, says) => {
-    const result = await verify(args, { stdin: await make() });
-    expect(result.code).toBe(1);
-    expect(result.out).toContain(says);
-    expect(result.err).toContain("no valid signature");
+  ])("explains %s", async (_what, make, used, says) => {
+    const args = argv`--secret ${used}`;
+    const result = await verify(args, await make());
+    const err = expect.stringContaining("no valid signature");
+    expect(result).toMatchObject({ code: 1, out: expect.stringContaining(says), err });
     expect(result.out + result.err).not.toContain(secret);
-    const json = await verify([...args, "--json"], { stdin: await make() });
-    expect([json.code, json.json.valid]).toEqual([1, false]);
+    const json = await verify(argv`${args} --json`, await make());
+    expect(json).toMatchObject({ code: 1, json: { valid: false } });
   });
 
   test("checks the age with the given tolerance, and not with a tolerance of 0", async () => {
-    const stdin = await request(["--timestamp", "1700000000"]);
+    const signed = await request(argv`--timestamp 1700000000`);
     const at = (seconds: number) => new Date((1_700_000_000 + seconds) * 1000).toISOString();
-    const codeAt = async (...args: string[]) => (await verify(["--secret", secret, ...args], { stdin })).code;
-    expect(await codeAt("--tolerance", "0")).toBe(0);
-    expect(await codeAt("--now", at(300))).toBe(0);
-    expect(await codeAt("--now", at(301))).toBe(1);
+    const codeWith = async (...args: string[]) => (await verify(argv`${given} ${args}`, signed)).code;
+    expect(await codeWith("--tolerance", "0")).toBe(0);
+    expect(await codeWith("--now", at(300))).toBe(0);
+    expect(await codeWith("--now", at(301))).toBe(1);
   });
-
-  test.each<[what: string, args: string[], stdin: string, says: string]>([
-    ["no request", [], body, "The empty line between headers and body is missing"],
-    [
-      "no signature",
-      [],
-      `Host: x\n\n${body}`,
-      "There is no X-Webhook-Signature and no webhook-signature header, nor one of a vendor. Check that the whole request was passed.",
-    ],
-    ["another prefix", [], `X-Shop-Signature: t=1,v1=00\n\n${body}`, "use --header-prefix x-shop"],
-    ["a line that is no header", [], `nonsense\n\n${body}`, '"nonsense" is not a header'],
-    ["both ways at once", ["--header", "a: b", "--request", "x"], "", "not both"],
-    ["a tolerance in words", ["--tolerance", "long"], "", "--tolerance must be a whole number"],
-    ["a time in words", ["--now", "soon"], "", "--now must be a time"],
-  ])("usage error: %s", async (_what, args, stdin, says) => {
-    const result = await verify(["--secret", secret, ...args], { stdin });
-    expect([result.code, result.out]).toEqual([2, ""]);
-    expect(result.err).toContain(says);
-  });
-});
-
-test.each<[what: string, args: string[], says: string]>([
-  ["half a secret", ["--secret", "whsec_abc"], "is incomplete"],
-  ["schemes that do not go together", ["--secret", secret, "--scheme", "t-v1,sha256"], "choose one"],
-  ["a scheme that signs the URL, without it", ["--secret", "x", "--scheme", "twilio"], "set it with --to"],
-  ["a URL that is none", ["--secret", "x", "--scheme", "twilio", "--to", "here"], "--to must be a URL"],
-  ["a secret of another kind", ["--secret", secret, "--scheme", "discord"], "which needs a whsk_"],
-  ["a time in words", ["--secret", secret, "--timestamp", "now"], "--timestamp must be a Unix time"],
-  ["an id with a dot", ["--secret", secret, "--id", "a.b"], "without a dot"],
-  ["a prefix that is none", ["--secret", secret, "--header-prefix", "X Shop"], "header prefix"],
-  [
-    "a key that cannot sign",
-    ["--secret", "whpk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
-    "None of the secrets can sign",
-  ],
-])("sign rejects %s", async (_what, args, says) => {
-  const result = await runCommand(["sign", ...args], { stdin: body });
-  expect([result.code, result.out]).toEqual([2, ""]);
-  expect(result.err).toContain(says);
 });
 
 describe("completion", () => {
-  test("bash completes commands, subcommands and options", async () => {
-    const { out } = await runCommand(["completion", "bash"]);
-    const complete = (...words: string[]): string[] => {
-      const script = `${out}\nCOMP_WORDS=(posthorn ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}; _posthorn; echo "\${COMPREPLY[@]}"`;
-      return execFileSync("bash", ["-c", script], { encoding: "utf8" }).trim().split(" ");
-    };
-    expect(complete("tr")).toEqual(["trace"]);
-    expect(complete("endpoints", "e")).toEqual(["enable"]);
-    expect(complete("endpoints", "rotate-secret", "ep_1", "--ov")).toEqual(["--overlap-seconds"]);
-    expect(complete("endpoints", "list", "--tenant", "acme", "--j")).toEqual(["--json"]);
-    expect(complete("deliveries", "list", "--state", "")).toEqual([
-      "pending",
-      "in_flight",
-      "success",
-      "failed",
-      "dead",
-    ]);
-    expect(complete("deliveries", "list", "--state", "de")).toEqual(["dead"]);
-    expect(complete("deliveries", "list", "--state", "=", "su")).toEqual(["success"]);
-    expect(complete("deliveries", "list", "--state", "=")).toContain("dead");
-    expect(complete("members", "put", "anna", "--tenant", "acme", "--role", "o")).toEqual(["owner"]);
-    expect(complete("deliveries", "list", "--state", "dead", "--ty")).toEqual(["--type"]);
-    expect(complete("event-types", "export", "--format", "as")).toEqual(["asyncapi"]);
-    expect(complete("sign", "--scheme", "str")).toEqual(["stripe"]);
-    expect(complete("endpoints", "create", "--format", "cloudevents-b")).toEqual([
-      "cloudevents-binary",
-      "cloudevents-batch",
-    ]);
-    expect(complete("stats", "--period", "")).toEqual(["hour", "day"]);
-    expect(complete("aud")).toEqual(["audit"]);
-    expect(complete("serve", "--role", "w")).toEqual(["worker"]);
-    expect(complete("completion", "z")).toEqual(["zsh"]);
-    expect(complete("")).toEqual(expect.arrayContaining(["dev", "serve", "listen", "completion"]));
+  test("bash completes commands, subcommands, options and their values", async () => {
+    const cases: [words: string[], completions: string[]][] = [
+      [["tr"], ["trace"]],
+      [argv`endpoints e`, ["enable"]],
+      [argv`endpoints rotate-secret ep_1 --ov`, ["--overlap-seconds"]],
+      [argv`endpoints list --tenant acme --j`, ["--json"]],
+      [argv`deliveries list --state de`, ["dead"]],
+      [argv`deliveries list --state = su`, ["success"]],
+      [argv`deliveries list --state dead --ty`, ["--type"]],
+      [argv`sign --scheme str`, ["stripe"]],
+      [argv`completion z`, ["zsh"]],
+      [argv`completion ${""}`, ["bash", "zsh", "fish", "--help"]],
+    ];
+    const { out } = await posthorn`completion bash`;
+    const calls = cases.map(([words]) => {
+      const quoted = words.map((word) => `'${word}'`).join(" ");
+      return `COMP_WORDS=(posthorn ${quoted}); COMP_CWORD=${words.length}; _posthorn; echo "\${COMPREPLY[@]}"`;
+    });
+    const printed = execFileSync("bash", ["-c", [out, ...calls].join("\n")], { encoding: "utf8" });
+    expect(printed.trim().split("\n")).toEqual(cases.map(([, completions]) => completions.join(" ")));
   });
 
-  test("zsh and fish are supported, and other shells are rejected", async () => {
-    expect((await runCommand(["completion", "zsh"])).out).toMatch(/^#compdef posthorn\n.*bashcompinit/s);
-    expect((await runCommand(["completion", "fish"])).out).toContain(
-      "__fish_seen_subcommand_from endpoints; and __fish_seen_subcommand_from enable",
-    );
-    expect((await runCommand(["completion", "fish"])).out).toContain(
+  test("zsh and fish are supported", async () => {
+    expect((await posthorn`completion zsh`).out).toMatch(/^#compdef posthorn\n.*bashcompinit/s);
+    const { out } = await posthorn`completion fish`;
+    expect(out).toContain("__fish_seen_subcommand_from endpoints; and __fish_seen_subcommand_from enable");
+    expect(out).toContain(
       "complete -c posthorn -n '__fish_seen_subcommand_from serve' -l role -x -a 'all api worker'",
     );
-    expect(await runCommand(["completion", "powershell"])).toMatchObject({ code: 2, out: "" });
   });
 });
 
 test("the operations of the API are listed without a server and without a key", async () => {
-  const env = { POSTHORN_DATA_DIR: "/nowhere" };
-  expect((await runCommand(["api"], { env })).out).toMatch(/endpoints\.rotateSecret +POST/);
-  const names = (await runCommand(["api", "--json"], { env })).json.map(({ name }: { name: string }) => name);
+  const run = posthorn({ env: { POSTHORN_DATA_DIR: "/nowhere" } });
+  expect((await run`api`).out).toMatch(/endpoints\.rotateSecret +POST/);
+  const names = (await run`api --json`).json.map(({ name }: { name: string }) => name);
   expect(names).toEqual(operationsOf().map(([name]) => name));
 });
 
 test("help and version succeed, and every command has help", async () => {
-  expect(await runCommand(["--help"])).toMatchObject({ code: 0, err: "" });
-  expect((await runCommand(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect((await runCommand(["endpoints", "create", "--help"])).out).toContain("--description <text>");
-  expect((await runCommand(["nonsense", "--json"])).err).toContain('{"error":{"code":"usage"');
+  expect(await posthorn`--help`).toMatchObject({ code: 0, err: "" });
+  expect((await posthorn`--version`).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await posthorn`endpoints create --help`).out).toContain("--description <text>");
+  expect((await posthorn`nonsense --json`).err).toContain('{"error":{"code":"usage"');
 });

@@ -1,14 +1,11 @@
-// All commands of the CLI.
-import { Command, Option } from "commander";
+// All commands of the CLI. Every command line defines them all, so their definitions must load quickly: what a command needs
+// to run is imported when it runs (tests/unit/command-start.test.ts).
+import { Command } from "commander";
 import { VERSION } from "../version.ts";
 import { addCompletion } from "./completion.ts";
-import { addDoctor } from "./doctor/doctor.ts";
 import { addListen } from "./follow/listen.ts";
 import { addTail } from "./follow/tail.ts";
-import { type DevFlags, dev } from "./local/dev.ts";
-import { type MigrateFlags, migrate } from "./local/migrate.ts";
-import { addReencrypt } from "./local/reencrypt.ts";
-import { type ServeFlags, serve } from "./local/serve.ts";
+import { addLocalCommands } from "./local/commands.ts";
 import { remoteOptions } from "./remote/remote.ts";
 import { addApi } from "./resources/api.ts";
 import { addAudit } from "./resources/audit.ts";
@@ -40,9 +37,7 @@ export function createProgram(terminal: Terminal): Command {
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.printError(text.trimEnd()),
     });
-  addServers(program);
-  addReencrypt(program, terminal);
-  addDoctor(program, terminal);
+  addLocalCommands(program, terminal);
   addPublish(program, terminal);
   addTrace(program, terminal);
   addTail(program, terminal);
@@ -62,38 +57,4 @@ export function createProgram(terminal: Terminal): Command {
   addVerify(program, terminal);
   addCompletion(program, terminal);
   return program;
-}
-
-function addServers(program: Command): void {
-  const port = new Option("-p, --port <number>", "port of the HTTP server (PORT, default 8400)");
-  const host = new Option("--host <address>", "address to listen on (HOST, default 127.0.0.1)");
-  const dataDir = new Option(
-    "--data-dir <folder>",
-    "embedded database and keys (POSTHORN_DATA_DIR, default .posthorn)",
-  );
-  program
-    .command("dev")
-    .description("start everything on this machine and deliver a first event")
-    .addOption(port)
-    .addOption(host)
-    .addOption(dataDir)
-    .action((flags: DevFlags) => dev(flags));
-  program
-    .command("serve")
-    .description("start the server")
-    .addOption(
-      new Option("--role <role>", "what this process does").choices(["all", "api", "worker"]).default("all"),
-    )
-    .addOption(port)
-    .addOption(host)
-    .addOption(dataDir)
-    .action((flags: ServeFlags) => serve(flags));
-  program
-    .command("migrate")
-    .description("apply pending database migrations")
-    .addOption(new Option("--dry-run", "print the SQL without applying it").conflicts("status"))
-    .option("--status", "show applied and pending migrations")
-    .option("--json", "print JSON")
-    .addOption(dataDir)
-    .action((flags: MigrateFlags) => migrate(flags));
 }

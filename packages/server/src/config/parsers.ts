@@ -1,6 +1,6 @@
 // Parsers of setting values. A parser throws an error that says what is expected.
 import { isIP } from "node:net";
-import { isUriReference } from "@posthorn/wire";
+import { closest, isUriReference } from "@posthorn/wire";
 import { isMailAddress } from "posthorn/internal";
 import type { MailServer } from "../mail.ts";
 
@@ -18,21 +18,27 @@ export function wholeNumber({ min, max }: { min: number; max: number }): Parser<
   };
 }
 
-export const yesOrNo: Parser<boolean> = (text) => {
-  const value = BOOLEANS[text.toLowerCase()];
-  if (value === undefined) throw new InvalidValueError("must be true or false");
-  return value;
-};
+/** A whole number, or a word with a meaning of its own. */
+export function wholeNumberOr<const Word extends string>(
+  word: Word,
+  bounds: { min: number; max: number },
+): Parser<number | Word> {
+  const number = wholeNumber(bounds);
+  return (text) => {
+    if (text.toLowerCase() === word) return word;
+    try {
+      return number(text);
+    } catch (error) {
+      const hint = closest(text.toLowerCase(), [word]) === null ? "" : ` (did you mean ${word}?)`;
+      throw new InvalidValueError(`${(error as Error).message}, or ${word}${hint}`);
+    }
+  };
+}
 
-const BOOLEANS: Readonly<Record<string, boolean | undefined>> = {
-  true: true,
-  "1": true,
-  yes: true,
-  on: true,
-  false: false,
-  "0": false,
-  no: false,
-  off: false,
+export const yesOrNo: Parser<boolean> = (text) => {
+  if (/^(?:true|1|yes|on)$/i.test(text)) return true;
+  if (/^(?:false|0|no|off)$/i.test(text)) return false;
+  throw new InvalidValueError("must be true or false");
 };
 
 export function oneOf<const T extends string>(...allowed: readonly T[]): Parser<T> {

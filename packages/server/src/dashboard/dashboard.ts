@@ -2,35 +2,27 @@
 // they load it from the API.
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { escapeHtml } from "../api/docs/html.ts";
+import { escapeHtml, Html, html, policyWithStyle, prose } from "../api/docs/html.ts";
 import { hasTag } from "../api/entity-tag.ts";
 import type { Reply } from "../api/reply.ts";
 import type { Page } from "../api/session/cookie.ts";
 import { UNKNOWN_HOST } from "../api/session/refuse-cross-site.ts";
 import type { PortalOptions } from "../api/session/sign-in.ts";
 import type { Site } from "../api/session/site.ts";
-import { PLAIN_POLICY, plainPage } from "./plain-page.ts";
 import { screenAt } from "./screens.ts";
 import { contentTypeOf, STATIC_FOLDER, StaticFiles } from "./static-files.ts";
-
-export interface DashboardOptions {
-  readonly site: Site;
-  readonly portal: PortalOptions;
-  /** Default: the folder where the build puts them. */
-  readonly folder?: string | undefined;
-}
 
 /** Returns null if the path does not belong to the dashboard. */
 export type Dashboard = (request: IncomingMessage, path: string) => Promise<Reply | null>;
 
-const HTML = "text/html; charset=utf-8";
+const HTML_TYPE = "text/html; charset=utf-8";
 /** For assets, whose names contain a hash of their content. */
 const YEAR = "public, max-age=31536000, immutable";
 /** For pages: revalidated with every request, with 304 if unchanged. */
 const REVALIDATED = "no-cache";
 const FILES: Readonly<Record<Page, string>> = { dashboard: "index.html", portal: "portal.html" };
 
-export function createDashboard({ site, portal, folder = STATIC_FOLDER }: DashboardOptions): Dashboard {
+export function createDashboard(site: Site, portal: PortalOptions, folder = STATIC_FOLDER): Dashboard {
   const files = new StaticFiles(folder);
   const { origins: framedBy = [] } = portal;
 
@@ -38,7 +30,7 @@ export function createDashboard({ site, portal, folder = STATIC_FOLDER }: Dashbo
     if (request.method !== "GET" && request.method !== "HEAD") return null;
     const [, name] = /^\/assets\/([^/]+)$/.exec(path) ?? [];
     if (name !== undefined) return await asset(request, name);
-    const page = acceptsHtml(request) ? screenAt(path) : null;
+    const page = /\btext\/html\b/i.test(request.headers.accept ?? "") ? screenAt(path) : null;
     return page === null ? null : await pageReply(request, page);
   };
 
@@ -70,7 +62,7 @@ export function createDashboard({ site, portal, folder = STATIC_FOLDER }: Dashbo
     const body = file.toString().replace(/<head\b[^>]*>/i, (head) => head + extra);
     return revalidated(request, {
       status: 200,
-      contentType: HTML,
+      contentType: HTML_TYPE,
       body,
       cacheControl: REVALIDATED,
       headers: pageHeaders(page === "portal" ? framedBy : []),
@@ -78,23 +70,33 @@ export function createDashboard({ site, portal, folder = STATIC_FOLDER }: Dashbo
   }
 }
 
-export function acceptsHtml({ headers }: IncomingMessage): boolean {
-  return /\btext\/html\b/i.test(headers.accept ?? "");
-}
-
 const NOT_BUILT =
   "The API works, but the dashboard is not built. Run `npm run build` in the repository. The npm package contains it.";
 
+/** A page without scripts, for an error. */
 function htmlReply(status: number, title: string, text: string): Reply {
+  const page = html`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title} · Posthorn</title>
+<style>${new Html(PLAIN_STYLE)}</style>
+<h1>${title}</h1>
+<p>${prose(text)}</p>
+</html>
+`;
   return {
     status,
-    contentType: HTML,
-    body: plainPage(title, text),
-    headers: ["Content-Security-Policy", PLAIN_POLICY, "Referrer-Policy", "no-referrer"],
+    contentType: HTML_TYPE,
+    body: page.text,
+    headers: ["Content-Security-Policy", policyWithStyle(PLAIN_STYLE), "Referrer-Policy", "no-referrer"],
   };
 }
 
-/** Data that the portal needs before sign-in: its theme, and the origins it may notify that nobody is signed in. */
+const PLAIN_STYLE =
+  "body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }";
+
+/** Data that the portal needs before sign-in: its theme, and the origins it may notify that there is no session. */
 function portalMeta({ origins = [], name, logoUrl, accent, appearance = "auto" }: PortalOptions): string {
   const content = JSON.stringify({ origins, name, logoUrl, accent, appearance });
   return `<meta name="posthorn-portal" content="${escapeHtml(content)}">`;

@@ -3,9 +3,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { PACKAGE_FOLDER } from "../version.ts";
 
-/** Next to both `src` and `dist`. */
-export const STATIC_FOLDER = fileURLToPath(new URL("../../static", import.meta.url));
+export const STATIC_FOLDER = fileURLToPath(new URL("static", PACKAGE_FOLDER));
 
 const CONTENT_TYPES: Readonly<Record<string, string | undefined>> = {
   js: "text/javascript; charset=utf-8",

@@ -26,7 +26,7 @@ function delivery(id: string, given: Partial<DeliveryView> = {}): DeliveryView {
 }
 
 function event(id: string, ms: number, given: Partial<EventView> = {}): EventView {
-  return { id, createdAt: new Date(ms), hasDeliveriesMade: true, ...given } as EventView;
+  return { id, createdAt: new Date(ms), isFannedOut: true, ...given } as EventView;
 }
 
 /** Newest first. */
@@ -42,20 +42,22 @@ const ids = ({ deliveries }: Changes) => deliveries.map(({ id }) => id);
 const eventIds = ({ events }: Changes) => events.map(({ id }) => id);
 const BEGINNING = new Date(0);
 
-test("the first look tells of what is newer than the stream, oldest first", () => {
+test("the first snapshot reports what was created, delivered or dead since the stream was opened, oldest first", () => {
   const newestFirst = [
-    delivery("c", { createdAt: new Date(3_000) }),
-    delivery("b", { createdAt: new Date(2_000) }),
-    delivery("a"),
+    delivery("e", { createdAt: new Date(3_000) }),
+    delivery("d", { createdAt: new Date(2_000) }),
+    delivery("c", { state: "dead", deadAt: new Date(2_000) }),
+    delivery("b", { state: "success", deliveredAt: new Date(2_000) }),
+    delivery("a", { state: "success", deliveredAt: new Date(1_999) }),
   ];
   const changes = new ChangeFinder().compare(
     look(newestFirst, [event("y", 2_500), event("x", 1_500)]),
     new Date(2_000),
   );
-  expect([ids(changes), eventIds(changes)]).toEqual([["b", "c"], ["y"]]);
+  expect([ids(changes), eventIds(changes)]).toEqual([["b", "c", "d", "e"], ["y"]]);
 });
 
-test("later looks tell of what is new and of what has come further, once", () => {
+test("later snapshots report new and changed deliveries once", () => {
   const finder = new ChangeFinder();
   finder.compare(look([delivery("b"), delivery("a")]), BEGINNING);
   const later = look([delivery("c"), delivery("b", { state: "success", attemptCount: 1 }), delivery("a")]);
@@ -63,7 +65,7 @@ test("later looks tell of what is new and of what has come further, once", () =>
   expect(ids(finder.compare(later, BEGINNING))).toEqual([]);
 });
 
-test("a look that knows nothing of what it sees says that there was more", () => {
+test("a full snapshot without a known delivery is partial", () => {
   const finder = new ChangeFinder();
   finder.compare(look([delivery("old")]), BEGINNING);
   const many = Array.from({ length: SNAPSHOT_SIZE }, (_, index) => delivery(`d${index}`));
@@ -71,7 +73,7 @@ test("a look that knows nothing of what it sees says that there was more", () =>
   expect(finder.compare(look(many.slice(1)), BEGINNING).isPartial).toBe(false);
 });
 
-test("as many events as a look sees that nobody wanted say that there was more", () => {
+test("a full snapshot of events without deliveries is partial", () => {
   const finder = new ChangeFinder();
   finder.compare(look([]), BEGINNING);
   const many = Array.from({ length: SNAPSHOT_SIZE }, (_, index) => event(`e${index}`, 2_000));
@@ -79,7 +81,7 @@ test("as many events as a look sees that nobody wanted say that there was more",
   expect(new ChangeFinder().compare(look([], many), BEGINNING).isPartial).toBe(true);
 });
 
-test("an event that nobody wanted is told of once, and one that has deliveries is not", () => {
+test("an event without deliveries is reported once, and one with deliveries is not", () => {
   const finder = new ChangeFinder();
   finder.compare(look([]), BEGINNING);
   const deliveries = [delivery("d", { eventId: "wanted", createdAt: new Date(2_000) })];
@@ -88,21 +90,21 @@ test("an event that nobody wanted is told of once, and one that has deliveries i
   expect(eventIds(finder.compare(later, BEGINNING))).toEqual([]);
 });
 
-test("an event whose deliveries are still to be made is settled when they are", () => {
+test("an event is reported only after its fan-out", () => {
   const finder = new ChangeFinder();
   finder.compare(look([]), BEGINNING);
-  const waiting = [event("e", 2_000, { hasDeliveriesMade: false })];
+  const waiting = [event("e", 2_000, { isFannedOut: false })];
   expect(eventIds(finder.compare(look([], waiting), BEGINNING))).toEqual([]);
   expect(eventIds(finder.compare(look([], [event("e", 2_000)]), BEGINNING))).toEqual(["e"]);
 });
 
-test("an event whose dead letter somebody deleted is not taken for one that nobody wanted", () => {
+test("an event whose dead letter was deleted is not reported as one without deliveries", () => {
   const finder = new ChangeFinder();
   finder.compare(look([delivery("d", { eventId: "e" })], [event("e", 1_000)]), BEGINNING);
   expect(eventIds(finder.compare(look([], [event("e", 1_000)]), BEGINNING))).toEqual([]);
 });
 
-test("events as old as the oldest delivery in sight are not settled: theirs may be out of sight", () => {
+test("events as old as the oldest delivery of a snapshot are not reported, because it may lack their deliveries", () => {
   const finder = new ChangeFinder();
   finder.compare(look([]), BEGINNING);
   const inSight = [delivery("d", { eventId: "other", createdAt: new Date(2_000) })];
@@ -111,7 +113,7 @@ test("events as old as the oldest delivery in sight are not settled: theirs may 
   expect(eventIds(new ChangeFinder().compare(look([], events, true), BEGINNING))).toEqual([]);
 });
 
-test("whoever was away hears of what was made, what ended and what failed meanwhile", () => {
+test("a client that reconnects gets what was created, ended or failed since", () => {
   const old = { createdAt: new Date(1_000) };
   const seen = look(
     [

@@ -30,21 +30,24 @@ export class ChangeFinder {
   #deliveries: ReadonlyMap<string, string> | null = null;
   #events: ReadonlySet<string> = new Set();
 
-  /** The first call returns what is newer than `since`; later calls return what changed since the previous snapshot. */
+  /** The first call returns what happened since `since`; later calls return what changed since the previous snapshot. */
   compare(snapshot: Snapshot, since: Date): Changes {
-    const before = this.#deliveries;
-    const settled = settledEvents(snapshot);
-    const newDeliveries = snapshot.deliveries.filter((delivery) =>
-      before === null ? delivery.createdAt >= since : before.get(delivery.id) !== progressOf(delivery),
-    );
-    const newEvents = unmatchedAmong(settled, snapshot).filter(
-      (event) => event.createdAt >= since && !this.#events.has(event.id),
-    );
-    const isPartial =
-      isTruncated(newDeliveries, snapshot.deliveries, before) || newEvents.length === SNAPSHOT_SIZE;
+    const changes =
+      this.#deliveries === null
+        ? changesSince(snapshot, since, since)
+        : this.#changesAfter(this.#deliveries, snapshot, since);
     this.#deliveries = new Map(snapshot.deliveries.map((delivery) => [delivery.id, progressOf(delivery)]));
-    this.#events = new Set(settled.map(({ id }) => id));
-    return { deliveries: newDeliveries.toReversed(), events: newEvents.toReversed(), isPartial };
+    this.#events = new Set(settledEvents(snapshot).map(({ id }) => id));
+    return changes;
+  }
+
+  #changesAfter(before: ReadonlyMap<string, string>, snapshot: Snapshot, since: Date): Changes {
+    const deliveries = snapshot.deliveries.filter(
+      (delivery) => before.get(delivery.id) !== progressOf(delivery),
+    );
+    const events = unmatchedSince(snapshot, since).filter(({ id }) => !this.#events.has(id));
+    const isTruncated = snapshot.deliveries.every(({ id }) => !before.has(id));
+    return changesOf(deliveries, events, isTruncated);
   }
 }
 
@@ -57,11 +60,20 @@ export function changesSince(snapshot: Snapshot, since: Date, failedSince: Date)
       // the time of the last attempt is not part of the snapshot
       (state === "failed" && createdAt >= failedSince),
   );
-  const events = unmatchedAmong(settledEvents(snapshot), snapshot).filter(
-    ({ createdAt }) => createdAt >= since,
-  );
-  const isPartial = deliveries.length === SNAPSHOT_SIZE || events.length === SNAPSHOT_SIZE;
-  return { deliveries: deliveries.toReversed(), events: events.toReversed(), isPartial };
+  return changesOf(deliveries, unmatchedSince(snapshot, since), true);
+}
+
+/** `isTruncated`: if the deliveries fill a snapshot, there may be more. */
+function changesOf(
+  deliveries: readonly DeliveryView[],
+  events: readonly EventView[],
+  isTruncated: boolean,
+): Changes {
+  return {
+    deliveries: deliveries.toReversed(),
+    events: events.toReversed(),
+    isPartial: (isTruncated && deliveries.length === SNAPSHOT_SIZE) || events.length === SNAPSHOT_SIZE,
+  };
 }
 
 const NEVER = new Date(0);
@@ -72,22 +84,12 @@ const NEVER = new Date(0);
  */
 function settledEvents({ events, deliveries, hasOlder }: Snapshot): readonly EventView[] {
   const oldest = hasOlder ? (deliveries.at(-1)?.createdAt ?? null) : NEVER;
-  return events.filter(
-    ({ createdAt, hasDeliveriesMade }) => hasDeliveriesMade && oldest !== null && createdAt > oldest,
-  );
+  return events.filter(({ createdAt, isFannedOut }) => isFannedOut && oldest !== null && createdAt > oldest);
 }
 
-function unmatchedAmong(events: readonly EventView[], { deliveries }: Snapshot): readonly EventView[] {
-  const wanted = new Set(deliveries.map(({ eventId }) => eventId));
-  return events.filter(({ id }) => !wanted.has(id));
-}
-
-function isTruncated(
-  fresh: readonly DeliveryView[],
-  seen: readonly DeliveryView[],
-  before: ReadonlyMap<string, string> | null,
-): boolean {
-  return fresh.length === SNAPSHOT_SIZE && seen.every(({ id }) => before?.has(id) !== true);
+function unmatchedSince(snapshot: Snapshot, since: Date): readonly EventView[] {
+  const wanted = new Set(snapshot.deliveries.map(({ eventId }) => eventId));
+  return settledEvents(snapshot).filter(({ id, createdAt }) => createdAt >= since && !wanted.has(id));
 }
 
 function progressOf({ state, attemptCount, replayCount, nextRetryAt }: DeliveryView): string {

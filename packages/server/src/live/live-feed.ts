@@ -81,7 +81,8 @@ export class LiveFeed {
     });
     const scope = this.#scopeOf(principal.tenant);
     scope.subscribers.add(subscriber);
-    if (scope.timer === undefined) this.#schedulePoll(scope, pollIntervalMs(this.#scopes.size));
+    // the first poll is at once: later ones are compared with it, so that no change after the opening is missed
+    if (scope.timer === undefined) this.#schedulePoll(scope, 0);
     response.write(`retry: 2000\n${heartbeat()}`);
     if (since !== null) await this.#backFill(subscriber, since).catch(() => {});
   }
@@ -90,15 +91,15 @@ export class LiveFeed {
     const known = this.#scopes.get(tenant);
     if (known !== undefined) return known;
     const openedAt = new Date(Date.now() - POLL_INTERVAL_MS);
-    const made: Scope = {
+    const created: Scope = {
       tenant,
       openedAt,
       finder: new ChangeFinder(),
       subscribers: new Set(),
       timer: undefined,
     };
-    this.#scopes.set(tenant, made);
-    return made;
+    this.#scopes.set(tenant, created);
+    return created;
   }
 
   #remove(subscriber: Subscriber): void {
@@ -169,12 +170,12 @@ export function pollIntervalMs(tenants: number): number {
 
 /** Contains the server time, so that a page with a wrong clock resumes at the right place. */
 function heartbeat(): string {
-  return message("here", "{}");
+  return message("heartbeat", "{}");
 }
 
-const deliverySchema = contract.deliveries.retry.answer.schema;
+const deliverySchema = contract.deliveries.retry.response.schema;
 /** The schema of an event without the fields that only its detail needs. */
-const eventSchema = contract.events.get.answer.schema.pick({
+const eventSchema = contract.events.get.response.schema.pick({
   id: true,
   tenant: true,
   type: true,

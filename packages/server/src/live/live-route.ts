@@ -1,14 +1,14 @@
 // GET /live: server-sent events. Browsers send `Last-Event-ID`, the time of the last message, when they reconnect.
 import type { Permission } from "@posthorn/client";
 import { NO_PARAMETERS, readQuery } from "../api/input/query.ts";
-import type { Authenticate } from "../api/middleware/authenticate.ts";
 import { authorize } from "../api/principal.ts";
 import type { Route } from "../api/router.ts";
+import type { SignIn } from "../api/session/sign-in.ts";
 import type { LiveFeed } from "./live-feed.ts";
 
 const PERMISSION: Permission = { scopes: ["deliveries:read"], reach: "tenant" };
 
-export function liveRoute(feed: LiveFeed, authenticate: Authenticate): Route {
+export function liveRoute(feed: LiveFeed, signIn: SignIn): Route {
   return {
     method: "GET",
     path: "/live",
@@ -27,7 +27,7 @@ export function liveRoute(feed: LiveFeed, authenticate: Authenticate): Route {
             response,
             principal,
             since: timeOf(request.headers["last-event-id"]),
-            reauthorize: async () => authorize(await authenticate(request), PERMISSION, {}),
+            reauthorize: async () => authorize(await signIn.authenticate(request), PERMISSION, {}),
           }),
       };
     },

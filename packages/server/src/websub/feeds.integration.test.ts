@@ -1,8 +1,7 @@
-// Topics of our own as feeds, read by a feed reader's parser that knows nothing of us.
+// Own topics as Atom feeds, read by an independent parser.
 import { parseAtomFeed } from "feedsmith";
 import { expect, test } from "vitest";
-import { hubUrl, topicUrl } from "../../../../tests/support/websub/hub.ts";
-import { openWorld, topicOf } from "../../../../tests/support/websub/world.ts";
+import { hubUrl, openWorld, topicOf, topicUrl } from "../../../../tests/support/servers/websub.ts";
 
 const world = openWorld({ catalogue: "open", websub: { verificationsPerHost: 10_000 } });
 const feedOf = (name: string): string => `${topicOf(name)}?format=atom`;
@@ -10,7 +9,7 @@ const show = (name: string) => world.get(`/websub/topics/acme/${name}?format=ato
 const textsOf = (feed: string) =>
   parseAtomFeed(feed).entries?.map(({ content }) => JSON.parse(content?.value ?? "")) ?? [];
 
-test("a feed tells its hub and itself, in the header and in itself, also before its first event", async () => {
+test("a feed links to its hub and itself, in the header and in its text, also before its first event", async () => {
   const empty = await show("fresh");
   expect(empty.headers.get("content-type")).toBe("application/atom+xml; charset=utf-8");
   expect(empty.headers.get("link")).toBe(`<${hubUrl}>; rel="hub", <${feedOf("fresh")}>; rel="self"`);
@@ -24,7 +23,7 @@ test("a feed tells its hub and itself, in the header and in itself, also before 
   expect(feed.entries ?? []).toEqual([]);
 });
 
-test("the newest fifty events are its entries, the newest first, each with its envelope", async () => {
+test("a feed has the newest fifty events, newest first, each with its envelope", async () => {
   for (let n = 1; n <= 51; n += 1) {
     await world.hooks.publish({ tenant: "acme", type: "counted", subject: `s${n}`, data: { n } });
   }
@@ -45,13 +44,13 @@ test("the newest fifty events are its entries, the newest first, each with its e
   expect(again.status).toBe(304);
 });
 
-test("a feed holds a megabyte of events, and always the newest one", async () => {
+test("a feed has at most a megabyte of events, and always the newest one", async () => {
   const quarter = "x".repeat(256 * 1024 - 2);
   for (let n = 0; n < 5; n += 1) await world.hooks.publish({ tenant: "acme", type: "large", data: quarter });
   expect(textsOf((await show("large")).text)).toHaveLength(4);
 });
 
-test("whatever an event holds, the feed is well-formed and gives it back", async () => {
+test("the feed is well-formed and preserves any data of an event", async () => {
   const data = {
     markup: "<b>&amp;</b> ]]> \"'",
     controls: "\u0001\r\n\t\u007f\ufffe\uffff",
@@ -65,7 +64,7 @@ test("whatever an event holds, the feed is well-formed and gives it back", async
   expect(parseAtomFeed(text).entries?.[0]?.title?.value).toBe("hostile <s> & \ufffd");
 });
 
-test("what the catalogue hides is masked in topics, in feeds and in what their subscribers are sent", async () => {
+test("redacted data is masked in topics, in feeds and in notifications", async () => {
   await world.hooks.eventTypes.put("by_card", { redact: ["/card"] });
   await world.asked("by_card");
   await world.asked("by_card_feed", { "hub.topic": feedOf("by_card") });
@@ -80,10 +79,10 @@ test("what the catalogue hides is masked in topics, in feeds and in what their s
   const { data } = await world.hooks.deliveries.list({ tenant: "acme", type: "by_card" });
   const sent = await world.hooks.deliveries.request(data.at(-1)?.id as string);
   expect(sent.body.toString()).not.toContain("4111");
-  expect(sent.masked).toEqual([]);
+  expect(sent.redactedParts).toEqual([]);
 });
 
-test("what is hidden from now on is hidden in topics and feeds that somebody has seen already", async () => {
+test("data that is redacted later is masked in topics and feeds that were read before", async () => {
   await world.publish("card_seen", { card: "4111" });
   const paths = ["/websub/topics/acme/card_seen", "/websub/topics/acme/card_seen?format=atom"];
   const before = [];
@@ -97,7 +96,7 @@ test("what is hidden from now on is hidden in topics and feeds that somebody has
   }
 });
 
-test("who follows the feed is sent the new entry as a feed, signed; who follows the topic gets the envelope", async () => {
+test("subscribers of a feed get the new entry as a signed feed, those of the topic the envelope", async () => {
   await world.asked("plain", { "hub.topic": topicOf("followed") });
   await world.asked("reader", { "hub.topic": feedOf("followed"), "hub.secret": "s" });
   await world.publish("followed", { n: 1 });
@@ -116,18 +115,18 @@ test("who follows the feed is sent the new entry as a feed, signed; who follows 
   ]);
 });
 
-test("closing a type ends its feed too, and what is neither shown nor followed says so", async () => {
+test("closing a type ends its feed, and an unknown format is refused", async () => {
   await world.hooks.tenants.upsert("brief", { websubTopics: ["news"] });
   await world.asked("brief", { "hub.topic": `${topicUrl("brief", "news")}?format=atom` });
   await world.hooks.tenants.upsert("brief", { websubTopics: [] });
   await world.settle();
-  expect(world.subscriber.asked("/brief").at(-1)?.query.get("hub.mode")).toBe("denied");
+  expect(world.modes("brief").at(-1)).toBe("denied");
   expect((await world.get("/websub/topics/brief/news?format=atom")).status).toBe(404);
 
   const wrong = await world.get("/websub/topics/acme/x?format=rss");
   expect([wrong.status, wrong.text]).toEqual([422, "The format of a topic is envelope or atom.\n"]);
   await world.asked("rss", { "hub.topic": `${topicOf("x")}?format=rss` });
-  expect(world.subscriber.asked("/rss").map(({ query }) => query.get("hub.mode"))).toEqual(["denied"]);
+  expect(world.modes("rss")).toEqual(["denied"]);
 });
 
 function uuidOf(eventId: string): string {

@@ -1,4 +1,5 @@
 // The HTTP routes of the WebSub hub: form bodies in, and plain text instead of problem documents out, as the W3C recommendation says.
+import { isUtf8 } from "node:buffer";
 import type { Posthorn } from "posthorn";
 import { hasTag } from "../api/entity-tag.ts";
 import type { Exchange } from "../api/exchange.ts";
@@ -6,7 +7,6 @@ import { HttpError } from "../api/http-error.ts";
 import { readBytesOf } from "../api/middleware/read-body.ts";
 import type { Reply } from "../api/reply.ts";
 import type { Route } from "../api/router.ts";
-import { readForm } from "./read-form.ts";
 
 /** "The hub SHOULD include a description of an error in the response body as plain text" (REC 5.1). */
 export function isHubPath(url: string | undefined): boolean {
@@ -21,7 +21,7 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
       permission: "public",
       isRefusedWhileDraining: true,
       handle: async (exchange) => {
-        const result = await websub.take(await readForm(exchange));
+        const result = await websub.handle(await readForm(exchange));
         // php-publisher accepts only 204 as success
         return result === "published"
           ? { status: 204 }
@@ -85,4 +85,21 @@ const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
 function text(status: number, sentence: string): Reply {
   return { status, contentType: "text/plain; charset=utf-8", body: `${sentence}\n` };
+}
+
+/** Enough for a hundred topics with long URLs. */
+const MAX_FORM_BYTES = 64 * 1024;
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:;.*)?$/i;
+
+async function readForm(exchange: Exchange): Promise<URLSearchParams> {
+  if (!FORM_TYPE.test(exchange.request.headers["content-type"] ?? "")) {
+    throw new HttpError(
+      "unsupported_media_type",
+      "Send a form with Content-Type: application/x-www-form-urlencoded.",
+    );
+  }
+  const body = await readBytesOf(exchange, MAX_FORM_BYTES);
+  if (!isUtf8(body)) throw new HttpError("invalid_utf8", "The body is not valid UTF-8.");
+  return new URLSearchParams(body.toString());
 }

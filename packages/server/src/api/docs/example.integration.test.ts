@@ -1,13 +1,13 @@
-// The lines on /docs are there to be pasted: a server takes the body of each.
+// A server accepts the body of every example on /docs.
 import { openApi } from "@posthorn/client";
 import { expect, test } from "vitest";
-import { startServer } from "../../../../../tests/support/start-server.ts";
+import { startServer } from "../../../../../tests/support/servers/start-server.ts";
 import { curlFor, exampleOf } from "./example.ts";
 import { docsPage, type OpenApiDocument } from "./page.ts";
 
 const document = openApi({ version: "1.2.3" }) as unknown as OpenApiDocument;
 
-test("no example is refused for what it sends, and none has a name in brackets to fill in", async () => {
+test("no example is refused for its body or has a placeholder", async () => {
   const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/tenants/acme");
   const places = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -22,16 +22,12 @@ test("no example is refused for what it sends, and none has a name in brackets t
     const line = curlFor(method, path, Object.fromEntries(examples), exampleOf(schema, schemas));
     const [, sent = "", body = ""] = /POSTHORN_URL([^"]+)".*-d '(.*)'$/s.exec(line) ?? [];
     const { status, text } = await server.call(method.toUpperCase(), sent, body);
-    expect([operation.operationId, [400, 422].includes(status), text]).toEqual([
-      operation.operationId,
-      false,
-      text,
-    ]);
+    expect([400, 422], `${operation.operationId}: ${text}`).not.toContain(status);
   }
   expect(docsPage(document)).not.toMatch(/POSTHORN_URL[^"\n]*&#60;/);
 });
 
-test("what can be tried out is tried out: a replay counts, and an import changes nothing", async () => {
+test("examples of replays and imports are dry runs", async () => {
   const page = docsPage(document);
   for (const id of ["replays.start", "endpoints.import", "eventTypes.import"]) {
     const article = page.slice(page.indexOf(`<article id="${id}">`));

@@ -1,5 +1,5 @@
 // Examples for the API reference: a value that matches a schema, and the curl command that sends it.
-import { resolve, type Schema, type Schemas } from "./schema.ts";
+import { REF, type Schema, type Schemas } from "./schema.ts";
 
 const MAX_DEPTH = 6;
 
@@ -15,6 +15,10 @@ export function exampleOf(given: Schema, schemas: Schemas, depth = 0): unknown {
   if (schema.items !== undefined)
     return depth > MAX_DEPTH ? [] : [exampleOf(schema.items, schemas, depth + 1)];
   return SIMPLE[String(schema.type)] ?? { order: 17 };
+}
+
+function resolve({ $ref, ...beside }: Schema, schemas: Schemas): Schema {
+  return $ref === undefined ? beside : { ...schemas[$ref.slice(REF.length)], ...beside };
 }
 
 const SIMPLE: Readonly<Record<string, unknown>> = {

@@ -1,4 +1,5 @@
 // HTML templates that escape every value unless it is HTML already.
+import { createHash } from "node:crypto";
 
 export class Html {
   readonly text: string;
@@ -31,4 +32,10 @@ export function prose(text: string): Html {
     .split("`")
     .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
   return html`${parts}`;
+}
+
+/** The policy of a page that needs only its own style. */
+export function policyWithStyle(style: string): string {
+  const hash = createHash("sha256").update(style).digest("base64");
+  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }

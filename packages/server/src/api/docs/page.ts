@@ -1,8 +1,7 @@
 // The API reference as one page, generated from the OpenAPI document. It needs no script and no external resource.
-import { createHash } from "node:crypto";
 import { curlFor, exampleOf } from "./example.ts";
-import { Html, html, prose } from "./html.ts";
-import { fieldsOf, insideOf, type Schema, type Schemas, typeOf, type Use } from "./schema.ts";
+import { Html, html, policyWithStyle, prose } from "./html.ts";
+import { fieldsOf, type Schema, type Schemas, typeOf } from "./schema.ts";
 import { STYLE } from "./style.ts";
 
 export interface OpenApiDocument {
@@ -39,9 +38,7 @@ interface Place {
   readonly operation: DocumentedOperation;
 }
 
-const hash = createHash("sha256").update(STYLE).digest("base64");
-/** Allows only the page's own style. */
-export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+export const DOCS_POLICY = policyWithStyle(STYLE);
 
 /** Placeholder for the server URL, which depends on the request; the rest of the page is cached. */
 export const SERVER_URL = "{server_url}";
@@ -72,8 +69,9 @@ ${sections.map(({ name, places: ofTag }) => navSection(name, ofTag))}
 ${navList(
   "webhooks",
   "System events",
-  events.map(([type]) => html`<li><a href="#${type}">${type}</a></li>`),
+  events.map(([type]) => linkTo(type)),
 )}
+${navList("schemas", "Schemas", Object.keys(components.schemas).map(linkTo))}
 </nav>
 <main>
 <h1>API reference</h1>
@@ -86,7 +84,11 @@ ${sections.map(
 )}
 <section aria-labelledby="webhooks"><h2 id="webhooks">System events</h2>
 <p>Events that Posthorn itself sends to endpoints.</p>
-${events.map(([type, { post }]) => webhookOf(type, post, components.schemas))}</section>
+${events.map(([type, { post }]) => webhookOf(type, post))}</section>
+<section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>
+${Object.entries(components.schemas).map(
+  ([name, schema]) => html`<article id="${name}"><h3>${name}</h3>${fieldsOf(schema)}</article>`,
+)}</section>
 </main>
 </body>
 </html>
@@ -112,6 +114,10 @@ function navSection(name: string, places: readonly Place[]): Html {
   );
 }
 
+function linkTo(id: string): Html {
+  return html`<li><a href="#${id}">${id}</a></li>`;
+}
+
 function navList(id: string, title: string, items: readonly Html[]): Html {
   return html`<h3><a href="#${id}">${title}</a></h3><ul>${items}</ul>`;
 }
@@ -123,33 +129,31 @@ function operationOf({ method, path, operation }: Place, schemas: Schemas): Html
   return html`<article id="${operationId}">
 <h3><span class="method ${method}">${method}</span> <code>${path}</code></h3>
 <p class="summary">${prose(summary)}. ${description === undefined ? "" : html`<span class="quiet">${prose(description)}</span>`}</p>
-${parametersOf("In the path", "path", parameters, schemas)}
-${parametersOf("In the query", "query", parameters, schemas)}
-${parametersOf("Headers", "header", parameters, schemas)}
-${body === null ? "" : bodyOf(`Body${requestBody?.required === false ? ", optional" : ""}`, body, schemas, "sent")}
-${otherSchemasOf(requestBody?.content).map(([type, schema]) => bodyOf(`Or with Content-Type: ${type}`, schema, schemas, "sent"))}
+${parametersOf("In the path", "path", parameters)}
+${parametersOf("In the query", "query", parameters)}
+${parametersOf("Headers", "header", parameters)}
+${body && bodyOf(`Body${requestBody?.required === false ? ", optional" : ""}`, body)}
+${otherSchemasOf(requestBody?.content).map(([type, schema]) => bodyOf(`Or with Content-Type: ${type}`, schema))}
 ${Object.entries(operation.responses)
   .filter(([status]) => status.startsWith("2"))
   .map(([status, { content }]) => {
-    const answer = schemaOf(content);
-    return answer === null
+    const schema = schemaOf(content);
+    return schema === null
       ? html`<h4>Response ${status}, without a body</h4>`
-      : bodyOf(`Response ${status}`, answer, schemas, "answered");
+      : bodyOf(`Response ${status}`, schema);
   })}
-${refusalsOf(operation)}
+${errorTable(operation)}
 <h4>Example</h4>
 <pre><code>${curlFor(method, path, idsOf(parameters, schemas), example)}</code></pre>
 </article>`;
 }
 
-function webhookOf(type: string, { summary, requestBody }: DocumentedOperation, schemas: Schemas): Html {
+function webhookOf(type: string, { summary, requestBody }: DocumentedOperation): Html {
   const body = schemaOf(requestBody?.content);
-  return html`<article id="${type}"><h3><code>${type}</code></h3><p class="summary">${prose(summary)}.</p>${
-    body === null ? "" : bodyOf("Body", body, schemas, "answered")
-  }</article>`;
+  return html`<article id="${type}"><h3><code>${type}</code></h3><p class="summary">${prose(summary)}.</p>${body && bodyOf("Body", body)}</article>`;
 }
 
-function parametersOf(title: string, place: string, all: readonly Parameter[], schemas: Schemas): Html {
+function parametersOf(title: string, place: string, all: readonly Parameter[]): Html {
   const given = all.filter((parameter) => parameter.in === place);
   if (given.length === 0) return html``;
   const properties = Object.fromEntries(
@@ -158,23 +162,21 @@ function parametersOf(title: string, place: string, all: readonly Parameter[], s
       description === undefined ? schema : { ...schema, description },
     ]),
   );
-  // path parameters are always required, so it is not shown
-  const required = place === "path" ? [] : given.filter((one) => one.required).map(({ name }) => name);
-  return html`<h4>${title}</h4>${fieldsOf({ properties, required }, schemas)}`;
+  const required = given.filter((one) => one.required).map(({ name }) => name);
+  return html`<h4>${title}</h4>${fieldsOf({ properties, required })}`;
 }
 
-function refusalsOf({ responses }: DocumentedOperation): Html {
-  const refusals = Object.entries(responses).filter(([status]) => !status.startsWith("2"));
-  if (refusals.length === 0) return html``;
-  return html`<h4>Errors <span class="type">Problem</span></h4><details><summary>${refusals.map(([status]) => status).join(", ")}</summary><table class="fields">${refusals.map(
+function errorTable({ responses }: DocumentedOperation): Html {
+  const errors = Object.entries(responses).filter(([status]) => !status.startsWith("2"));
+  if (errors.length === 0) return html``;
+  return html`<h4>Errors <span class="type">Problem</span></h4><details><summary>${errors.map(([status]) => status).join(", ")}</summary><table class="fields">${errors.map(
     ([status, { description = "" }]) =>
       html`<tr><th scope="row">${status}</th><td>${prose(description)}</td></tr>`,
   )}</table></details>`;
 }
 
-function bodyOf(title: string, schema: Schema, schemas: Schemas, use: Use): Html {
-  const fields = insideOf(schema, schemas) === null ? html`` : fieldsOf(schema, schemas, use);
-  return html`<h4>${title} <span class="type">${typeOf(schema, schemas)}</span></h4>${fields}`;
+function bodyOf(title: string, schema: Schema): Html {
+  return html`<h4>${title} <span class="type">${typeOf(schema)}</span></h4>${fieldsOf(schema)}`;
 }
 
 const JSON_TYPE = "application/json";

@@ -1,4 +1,4 @@
-// Renders JSON schemas as HTML: the type of each field, its limits and its nested fields.
+// Renders JSON schemas as HTML: the type of each field, its limits and its nested fields. Components are linked.
 import { type Html, html, prose } from "./html.ts";
 
 export interface Schema {
@@ -25,95 +25,51 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
-export type Use = "sent" | "answered";
-
 export type Schemas = Readonly<Record<string, Schema>>;
 
-const REF = "#/components/schemas/";
-/** Deep enough for every schema, and a limit for recursive ones. */
-const MAX_DEPTH = 8;
+export const REF = "#/components/schemas/";
 
-/** Renders a table of fields; nested fields are collapsed. */
-export function fieldsOf(given: Schema, schemas: Schemas, use: Use = "sent", depth = 0): Html {
-  const schema = resolve(given, schemas);
+/** Renders the fields that the schema itself defines as a table, or those of each alternative. */
+export function fieldsOf(schema: Schema): Html {
   const options = alternativesOf(schema);
-  if (options.length > 1) {
-    return html`${options.map(
-      (option, index) =>
-        html`<p class="quiet">${index === 0 ? "Either" : "or"} ${optionOf(option, schemas)}</p>${isListOf(option, options) ? "" : inside(option, schemas, use, depth)}`,
-    )}`;
-  }
-  const [only = schema] = options;
-  const target = resolve(only, schemas);
-  if (target.properties === undefined) return inside(target, schemas, use, depth);
-  // a response has every field, so "required" is shown for requests only
-  const required = use === "sent" ? (target.required ?? []) : [];
-  return html`<table class="fields">${Object.entries(target.properties).map(([name, field]) =>
-    rowOf(name, field, required.includes(name), schemas, use, depth),
+  if (options.length > 1) return html`${options.map(optionOf)}`;
+  const { properties, items, additionalProperties, required = [] } = options[0] ?? schema;
+  const inner = items ?? additionalProperties;
+  if (properties === undefined) return typeof inner === "object" ? fieldsOf(inner) : html``;
+  return html`<table class="fields">${Object.entries(properties).map(([name, field]) =>
+    rowOf(name, field, required.includes(name)),
   )}</table>`;
 }
 
-function rowOf(
-  name: string,
-  field: Schema,
-  isRequired: boolean,
-  schemas: Schemas,
-  use: Use,
-  depth: number,
-): Html {
-  const description = field.description ?? resolve(field, schemas).description;
-  const more = insideOf(field, schemas);
-  return html`<tr><th scope="row"><code>${name}</code>${isRequired ? html`<span class="required">required</span>` : ""}</th>
-<td><span class="type">${typeOf(field, schemas)}</span>${limitsOf(field, schemas)}${description === undefined ? "" : html`<p>${prose(description)}</p>`}${
-    more === null || depth >= MAX_DEPTH
-      ? ""
-      : html`<details><summary>Its fields</summary>${fieldsOf(more, schemas, use, depth + 1)}</details>`
+function optionOf(option: Schema): Html {
+  const { title, description } = option;
+  const words = title === undefined ? typeOf(option) : html`${title}: ${prose(description ?? "")}`;
+  return html`<p class="quiet">Either ${words}</p>${fieldsOf(option)}`;
+}
+
+function rowOf(name: string, field: Schema, isRequired: boolean): Html {
+  const more = fieldsOf(field);
+  return html`<tr><th scope="row"><code>${name}</code>${!isRequired && html`<span class="quiet">optional</span>`}</th>
+<td><span class="type">${typeOf(field)}</span>${limitsOf(field)}${field.description && html`<p>${prose(field.description)}</p>`}${
+    more.text !== "" && html`<details><summary>Its fields</summary>${more}</details>`
   }</td></tr>`;
 }
 
-/** True for a list of another alternative, whose fields are shown already. */
-function isListOf({ items }: Schema, options: readonly Schema[]): boolean {
-  return items?.$ref !== undefined && options.some(({ $ref }) => $ref === items.$ref);
-}
-
-function optionOf(option: Schema, schemas: Schemas): Html {
-  const { title, description } = option;
-  return html`${title ?? typeOf(option, schemas)}${title === undefined || description === undefined ? "" : html`: ${prose(description)}`}`;
-}
-
-/** Renders the fields of the items of an array or map. */
-function inside(schema: Schema, schemas: Schemas, use: Use, depth: number): Html {
-  const more = insideOf(schema, schemas);
-  return more === null || depth >= MAX_DEPTH ? html`` : fieldsOf(more, schemas, use, depth + 1);
-}
-
-/** Returns the object schema that the schema is or contains, or null. */
-export function insideOf(given: Schema, schemas: Schemas): Schema | null {
-  const schema = resolve(given, schemas);
-  if (schema.properties !== undefined && Object.keys(schema.properties).length > 0) return schema;
-  if (schema.items !== undefined) return insideOf(schema.items, schemas);
-  if (typeof schema.additionalProperties === "object") return insideOf(schema.additionalProperties, schemas);
-  const options = alternativesOf(schema).map((option) => insideOf(option, schemas));
-  const objects = options.filter((option) => option !== null);
-  if (objects.length === 0) return null;
-  return objects.length === 1 ? (objects[0] as Schema) : schema;
-}
-
 /** `text or null`, `list of Delivery`, `one of a, b`. */
-export function typeOf(given: Schema, schemas: Schemas): string {
-  const schema = resolve(given, schemas);
-  const name = given.$ref?.slice(REF.length);
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.enum !== undefined) return `one of ${schema.enum.map(String).join(", ")}`;
-  const options = [...(schema.anyOf ?? schema.oneOf ?? [])];
-  if (options.length > 0) return [...new Set(options.map((option) => typeOf(option, schemas)))].join(" or ");
-  if (name !== undefined) return name;
-  if (schema.items !== undefined) return `list of ${typeOf(schema.items, schemas)}`;
-  if (typeof schema.additionalProperties === "object") {
-    return `map of ${typeOf(schema.additionalProperties, schemas)}`;
-  }
+export function typeOf(schema: Schema): Html {
+  const name = schema.$ref?.slice(REF.length);
+  if (name !== undefined) return html`<a href="#${name}">${name}</a>`;
+  if (schema.const !== undefined) return html`${JSON.stringify(schema.const)}`;
+  if (schema.enum !== undefined) return html`one of ${schema.enum.map(String).join(", ")}`;
+  const options = schema.anyOf ?? schema.oneOf ?? [];
+  const names = new Map(options.map(typeOf).map((type) => [type.text, type]));
+  if (names.size > 0)
+    return html`${[...names.values()].map((type, at) => (at === 0 ? type : html` or ${type}`))}`;
+  if (schema.items !== undefined) return html`list of ${typeOf(schema.items)}`;
+  if (typeof schema.additionalProperties === "object")
+    return html`map of ${typeOf(schema.additionalProperties)}`;
   const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
-  return types.length === 0 ? "any JSON" : types.map((type) => WORDS[type] ?? type).join(" or ");
+  return html`${types.length === 0 ? "any JSON" : types.map((type) => WORDS[type] ?? type).join(" or ")}`;
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -123,10 +79,8 @@ const WORDS: Readonly<Record<string, string>> = {
   array: "list",
 };
 
-function limitsOf(given: Schema, schemas: Schemas): Html {
-  const schema = resolve(given, schemas);
-  const [concrete = schema] = alternativesOf(schema).map((option) => resolve(option, schemas));
-  const known = { ...concrete, ...schema };
+function limitsOf(schema: Schema): Html {
+  const known = { ...alternativesOf(schema)[0], ...schema };
   const range = (low: unknown, high: unknown, what: string): string | null => {
     if (low === undefined && high === undefined) return null;
     if (high === undefined) return `at least ${low}${what}`;
@@ -147,10 +101,4 @@ function limitsOf(given: Schema, schemas: Schemas): Html {
 /** Returns the alternatives except null, which is part of the type. */
 function alternativesOf(schema: Schema): readonly Schema[] {
   return (schema.anyOf ?? schema.oneOf ?? []).filter(({ type }) => type !== "null");
-}
-
-export function resolve(schema: Schema, schemas: Schemas): Schema {
-  if (schema.$ref === undefined) return schema;
-  const { $ref, ...beside } = schema;
-  return { ...(schemas[$ref.slice(REF.length)] ?? {}), ...beside };
 }

@@ -31,7 +31,6 @@ pre { margin: .3rem 0; padding: .9rem 1rem; background: var(--panel); border: 1p
 .fields th, .fields td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-top: 1px solid var(--line); font-weight: 400 }
 .fields th { width: 13rem; overflow-wrap: anywhere }
 .fields p { margin: .15rem 0 0 }
-.required { display: block; font-size: .75rem; color: var(--delete) }
 .type { font-weight: 400; color: var(--accent) }
 .quiet { color: var(--quiet); font-weight: 400; overflow-wrap: anywhere }
 details { margin: .3rem 0; padding-left: .8rem; border-left: 2px solid var(--line) }

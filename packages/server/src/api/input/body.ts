@@ -2,8 +2,8 @@
 import type { Operation } from "@posthorn/client";
 import { z } from "zod";
 import type { Exchange } from "../exchange.ts";
+import { invalidBody } from "../http-error.ts";
 import { readJsonBytes } from "../middleware/read-body.ts";
-import { invalidBody } from "./invalid-body.ts";
 import { fieldErrors, fieldsAt } from "./issues.ts";
 import { parseSettings } from "./settings-json.ts";
 
@@ -19,7 +19,7 @@ export async function readBody(
   const body = isEmpty ? {} : parseSettings(await readJsonBytes(exchange, MAX_SETTINGS_BYTES));
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  const shown = operation.answer.schema === null ? [] : fieldsAt(operation.answer.schema, []);
+  const shown = operation.response.schema === null ? [] : fieldsAt(operation.response.schema, []);
   throw invalidBody(fieldErrors(schema, result.error.issues, shown));
 }
 

@@ -1,43 +1,43 @@
-// The API uses snake_case and the library camelCase. Names are converted here and in `present.ts`.
-import { camelCase, isObject } from "@posthorn/wire";
+// The API uses snake_case and times as text, the library camelCase and dates. Input is converted here, output in
+// `present.ts`.
+import { type CamelCase, camelCase, isObject } from "@posthorn/wire";
 
 /** Fields whose content is defined by the caller: names inside them are not converted. */
-export const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
-  "headers",
-  "filter",
-  "schema",
-  "example",
-  "data",
-  "document",
-  "webhooks",
-]);
+const OPAQUE = ["headers", "filter", "schema", "example", "data", "document", "webhooks"] as const;
+export const OPAQUE_FIELDS: ReadonlySet<string> = new Set(OPAQUE);
 
-/** Returns a checked body with the library's names. The library validates the values again. */
-export function toCamelCase<Wanted>(value: unknown): Wanted {
-  return renamed(value) as Wanted;
+const TIMES = ["created_after", "created_before", "resent_after", "expires_at"] as const;
+const TIME_FIELDS: ReadonlySet<string> = new Set(TIMES);
+
+/** A checked value of the API as the library takes it. */
+export type ToLibrary<Value> = Value extends readonly (infer Item)[]
+  ? readonly ToLibrary<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value as CamelCase<Name>]: FieldToLibrary<Name, Value[Name]> }
+    : Value;
+
+type FieldToLibrary<Name, Value> = Name extends (typeof TIMES)[number]
+  ? Exclude<Value, string> | Date
+  : Name extends (typeof OPAQUE)[number]
+    ? Value
+    : ToLibrary<Value>;
+
+/** Returns the value with the library's names and dates. */
+export function toLibrary<Value>(value: Value): ToLibrary<Value> {
+  return converted(value) as ToLibrary<Value>;
 }
 
-function renamed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(renamed);
-  if (!isObject(value) || value instanceof Date) return value;
+function converted(value: unknown, field = ""): unknown {
+  if (OPAQUE_FIELDS.has(field)) return value;
+  if (TIME_FIELDS.has(field)) return typeof value === "string" ? new Date(value) : value;
+  if (Array.isArray(value)) return value.map((item) => converted(item));
+  if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      camelCase(name),
-      OPAQUE_FIELDS.has(name) ? inner : renamed(inner),
-    ]),
+    Object.entries(value).map(([name, inner]) => [camelCase(name), converted(inner, name)]),
   );
 }
 
-interface TimeRange {
-  readonly created_after?: string | undefined;
-  readonly created_before?: string | undefined;
-}
-
-/** Returns the filters of a list with the library's names, and their times as dates. */
-export function toFilters<Wanted>({ created_after, created_before, ...rest }: TimeRange): Wanted {
-  return toCamelCase({
-    ...rest,
-    ...(created_after !== undefined && { createdAfter: new Date(created_after) }),
-    ...(created_before !== undefined && { createdBefore: new Date(created_before) }),
-  });
+/** Passes a value whose type is wider than the library's, which validates it again. */
+export function unchecked<Wanted>(value: object): Wanted {
+  return value as Wanted;
 }

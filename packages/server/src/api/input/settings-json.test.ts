@@ -5,7 +5,7 @@ const read = (json: string): unknown => parseSettings(Buffer.from(json));
 const refusal = (pointer: string, message: unknown) =>
   expect.objectContaining({ code: "invalid_body", fieldErrors: [{ pointer, message }] });
 
-test("a name given twice is refused, wherever it is and however it is written", () => {
+test("a duplicate name is refused at any depth and in any spelling", () => {
   for (const json of [
     '{"name":"a","name":"b"}',
     '{"name":"a","n\\u0061me":"b"}',
@@ -18,19 +18,19 @@ test("a name given twice is refused, wherever it is and however it is written", 
   }
 });
 
-test("colons, quotes and braces within texts are no names", () => {
+test("colons, quotes and braces in texts are not names", () => {
   const body = { 'a":"b': ['{"x":1}', "\\", '\\":'], b: { c: "d:e" } };
   expect(read(JSON.stringify(body, null, 2))).toEqual(body);
 });
 
-test("a name that the schema would drop in silence is refused, unless it is in data of the caller's own", () => {
+test("__proto__ is refused as a name, except in data of the caller", () => {
   const message = '"__proto__" is not allowed as a name. Remove it.';
   expect(() => read('{"headers":{"__proto__":1}}')).toThrow(refusal("/headers/__proto__", message));
   expect(() => read('{"__proto__":{"name":"a"}}')).toThrow(refusal("/__proto__", message));
   expect(JSON.stringify(read('{"data":{"__proto__":1}}'))).toBe('{"data":{"__proto__":1}}');
 });
 
-test("lists have 10,000 items together, and not one more; those of the caller's own are not counted", () => {
+test("lists have at most 10,000 items in total, not counting data of the caller", () => {
   const lists = (count: number, name: string) =>
     JSON.stringify({ [name]: Array(count - 1).fill(1), other: [1] });
   read(lists(MAX_LIST_ITEMS, "events"));
@@ -40,6 +40,6 @@ test("lists have 10,000 items together, and not one more; those of the caller's 
   read(lists(MAX_LIST_ITEMS + 1, "data"));
 });
 
-test("depth is no danger", () => {
+test("deeply nested data is accepted", () => {
   read(`{"data":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
 });

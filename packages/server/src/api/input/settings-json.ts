@@ -1,8 +1,8 @@
 // Parses the JSON body of an operation. Rejects what JavaScript would silently ignore (duplicate names and `__proto__`)
 // and lists that would take too long to validate.
 import { namesWritten } from "@posthorn/wire";
+import { DUPLICATE_FIELD, invalidBody } from "../http-error.ts";
 import { parseJson } from "../middleware/read-body.ts";
-import { DUPLICATE_FIELD, invalidBody } from "./invalid-body.ts";
 import { pointerTo } from "./issues.ts";
 import { OPAQUE_FIELDS } from "./names.ts";
 

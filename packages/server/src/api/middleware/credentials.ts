@@ -3,30 +3,41 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { ROLE_SCOPES, type Scope } from "@posthorn/client";
+import { BoundedMap } from "@posthorn/wire";
+import type { Posthorn } from "posthorn";
 import { type KnownKey, keyIdOf } from "posthorn/internal";
+import type { ProcessGroup } from "../../processes/process-group.ts";
 import { HttpError } from "../http-error.ts";
 import { ADMIN, type Principal } from "../principal.ts";
-import type { Cached } from "./fresh-cache.ts";
-import type { KeyCache } from "./key-cache.ts";
+import type { AdminKeyDigest } from "./admin-key.ts";
+import { type Cached, FreshCache, MAX_CACHED } from "./fresh-cache.ts";
+import { RequestRates } from "./request-rates.ts";
 
-/** Returns the SHA-256 of the admin key in hex, or null if there is none yet. */
-export type AdminKeyDigest = () => string | null | Promise<string | null>;
+const RECORD_USE_MS = 60_000;
 
 export interface CredentialsOptions {
   /** Called until it returns a digest, which is then cached. */
   readonly adminKeyDigest: AdminKeyDigest;
-  readonly keys: KeyCache;
-  /** Requests per second of keys without a limit of their own. 0 means no limit. */
+  readonly keys: Posthorn["keys"];
+  /** Requests per second of keys without their own limit. 0 means no limit. */
   readonly keyRateLimit: number;
+  /** The processes that count requests together. */
+  readonly group?: ProcessGroup | undefined;
 }
 
 /** Resolves keys. Every failure is the same 401. */
 export class Credentials {
   readonly #options: CredentialsOptions;
+  readonly #known: FreshCache<KnownKey>;
+  readonly #usedAt = new BoundedMap<string, number>(MAX_CACHED);
+  readonly #rates: RequestRates;
   #adminDigest: string | null = null;
 
   constructor(options: CredentialsOptions) {
+    const { keys } = options;
     this.#options = options;
+    this.#rates = new RequestRates(options.group);
+    this.#known = new FreshCache((id) => keys.known([id]).then(([key = null]) => key));
   }
 
   /** Resolves the text of a key. */
@@ -53,28 +64,31 @@ export class Credentials {
 
   /** Counts a request. Throws if the key exceeds its rate; returns the rate, or null without a limit. */
   countRequest(id: string, own: number | null): number | null {
-    const { keys, keyRateLimit } = this.#options;
-    const perSecond = own ?? keyRateLimit;
-    const waitMs = perSecond === 0 ? 0 : keys.waitMs(id, perSecond);
+    const perSecond = own ?? this.#options.keyRateLimit;
+    if (perSecond === 0) return null;
+    const waitMs = this.#rates.take(id, perSecond);
     if (waitMs > 0) throw tooFast(perSecond, waitMs);
-    return perSecond === 0 ? null : perSecond;
+    return perSecond;
   }
 
   #ofKey(id: string, isGenuine: (key: KnownKey) => boolean): Principal | Promise<Principal> {
-    const { keys } = this.#options;
     const check = ({ value: key, endsAt }: Cached<KnownKey>): Principal => {
       if (key === null || !isGenuine(key) || performance.now() >= endsAt) throw unauthorized();
       const perSecond = this.countRequest(id, key.rateLimit);
-      keys.recordUse(id);
+      this.#recordUse(id);
       return principalOf(key, perSecond);
     };
-    const found = keys.find(id);
+    const found = this.#known.find(id);
     return found instanceof Promise ? found.then(check) : check(found);
   }
-}
 
-export function adminKeyDigest(key: string): string {
-  return hash("sha256", key, "hex");
+  /** Records the use at most once a minute, in the background; a failure is ignored. */
+  #recordUse(id: string): void {
+    const now = performance.now();
+    if (now - (this.#usedAt.get(id) ?? Number.NEGATIVE_INFINITY) < RECORD_USE_MS) return;
+    this.#usedAt.set(id, now);
+    this.#options.keys.markUsed([id]).catch(() => {});
+  }
 }
 
 function asAdmin(digest: Buffer, expected: string | null): Principal {
@@ -114,7 +128,7 @@ export function unauthorized(): HttpError {
 function tooFast(perSecond: number, waitMs: number): HttpError {
   return new HttpError(
     "rate_limited",
-    `This key exceeded its limit of ${perSecond} requests per second. Wait as long as Retry-After says.`,
+    `This key exceeded its limit of ${perSecond} requests per second. Wait for the time in Retry-After.`,
     { headers: { "Retry-After": String(Math.ceil(waitMs / 1_000)) } },
   );
 }

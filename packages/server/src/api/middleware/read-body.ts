@@ -77,11 +77,7 @@ function checkIsJson({ headers }: IncomingMessage): void {
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 
 /** `onLarge` is called once when the body becomes large, before the rest is read; it may throw to refuse the body. */
-export function readBytes(
-  request: IncomingMessage,
-  maxBytes: number,
-  onLarge: () => void = ignore,
-): Promise<Buffer> {
+function readBytes(request: IncomingMessage, maxBytes: number, onLarge: () => void): Promise<Buffer> {
   if (request.readableEnded) return Promise.resolve(bytesKeptByBodyParser(request));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -1,28 +1,40 @@
-// GET /docs: the API reference as HTML, rendered on the first request.
+// The API reference: GET /openapi.json as OpenAPI 3.1, and GET /docs as HTML, each rendered on its first request.
 import { openApi } from "@posthorn/client";
 import { VERSION } from "../../version.ts";
 import { escapeHtml } from "../docs/html.ts";
 import { DOCS_POLICY, docsPage, type OpenApiDocument, SERVER_URL } from "../docs/page.ts";
+import { json, type Reply } from "../reply.ts";
 import type { Route } from "../router.ts";
 import type { Site } from "../session/site.ts";
 
-const PATH = "/docs";
-
+let documentReply: Reply | undefined;
 let page: string | undefined;
 
-export function docsRoute(site: Site): Route {
-  return {
-    method: "GET",
-    path: PATH,
-    permission: "public",
-    handle: ({ request }) => {
-      page ??= docsPage(openApi({ version: VERSION }) as unknown as OpenApiDocument);
-      return {
-        status: 200,
-        contentType: "text/html; charset=utf-8",
-        body: page.replace(SERVER_URL, () => escapeHtml(site.url(request))),
-        headers: ["Content-Security-Policy", DOCS_POLICY, "Referrer-Policy", "no-referrer"],
-      };
+export function docsRoutes(site: Site): Route[] {
+  return [
+    { method: "GET", path: "/openapi.json", permission: "public", handle: readDocument },
+    {
+      method: "GET",
+      path: "/docs",
+      permission: "public",
+      handle: ({ request }) => {
+        page ??= docsPage(document() as unknown as OpenApiDocument);
+        return {
+          status: 200,
+          contentType: "text/html; charset=utf-8",
+          body: page.replace(SERVER_URL, () => escapeHtml(site.url(request))),
+          headers: ["Content-Security-Policy", DOCS_POLICY, "Referrer-Policy", "no-referrer"],
+        };
+      },
     },
-  };
+  ];
+}
+
+function readDocument(): Reply {
+  documentReply ??= json(200, document());
+  return documentReply;
+}
+
+function document(): ReturnType<typeof openApi> {
+  return openApi({ version: VERSION });
 }

@@ -24,7 +24,7 @@ const PAGE = `<!doctype html>
   <li>The API is under <code>/api/v1</code>. Send your key as <code>Authorization: Bearer …</code>.</li>
   <li><a href="docs">The reference</a> shows every operation with an example; <a href="openapi.json">OpenAPI</a> is for programs.</li>
   <li>Publish with <code>POST /api/v1/events</code> and <code>{"tenant": "…", "type": "order.paid", "data": {…}}</code>.</li>
-  <li><code>/healthz</code> says whether the process lives, <code>/readyz</code> whether it can work.</li>
+  <li><code>/healthz</code> shows whether the process is alive, <code>/readyz</code> whether it can work.</li>
 </ul>
 </html>
 `;

@@ -1,19 +1,22 @@
-// The keys that receivers fetch, used as a stranger would: by what the well-known URL says and nothing else.
+// The public keys that receivers fetch from the well-known URL.
 import { createPublicKey, verify } from "node:crypto";
 import { verify as verifySigned } from "@posthorn/wire";
 import { startScriptedReceiver } from "posthorn/testing";
 import { afterAll, expect, test } from "vitest";
-import { startServer } from "../../../../../tests/support/start-server.ts";
+import { startServer } from "../../../../../tests/support/servers/start-server.ts";
 
 const server = await startServer({ atEnd: afterAll });
 const receiver = await startScriptedReceiver();
 afterAll(() => receiver.close());
 await server.call("PUT", "/api/v1/tenants/acme", {});
-const made = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-  url: `${receiver.url}/in`,
-  events: ["*"],
-  signature: { schemes: ["standard-webhooks-v1a"] },
-});
+const create = (input: object) =>
+  server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: `${receiver.url}/in`,
+    events: ["x.y"],
+    ...input,
+  });
+const signature = { schemes: ["standard-webhooks-v1a"] };
+const made = await create({ events: ["*"], signature });
 const path = `/.well-known/webhook-keys/${made.json.id}`;
 const get = (at: string, headers = {}) => fetch(server.url + at, { headers });
 
@@ -59,15 +62,8 @@ test("the response can be cached and revalidated by its ETag", async () => {
 });
 
 test("endpoints without a key pair, deleted ones and unknown ones return the same", async () => {
-  const shared = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: `${receiver.url}/in`,
-    events: ["x.y"],
-  });
-  const gone = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: `${receiver.url}/in`,
-    events: ["x.y"],
-    signature: { schemes: ["standard-webhooks-v1a"] },
-  });
+  const shared = await create({});
+  const gone = await create({ signature });
   await server.call("DELETE", `/api/v1/tenants/acme/endpoints/${gone.json.id}`);
   const answers = [];
   for (const id of [shared.json.id, gone.json.id, "ep_01890a5d-ac97-7000-8000-000000000002", "x"]) {
@@ -80,12 +76,7 @@ test("endpoints without a key pair, deleted ones and unknown ones return the sam
 });
 
 test("the preset of the standard fills in missing settings, and returns them", async () => {
-  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: `${receiver.url}/in`,
-    events: ["x.y"],
-    preset: "standard-webhooks",
-    timeout_ms: 15_000,
-  });
+  const { json } = await create({ preset: "standard-webhooks", timeout_ms: 15_000 });
   expect(json).toMatchObject({
     format: "envelope",
     signature: { schemes: ["standard-webhooks"] },
@@ -93,12 +84,7 @@ test("the preset of the standard fills in missing settings, and returns them", a
     retry_on: "every",
   });
   const totalMs = json.retry_policy.gaps_ms.reduce((sum: number, gap: number) => sum + gap, 0);
-  // 75:35:05, as the standard's table ends
+  // 75:35:05, the sum of the standard's table
   expect(totalMs).toBe(((75 * 60 + 35) * 60 + 5) * 1_000);
-  const unknown = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: `${receiver.url}/in`,
-    events: ["x.y"],
-    preset: "standard",
-  });
-  expect(unknown.status).toBe(422);
+  expect((await create({ preset: "standard" })).status).toBe(422);
 });

@@ -1,8 +1,8 @@
-// An endpoint that agrees later, by the URL that it was told when it was asked.
+// An endpoint grants its handshake later, by the URL of the request.
 import { startScriptedReceiver } from "posthorn/testing";
 import { afterAll, expect, test } from "vitest";
 import { eventuallyPasses } from "../../../../../tests/support/eventually.ts";
-import { startServer } from "../../../../../tests/support/start-server.ts";
+import { startServer } from "../../../../../tests/support/servers/start-server.ts";
 
 const receiver = await startScriptedReceiver();
 const server = await startServer({ atEnd: afterAll, posthorn: { publicUrl: "https://hooks.example.com" } });
@@ -33,7 +33,7 @@ test.each([
   ["GET", {}, 6_000],
   ["POST", { "WebHook-Allowed-Rate": "600" }, 600],
   ["POST", { "WebHook-Allowed-Rate": "*" }, null],
-])("by %s with %j, and what waited is sent", async (method, headers, allowed_rate) => {
+])("%s with %j grants the handshake, and held deliveries are sent", async (method, headers, allowed_rate) => {
   const path = `/${crypto.randomUUID()}`;
   const { url, shown, id, token } = await waiting(path);
   await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
@@ -51,7 +51,7 @@ test.each([
   await server.call("DELETE", `/api/v1/tenants/acme/endpoints/${id}`);
 });
 
-test("a URL that nobody was told, one of an older question and one of a deleted endpoint grant nothing", async () => {
+test("an unknown URL, one of an older request and one of a deleted endpoint grant nothing", async () => {
   const made = await waiting("/older");
   await server.call("PATCH", `/api/v1/tenants/acme/endpoints/${made.id}`, { url: `${receiver.url}/newer` });
   expect((await fetch(made.url)).status).toBe(404);

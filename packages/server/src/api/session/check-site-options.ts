@@ -14,16 +14,12 @@ import {
 import type { PortalOptions } from "./sign-in.ts";
 import type { SiteOptions } from "./site.ts";
 
-export interface CheckedSite extends SiteOptions {
-  readonly portal: PortalOptions;
-}
-
 /** Throws a TypeError that names the invalid option. */
 export function checkSiteOptions({
   publicUrl,
   allowedHosts = [],
   portal = {},
-}: SiteOptions & { readonly portal?: PortalOptions | undefined }): CheckedSite {
+}: SiteOptions & { readonly portal?: PortalOptions | undefined }) {
   return {
     publicUrl: checked("publicUrl", publicUrl, httpUrl),
     allowedHosts: checked("allowedHosts", allowedHosts.join(","), list(hostName)),

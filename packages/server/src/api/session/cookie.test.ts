@@ -13,8 +13,8 @@ test.each<[cookie: string | undefined, value: string | null]>([
   ["theme=dark; posthorn=a=b ;lang=de", "a=b"],
   ["notposthorn=a; posthorn-portal=b; __Host-posthorn=c", null],
   ["Posthorn=a", null],
-  // the one of the longer path comes first
+  // browsers send the cookie of the longer path first
   ["posthorn=near; posthorn=far", "near"],
-])("of %j the session is %j", (cookie, value) => {
+])("the session cookie in %j is %j", (cookie, value) => {
   expect(read(cookie)).toBe(value);
 });

@@ -30,18 +30,13 @@ export function readCookie({ headers }: IncomingMessage, name: string): string |
   return null;
 }
 
-export interface CookieOptions {
-  readonly maxAgeSeconds: number;
-  /** Also sends the cookie in frames of other sites, with a separate cookie for each site. */
-  readonly isEmbedded: boolean;
-}
-
+/** `isEmbedded` also sends the cookie in frames of other sites, with a separate cookie for each site. */
 export function writeCookie(
   site: Site,
   request: IncomingMessage,
   page: Page,
   text: string,
-  { maxAgeSeconds, isEmbedded }: CookieOptions,
+  { maxAgeSeconds, isEmbedded }: { maxAgeSeconds: number; isEmbedded: boolean },
 ): string {
   const isHttps = site.isHttps(request);
   return [

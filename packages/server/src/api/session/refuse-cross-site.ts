@@ -6,7 +6,7 @@ import type { Site } from "./site.ts";
 
 /** Returns which of our pages sent the request; throws if none did. */
 export function refuseCrossSite(site: Site, request: IncomingMessage): Page {
-  if (!site.isKnownHost(request)) throw unknownHost();
+  if (!site.isKnownHost(request)) throw new HttpError("unknown_host", UNKNOWN_HOST);
   const page = pageOf(request);
   if (page === null || !site.isOwnPage(request)) {
     throw new HttpError(
@@ -19,7 +19,3 @@ export function refuseCrossSite(site: Site, request: IncomingMessage): Page {
 
 export const UNKNOWN_HOST =
   "This host name is not configured. Set POSTHORN_PUBLIC_URL to the public URL of this server, or add the name to POSTHORN_ALLOWED_HOSTS.";
-
-function unknownHost(): HttpError {
-  return new HttpError("unknown_host", UNKNOWN_HOST);
-}

@@ -11,27 +11,24 @@ import { cookieName, type Page, readCookie } from "./cookie.ts";
 import { refuseCrossSite } from "./refuse-cross-site.ts";
 import type { Site } from "./site.ts";
 
-export interface SessionStoreOptions {
-  readonly sessions: Posthorn["sessions"];
-  readonly credentials: Credentials;
-  readonly site: Site;
-}
-
 const PAGES: readonly Page[] = ["dashboard", "portal"];
 
 export class SessionStore {
-  readonly #options: SessionStoreOptions;
+  readonly #sessions: Posthorn["sessions"];
+  readonly #credentials: Credentials;
+  readonly #site: Site;
   readonly #known: FreshCache<SessionRow>;
 
-  constructor(options: SessionStoreOptions) {
-    this.#options = options;
-    const { sessions } = options;
+  constructor(sessions: Posthorn["sessions"], credentials: Credentials, site: Site) {
+    this.#sessions = sessions;
+    this.#credentials = credentials;
+    this.#site = site;
     this.#known = new FreshCache((id) => sessions.known([id]).then(([session = null]) => session));
   }
 
   /** Every invalid session is the same 401. A request from another site is a 403 or 421. */
   async ofRequest(request: IncomingMessage): Promise<Principal> {
-    const { site } = this.#options;
+    const site = this.#site;
     const names = PAGES.map((page) => cookieName(site, request, page));
     if (names.every((name) => readCookie(request, name) === null)) throw unauthorized();
     const page = refuseCrossSite(site, request);
@@ -39,20 +36,20 @@ export class SessionStore {
     const id = idOf(text, "phs");
     if (id === null) throw unauthorized();
     const { value: session, endsAt } = await this.#known.find(id);
-    const adminDigest = await this.#options.credentials.adminDigest();
+    const adminDigest = await this.#credentials.adminDigest();
     const isValid = session?.isOpen && performance.now() < endsAt && isGenuine(text, session, adminDigest);
     if (!isValid) throw unauthorized();
     return await this.principalOf(session);
   }
 
   async end(id: string): Promise<void> {
-    await this.#options.sessions.end(id);
+    await this.#sessions.end(id);
     this.#known.forget(id);
   }
 
   /** Returns the principal of a session, or of a link that could open one. */
   async principalOf(row: SessionRow): Promise<Principal> {
-    const { credentials } = this.#options;
+    const credentials = this.#credentials;
     const session = { id: row.id, expiresAt: new Date(row.expiresMs) };
     if (isByAdminKey(row)) return { ...ADMIN, session };
     if (row.keyId !== null) return { ...(await credentials.ofKey(row.keyId)), session };

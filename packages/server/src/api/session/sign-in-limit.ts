@@ -1,7 +1,8 @@
-// Limits failed sign-ins per address, to slow down guessing.
+// Limits failed sign-ins per address, to slow down guessing. Processes that share a port count together.
 import { isIPv6 } from "node:net";
 import { performance } from "node:perf_hooks";
 import { BoundedMap } from "@posthorn/wire";
+import type { ProcessGroup } from "../../processes/process-group.ts";
 import { HttpError } from "../http-error.ts";
 import { MAX_CACHED } from "../middleware/fresh-cache.ts";
 
@@ -14,12 +15,26 @@ interface Failures {
   readonly at: number;
 }
 
+interface Change {
+  readonly owner: string;
+  readonly change: 1 | -1;
+}
+
+const TOPIC = "sign-ins";
+
 export class SignInLimit {
   readonly #failures = new BoundedMap<string, Failures>(MAX_CACHED);
   readonly #nowMs: () => number;
 
-  constructor(nowMs = () => performance.now()) {
+  readonly #group: Pick<ProcessGroup, "broadcast" | "listen"> | undefined;
+
+  constructor(group?: Pick<ProcessGroup, "broadcast" | "listen">, nowMs = () => performance.now()) {
     this.#nowMs = nowMs;
+    this.#group = group;
+    group?.listen(TOPIC, (value) => {
+      const { owner, change } = value as Change;
+      this.#keep(owner, this.#left(owner) + change);
+    });
   }
 
   /**
@@ -30,24 +45,29 @@ export class SignInLimit {
     const owner = ownerOf(address);
     const left = this.#left(owner);
     if (left >= 1) {
-      this.#keep(owner, left - 1);
+      this.#change(owner, -1);
       return;
     }
     const seconds = Math.ceil(((1 - left) * FAILURE_EVERY_MS) / 1_000);
     throw new HttpError(
       "too_many_sign_ins",
-      "Too many failed sign-ins from this address. Wait as long as Retry-After says.",
+      "Too many failed sign-ins from this address. Wait for the time in Retry-After.",
       { headers: { "Retry-After": String(seconds) } },
     );
   }
 
   succeeded(address: string | undefined): void {
-    const owner = ownerOf(address);
-    this.#keep(owner, Math.min(FAILURE_BURST, this.#left(owner) + 1));
+    this.#change(ownerOf(address), 1);
+  }
+
+  #change(owner: string, change: 1 | -1): void {
+    this.#keep(owner, this.#left(owner) + change);
+    this.#group?.broadcast(TOPIC, { owner, change } satisfies Change);
   }
 
   #keep(owner: string, left: number): void {
-    this.#failures.set(owner, { left, at: this.#nowMs() });
+    const bounded = Math.min(FAILURE_BURST, Math.max(0, left));
+    this.#failures.set(owner, { left: bounded, at: this.#nowMs() });
   }
 
   #left(owner: string): number {

@@ -1,6 +1,8 @@
-// Sign-in of people: identifies them by a key or a one-time link, and opens their sessions.
+// Identifies callers: programs by a key, and people by a key or a one-time link, which opens a session.
+import type { IncomingMessage } from "node:http";
 import type { Posthorn } from "posthorn";
 import { OPERATOR_SECONDS, PORTAL_SECONDS } from "posthorn/internal";
+import type { ProcessGroup } from "../../processes/process-group.ts";
 import { type Credentials, unauthorized } from "../middleware/credentials.ts";
 import type { Principal } from "../principal.ts";
 import { SessionStore } from "./session-store.ts";
@@ -35,20 +37,36 @@ export interface PendingSession {
 export class SignIn {
   readonly site: Site;
   readonly sessions: SessionStore;
-  readonly limit = new SignInLimit();
+  readonly limit: SignInLimit;
   readonly theme: PortalTheme;
   readonly portalOrigins: readonly string[];
   readonly #sessions: Posthorn["sessions"];
   readonly #credentials: Credentials;
 
-  constructor(hooks: Posthorn, credentials: Credentials, site: Site, portal: PortalOptions) {
+  constructor(
+    hooks: Posthorn,
+    credentials: Credentials,
+    site: Site,
+    portal: PortalOptions,
+    group?: ProcessGroup,
+  ) {
+    this.limit = new SignInLimit(group);
     const { origins = [], ...theme } = portal;
     this.site = site;
     this.theme = theme;
     this.portalOrigins = origins;
     this.#sessions = hooks.sessions;
     this.#credentials = credentials;
-    this.sessions = new SessionStore({ sessions: hooks.sessions, credentials, site });
+    this.sessions = new SessionStore(hooks.sessions, credentials, site);
+  }
+
+  /** Authenticates by the key in the Authorization header, or by the session cookie if there is none. */
+  authenticate(request: IncomingMessage): Principal | Promise<Principal> {
+    const { authorization } = request.headers;
+    if (authorization === undefined) return this.sessions.ofRequest(request);
+    const [, key] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
+    if (key === undefined) throw unauthorized();
+    return this.#credentials.ofText(key);
   }
 
   /** Every failure is the same 401. A one-time link is not used up before `open`. */

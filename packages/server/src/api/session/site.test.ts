@@ -1,44 +1,59 @@
-// What a request says about where the server is, and what of it is believed.
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import { mountPath, Site } from "./site.ts";
 
-interface Asked {
+interface Given {
   readonly url?: string;
   readonly originalUrl?: string;
   readonly isTls?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function asked({ url = "/", originalUrl, isTls = false, headers = {} }: Asked): IncomingMessage {
+function requestWith({ url = "/", originalUrl, isTls = false, headers = {} }: Given): IncomingMessage {
   const socket = isTls ? { encrypted: true } : {};
   return { url, originalUrl, headers, socket } as unknown as IncomingMessage;
 }
 
-describe("the path that an application mounted us at", () => {
-  test.each<[originalUrl: string | undefined, url: string, mount: string]>([
-    [undefined, "//evil.example/portal", ""],
-    ["/portal", "/portal", ""],
-    ["/webhooks/portal?a=/b", "/portal?a=/b", "/webhooks"],
-    ["/webhooks", "/", "/webhooks"],
-    ["/webhooks/", "/", "/webhooks"],
-    ["/a-b/c.d/~e/tail", "/tail", "/a-b/c.d/~e"],
-    // a base of another host, or out of the place where we are, is none
-    ["//evil.example/portal", "/portal", ""],
-    ["/a//b/portal", "/portal", ""],
-    ["/../portal", "/portal", ""],
-    ["/a/./portal", "/portal", ""],
-    ['/"><script>/portal', "/portal", ""],
-    ["/%2f%2fevil.example/portal", "/portal", ""],
-    ["/a\\b/portal", "/portal", ""],
-  ])("of %s with %s is %j", (originalUrl, url, mount) => {
-    expect(mountPath(asked({ url, ...(originalUrl !== undefined && { originalUrl }) }))).toBe(mount);
-  });
+test.each<[originalUrl: string | undefined, url: string, mount: string]>([
+  [undefined, "//evil.example/portal", ""],
+  ["/portal", "/portal", ""],
+  ["/webhooks/portal?a=/b", "/portal?a=/b", "/webhooks"],
+  ["/webhooks", "/", "/webhooks"],
+  ["/webhooks/", "/", "/webhooks"],
+  ["/a-b/c.d/~e/tail", "/tail", "/a-b/c.d/~e"],
+  // another host and anything but plain segments is ignored
+  ["//evil.example/portal", "/portal", ""],
+  ["/a//b/portal", "/portal", ""],
+  ["/../portal", "/portal", ""],
+  ["/a/./portal", "/portal", ""],
+  ['/"><script>/portal', "/portal", ""],
+  ["/$(reboot)/portal", "/portal", ""],
+  ["/%2f%2fevil.example/portal", "/portal", ""],
+  ["/a\\b/portal", "/portal", ""],
+])("a request for %s that an application passes on as %s is mounted at %j", (originalUrl, url, mount) => {
+  expect(mountPath(requestWith({ url, ...(originalUrl !== undefined && { originalUrl }) }))).toBe(mount);
+});
+
+test.each<[host: string | undefined, isTls: boolean, url: string]>([
+  ["127.0.0.1:9000", false, "http://127.0.0.1:9000"],
+  ["[::1]:9000", false, "http://[::1]:9000"],
+  ["hooks.example", true, "https://hooks.example"],
+  // the URL is pasted into shells
+  ["$(reboot)", false, "http://…"],
+  ["a b", false, "http://…"],
+  ["x;y", false, "http://…"],
+  ["<script>", false, "http://…"],
+  ["", false, "http://…"],
+  [undefined, false, "http://…"],
+])("with the host %s and TLS %s the URL is %s, unless a public URL is configured", (host, isTls, url) => {
+  const request = requestWith({ isTls, ...(host !== undefined && { headers: { host } }) });
+  expect(new Site({}).url(request)).toBe(url);
+  expect(new Site({ publicUrl: "https://hooks.example/in/" }).url(request)).toBe("https://hooks.example/in");
 });
 
 describe("a host", () => {
   const site = new Site({ publicUrl: "https://Hooks.example:8443", allowedHosts: ["Inside.example"] });
-  test.each<[host: string, isKnown: boolean]>([
+  test.each<[host: string | undefined, isKnown: boolean]>([
     ["hooks.example", true],
     ["HOOKS.EXAMPLE:8443", true],
     ["hooks.example.:1", true],
@@ -58,21 +73,18 @@ describe("a host", () => {
     ["hooks.example@evil.example", false],
     ["hooks.example/", false],
     ["", false],
-  ])("%s is ours: %s", (host, isKnown) => {
-    expect(site.isKnownHost(asked({ headers: { host } }))).toBe(isKnown);
-  });
-
-  test("that is not given at all is not ours", () => {
-    expect(site.isKnownHost(asked({}))).toBe(false);
+    [undefined, false],
+  ])("%s is known: %s", (host, isKnown) => {
+    expect(site.isKnownHost(requestWith(host === undefined ? {} : { headers: { host } }))).toBe(isKnown);
   });
 });
 
 describe("a page", () => {
   const host = "app.example";
   const page = (headers: Readonly<Record<string, string>>, isTls = true, site = new Site({})) =>
-    site.isOwnPage(asked({ isTls, headers: { host, ...headers } }));
+    site.isOwnPage(requestWith({ isTls, headers: { host, ...headers } }));
 
-  test("is ours by its origin, with or without the usual port", () => {
+  test("is our own by its origin, with or without the default port", () => {
     expect(page({ origin: "https://app.example" })).toBe(true);
     expect(page({ origin: "https://app.example", host: "app.example:443" })).toBe(true);
     expect(page({ origin: "http://app.example", host: "app.example:80" }, false)).toBe(true);
@@ -80,12 +92,12 @@ describe("a page", () => {
     expect(page({ origin: "https://sub.app.example" })).toBe(false);
   });
 
-  test("over http is not that of a server with TLS; one whose TLS somebody else ends may be", () => {
+  test("over http is not our own if the server has TLS; over https it may be behind a proxy", () => {
     expect(page({ origin: "http://app.example" })).toBe(false);
     expect(page({ origin: "https://app.example" }, false)).toBe(true);
   });
 
-  test("of the public URL is ours whatever host a proxy asks us by", () => {
+  test("of the public URL is our own for any host that a proxy sends", () => {
     const site = new Site({ publicUrl: "https://hooks.example/in" });
     expect(page({ origin: "https://hooks.example", host: "127.0.0.1:8400" }, false, site)).toBe(true);
     expect(page({ origin: "http://hooks.example", host: "127.0.0.1:8400" }, false, site)).toBe(false);

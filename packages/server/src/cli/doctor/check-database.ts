@@ -1,12 +1,14 @@
-// Checks whether the database can keep Posthorn's guarantees. Pure.
-import type { DatabaseFacts } from "posthorn/internal";
+// Checks whether the database can keep Posthorn's guarantees, and whether a worker is running. Pure.
+import type { DatabaseFacts, InstallationFacts } from "posthorn/internal";
+import { CONNECTIONS_PER_PROCESS } from "../../processes/process-count.ts";
 import { type Check, ok, problem, warning } from "./check.ts";
 
 const OLDEST_VERSION = 140_000;
 const CLOCK_TOLERANCE_MS = 2_000;
 const SPARE_CONNECTIONS = 20;
 
-export function checkDatabase(facts: DatabaseFacts): Check[] {
+/** `processes` are those that `posthorn serve` would start on this machine. */
+export function checkDatabase(facts: DatabaseFacts, processes = 1): Check[] {
   return [
     checkVersion(facts.versionNumber),
     checkDurability(facts),
@@ -14,7 +16,7 @@ export function checkDatabase(facts: DatabaseFacts): Check[] {
       ? [problem("database", "The database is read-only.", "Set DATABASE_URL to the primary server.")]
       : []),
     checkClock(facts.clockAheadMs),
-    checkConnections(facts),
+    checkConnections(facts, processes),
   ];
 }
 
@@ -52,12 +54,27 @@ function checkClock(aheadMs: number): Check {
   );
 }
 
-function checkConnections({ maxConnections, usedConnections }: DatabaseFacts): Check {
-  const message = `${usedConnections} of ${maxConnections} connections are in use`;
-  if (maxConnections - usedConnections >= SPARE_CONNECTIONS) return ok("connections", message);
+function checkConnections({ maxConnections, usedConnections }: DatabaseFacts, processes: number): Check {
+  const inUse = `${usedConnections} of ${maxConnections} connections are in use`;
+  const needed = processes * CONNECTIONS_PER_PROCESS;
+  // connections in use may be those of a running server
+  const isEnough = maxConnections >= needed && maxConnections - usedConnections >= SPARE_CONNECTIONS;
+  const each = `${CONNECTIONS_PER_PROCESS} connections per process`;
+  const message = processes === 1 ? inUse : `${inUse}; ${processes} processes need ${needed}`;
+  if (isEnough) return ok("connections", message);
   return warning(
     "connections",
     message,
-    "Increase max_connections, or use pgbouncer: a process needs about ten connections.",
+    `Increase max_connections, use pgbouncer, or set POSTHORN_PROCESSES: there should be ${each}.`,
   );
+}
+
+const ADVICE =
+  "Start one with posthorn serve or posthorn serve --role worker, without POSTHORN_ENABLED=false. If one is running, see its log.";
+
+export function checkWorkers({ workers, isWorkWaiting }: InstallationFacts): Check {
+  if (workers > 0) return ok("workers", `${workers} ${workers === 1 ? "is" : "are"} running`);
+  return isWorkWaiting
+    ? problem("workers", "No worker is running, and deliveries are due.", ADVICE)
+    : warning("workers", "No worker is running: published events wait.", ADVICE);
 }

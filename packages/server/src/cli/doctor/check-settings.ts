@@ -1,52 +1,40 @@
 // Checks the settings for risks. Pure.
+import { BlockList, isIPv6 } from "node:net";
 import type { Config } from "../../config.ts";
-import { type Check, note, ok, warning } from "./check.ts";
+import { type Check, note, ok, problem, warning } from "./check.ts";
 
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
   const isNewEnough = major > 20 || (major === 20 && minor >= 19);
   if (isNewEnough) return ok("Node", version);
-  return { name: "Node", level: "problem", message: version, advice: "Install Node 20.19 or newer." };
+  return problem("Node", version, "Install Node 20.19 or newer.");
 }
 
 export function checkSettingValues(config: Config): Check[] {
+  const { allowHttp, sink, enabled, smtpUrl } = config;
+  const risks: readonly (readonly [isSet: boolean, name: string, message: string, advice: string])[] = [
+    [
+      allowHttp,
+      "endpoints",
+      "http URLs are allowed: payloads and signatures are sent unencrypted.",
+      "Unset POSTHORN_ALLOW_HTTP unless all receivers are on this machine.",
+    ],
+    [
+      sink,
+      "sink",
+      "/sink/{id} accepts requests without authentication.",
+      "Unset POSTHORN_SINK in production.",
+    ],
+    [!enabled, "delivery", "Delivery is disabled; events are stored.", "Unset POSTHORN_ENABLED to deliver."],
+  ];
+  const noMail = "No mail is sent when an endpoint is disabled.";
   return [
     ...checkRanges(config.allowCidrs),
-    ...(config.allowHttp
-      ? [
-          warning(
-            "endpoints",
-            "http URLs are allowed: payloads and signatures are sent unencrypted.",
-            "Unset POSTHORN_ALLOW_HTTP unless all receivers are on this machine.",
-          ),
-        ]
-      : []),
-    ...(config.sink
-      ? [
-          warning(
-            "sink",
-            "/sink/{id} accepts requests without authentication.",
-            "Unset POSTHORN_SINK in production.",
-          ),
-        ]
-      : []),
-    ...(config.enabled
-      ? []
-      : [
-          warning(
-            "delivery",
-            "Delivery is disabled; events are stored.",
-            "Unset POSTHORN_ENABLED to deliver.",
-          ),
-        ]),
+    ...risks.flatMap(([isSet, ...risk]) => (isSet ? [warning(...risk)] : [])),
     checkPublicUrl(config.publicUrl),
-    config.smtpUrl === undefined
-      ? note(
-          "mail",
-          "No mail is sent when an endpoint is disabled.",
-          "Set SMTP_URL and POSTHORN_MAIL_FROM to send mail.",
-        )
-      : ok("mail", `sent through ${config.smtpUrl.host}:${config.smtpUrl.port}`),
+    smtpUrl === undefined
+      ? note("mail", noMail, "Set SMTP_URL and POSTHORN_MAIL_FROM to send mail.")
+      : ok("mail", `sent through ${smtpUrl.host}:${smtpUrl.port}`),
   ];
 }
 
@@ -70,10 +58,7 @@ function checkPublicUrl(url: string | undefined): Check {
 /** Addresses that customers must not be able to reach. */
 const DANGEROUS: readonly { readonly covers: string; readonly meaning: string }[] = [
   { covers: "169.254.169.254", meaning: "the metadata service of cloud machines, which returns credentials" },
-  {
-    covers: "127.0.0.1",
-    meaning: "every service on this machine",
-  },
+  { covers: "127.0.0.1", meaning: "every service on this machine" },
   { covers: "::1", meaning: "every service on this machine" },
 ];
 
@@ -90,23 +75,11 @@ export function checkRanges(ranges: readonly string[]): Check[] {
   return found.length > 0 || ranges.length === 0 ? found : [ok("allowed addresses", ranges.join(", "))];
 }
 
-export function contains(range: string, address: string): boolean {
+function contains(range: string, address: string): boolean {
   const [network = "", bits = "0"] = range.split("/");
-  const [a, b] = [bitsOf(network), bitsOf(address)];
-  return a.length === b.length && a.slice(0, Number(bits)) === b.slice(0, Number(bits));
-}
-
-function bitsOf(address: string): string {
-  const parts = address.includes(":") ? hextets(address) : address.split(".").map(Number);
-  const width = address.includes(":") ? 16 : 8;
-  return parts.map((part) => part.toString(2).padStart(width, "0")).join("");
-}
-
-function hextets(address: string): number[] {
-  const [left = "", right] = address.split("::");
-  const read = (text: string): number[] =>
-    text === "" ? [] : text.split(":").map((part) => Number.parseInt(part, 16));
-  if (right === undefined) return read(left);
-  const [head, tail] = [read(left), read(right)];
-  return [...head, ...new Array<number>(Math.max(0, 8 - head.length - tail.length)).fill(0), ...tail];
+  if (isIPv6(network) !== isIPv6(address)) return false;
+  const family = isIPv6(network) ? "ipv6" : "ipv4";
+  const list = new BlockList();
+  list.addSubnet(network, Number(bits), family);
+  return list.check(address, family);
 }

@@ -8,22 +8,15 @@ export interface Check {
   readonly level: Level;
   /** The finding. */
   readonly message: string;
-  /** What to do, or null. */
+  /** The next step for the user; null if there is none. */
   readonly advice: string | null;
 }
 
-export function ok(name: string, message: string): Check {
-  return { name, level: "ok", message, advice: null };
-}
+const checkOf =
+  (level: Level) =>
+  (name: string, message: string, advice: string | null = null): Check => ({ name, level, message, advice });
 
-export function note(name: string, message: string, advice: string | null = null): Check {
-  return { name, level: "note", message, advice };
-}
-
-export function warning(name: string, message: string, advice: string): Check {
-  return { name, level: "warning", message, advice };
-}
-
-export function problem(name: string, message: string, advice: string): Check {
-  return { name, level: "problem", message, advice };
-}
+export const ok = checkOf("ok");
+export const note = checkOf("note");
+export const warning = checkOf("warning");
+export const problem = checkOf("problem");

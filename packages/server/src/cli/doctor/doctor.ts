@@ -1,34 +1,24 @@
 // `posthorn doctor`: checks the configuration of this machine.
-import type { Command } from "commander";
 import { ConfigError, loadConfig } from "../../config.ts";
-import { CliError } from "../failure.ts";
+import { failed } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, type Tone, toned } from "../terminal/text.ts";
 import { type Check, type Level, problem } from "./check.ts";
 import { checkNode, checkSettingValues } from "./check-settings.ts";
 import { inspectConfiguredDatabase, inspectDataDir, inspectPort, inspectSettings } from "./inspect.ts";
 
-interface DoctorFlags {
+export interface DoctorFlags {
   readonly dataDir?: string;
   readonly json?: boolean;
 }
 
-export function addDoctor(program: Command, terminal: Terminal): void {
-  program
-    .command("doctor")
-    .description("check the configuration of this machine; exit code 1 if there is a problem")
-    .option("--data-dir <folder>", "embedded database and keys (POSTHORN_DATA_DIR, default .posthorn)")
-    .option("--json", "print JSON")
-    .action(({ json, ...flags }: DoctorFlags) => doctor(terminal, flags, json ?? false));
-}
-
-async function doctor(terminal: Terminal, flags: { dataDir?: string }, isJson: boolean): Promise<void> {
+export async function doctor({ json, ...flags }: DoctorFlags, terminal: Terminal): Promise<void> {
   const checks = [checkNode(process.version), ...(await runChecks(terminal, flags))];
   const problems = checks.filter(({ level }) => level === "problem").length;
-  if (isJson) terminal.print(jsonText({ ok: problems === 0, checks }));
+  if (json) terminal.print(jsonText({ ok: problems === 0, checks }));
   else terminal.print(checks.map((check) => lineOf(terminal, check)).join("\n"));
   if (problems === 0) return;
-  throw new CliError("failed", `${problems} ${problems === 1 ? "problem" : "problems"} found.`);
+  throw failed(`${problems} ${problems === 1 ? "problem" : "problems"} found.`);
 }
 
 async function runChecks(terminal: Terminal, flags: { dataDir?: string }): Promise<Check[]> {

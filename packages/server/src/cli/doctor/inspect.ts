@@ -6,11 +6,11 @@ import { createPosthorn, type Posthorn } from "posthorn";
 import { inspectDatabase, inspectInstallation } from "posthorn/internal";
 import { type Config, ConfigError } from "../../config.ts";
 import { createLogger } from "../../logger.ts";
+import { processCount } from "../../processes/process-count.ts";
 import { findEncryptionKeys, keyProblem, readCanary } from "../local/encryption-keys.ts";
 import { checkSettings, hasDatabase } from "../local/installation.ts";
 import { type Check, note, ok, problem, warning } from "./check.ts";
-import { checkDatabase } from "./check-database.ts";
-import { checkWorkers } from "./check-workers.ts";
+import { checkDatabase, checkWorkers } from "./check-database.ts";
 
 export function inspectSettings(config: Config): Check {
   try {
@@ -24,31 +24,19 @@ export function inspectSettings(config: Config): Check {
 
 export function inspectDataDir({ dataDir, encryptionKeys, databaseUrl }: Config): Check[] {
   const path = resolve(dataDir);
+  const name = "data directory";
   if (!existsSync(path)) {
     const isNeeded = databaseUrl === undefined || encryptionKeys === undefined;
-    return isNeeded && !isWritable(nearestFolder(path))
-      ? [
-          problem(
-            "data directory",
-            `${path} cannot be created by this user.`,
-            "Set POSTHORN_DATA_DIR to a writable folder.",
-          ),
-        ]
-      : [note("data directory", `${path} is created on the first start.`)];
+    if (!isNeeded || isWritable(nearestFolder(path)))
+      return [note(name, `${path} is created on the first start.`)];
+    const advice = "Set POSTHORN_DATA_DIR to a writable folder.";
+    return [problem(name, `${path} cannot be created by this user.`, advice)];
   }
   if (!isWritable(path)) {
-    return [
-      problem(
-        "data directory",
-        `${path} cannot be written by this user.`,
-        "Make this user its owner, or set POSTHORN_DATA_DIR.",
-      ),
-    ];
+    const advice = "Make this user its owner, or set POSTHORN_DATA_DIR.";
+    return [problem(name, `${path} cannot be written by this user.`, advice)];
   }
-  return [
-    ok("data directory", path),
-    ...["encryption-keys", "admin-key"].flatMap((name) => inspectKeyFile(path, name)),
-  ];
+  return [ok(name, path), ...["encryption-keys", "admin-key"].flatMap((name) => inspectKeyFile(path, name))];
 }
 
 function inspectKeyFile(folder: string, name: string): Check[] {
@@ -91,7 +79,9 @@ export async function inspectConfiguredDatabase(config: Config): Promise<Check[]
 async function inspectConnection(connectionString: string, config: Config): Promise<Check[]> {
   try {
     const facts = await inspectDatabase(connectionString);
-    return [...checkDatabase(facts), ...(await inspectSchema(connectionString, config))];
+    // an embedded server is started with enough connections
+    const processes = config.databaseUrl === undefined ? 1 : processCount(config.processes);
+    return [...checkDatabase(facts, processes), ...(await inspectSchema(connectionString, config))];
   } catch (error) {
     const advice =
       "Check host, port, user, password and database in DATABASE_URL, and that PostgreSQL is running.";

@@ -4,11 +4,11 @@
 
 export interface Source<Item> {
   /** Returns a page of the items since this time, newest first. */
-  list(after: Date, cursor: string | undefined): Promise<Page<Item>>;
+  list(after: string, cursor: string | undefined): Promise<Page<Item>>;
   /** Identifies an item; each key is returned once. */
   keyOf(item: Item): string;
   /** The time that the list is ordered by. */
-  timeOf(item: Item): Date;
+  timeOf(item: Item): string;
   /** True if the item may change and be returned again; polls then go back to it. */
   isOpen?(item: Item): boolean;
 }
@@ -50,7 +50,7 @@ export class Follower<Item> {
 
   /** Returns new items, oldest first. If it throws, the next poll covers the same period. */
   async poll(): Promise<Item[]> {
-    const after = new Date(Math.max(this.#startMs, this.#pollFrom()));
+    const after = new Date(Math.max(this.#startMs, this.#pollFrom())).toISOString();
     this.#failedLast = true;
     const items = await this.#read(after);
     this.#failedLast = false;
@@ -77,7 +77,7 @@ export class Follower<Item> {
     return Math.min(this.#newestMs - overlap, open);
   }
 
-  async #read(after: Date): Promise<Item[]> {
+  async #read(after: string): Promise<Item[]> {
     const items: Item[] = [];
     let cursor: string | undefined;
     for (;;) {
@@ -110,6 +110,6 @@ export class Follower<Item> {
   }
 
   #timeOf(item: Item): number {
-    return this.#source.timeOf(item).getTime();
+    return Date.parse(this.#source.timeOf(item));
   }
 }

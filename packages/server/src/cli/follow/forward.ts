@@ -2,7 +2,7 @@
 import type { LocalRequest } from "./request.ts";
 
 export type LocalResponse =
-  | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
+  | { readonly kind: "responded"; readonly status: number; readonly durationMs: number }
   /** Nothing listens at the URL. */
   | { readonly kind: "refused"; readonly error: string }
   /** It may have arrived. */
@@ -26,7 +26,7 @@ export async function forward(
       signal,
     });
     await response.arrayBuffer();
-    return { kind: "answered", status: response.status, durationMs: durationMs() };
+    return { kind: "responded", status: response.status, durationMs: durationMs() };
   } catch (error) {
     const { code, message, name } = ((error as Error).cause ?? error) as Error & { code?: string };
     if (code === "ECONNREFUSED") return { kind: "refused", error: code };

@@ -1,20 +1,19 @@
 // `posthorn listen`: forwards events of a server to a program on this machine. See docs/decisions/0013-listen-polls-and-pages-stream.md.
 import { setTimeout as sleep } from "node:timers/promises";
-import { contract, PosthornApiError } from "@posthorn/client";
-import { DEFAULT_SCHEMES } from "@posthorn/wire";
+import { PosthornApiError } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { matches, PAYLOAD_FORMATS } from "posthorn/internal";
 import { VERSION } from "../../version.ts";
 import { usage } from "../failure.ts";
-import { parseTime, type Remote, remote, splitList, wholeNumber } from "../remote/remote.ts";
+import { commandsOf, type Remote, splitList, wholeNumber } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
-import { prefixOf, requireSigningSecrets, schemeOption, schemesOf, secretsOf } from "../views/secrets.ts";
+import { prefixOf, requireSigningSecrets, SCHEMES_OPTION, schemesOf, secretsOf } from "../views/secrets.ts";
 import { Follower } from "./follower.ts";
 import { forward, type LocalResponse } from "./forward.ts";
 import { poll, reportSkipped } from "./poll.ts";
 import { type ForwardOptions, listenerSecret, readEvent, requestFor } from "./request.ts";
-import { eventSource, resendSource } from "./sources.ts";
+import { eventSource, resendSource, startOf } from "./sources.ts";
 
 /** All formats except batches, which the server collects. */
 const FORMATS = PAYLOAD_FORMATS.filter((format) => format !== "cloudevents-batch");
@@ -33,25 +32,23 @@ interface ListenFlags {
 }
 
 export function addListen(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("listen")
-    .description("forward events to a program on this machine, also across restarts of the server")
-    .option("--forward-to <url>", "URL of the program, such as http://localhost:3000/hooks")
-    .option("--tenant <tenant>", "only events of this tenant")
-    .option("--events <types>", "comma-separated types such as order.paid,invoice.* (default all)")
-    .option("--since <time>", "begin with events since this time: 10m, 2h, or a timestamp")
-    .option("--secret <secret>", "signing secret (default: derived from the key)")
-    .option("--print-secret", "print the signing secret and exit")
-    .addOption(
-      schemeOption(
-        "--scheme <schemes>",
-        `comma-separated signature schemes (default ${DEFAULT_SCHEMES.join(",")})`,
-      ),
-    )
-    .option("--header-prefix <prefix>", "prefix of the headers (default X-Webhook)")
-    .addOption(new Option("--format <format>", "format of the body").choices(FORMATS).default("envelope"))
-    .option("--every <ms>", "poll interval in milliseconds", "1000");
-  remote<ListenFlags>(command, terminal, listen);
+  commandsOf(program, terminal)<ListenFlags>(
+    "listen",
+    "forward events to a program on this machine, also across restarts of the server",
+    [
+      ["--forward-to <url>", "URL of the program, such as http://localhost:3000/hooks"],
+      ["--tenant <tenant>", "only events of this tenant"],
+      ["--events <types>", "comma-separated types such as order.paid,invoice.* (default all)"],
+      ["--since <time>", "begin with events since this time: 10m, 2h, or a timestamp"],
+      ["--secret <secret>", "signing secret (default: derived from the key)"],
+      ["--print-secret", "print the signing secret and exit"],
+      SCHEMES_OPTION,
+      ["--header-prefix <prefix>", "prefix of the headers (default X-Webhook)"],
+      new Option("--format <format>", "format of the body").choices(FORMATS).default("envelope"),
+      new Option("--every <ms>", "poll interval in milliseconds").default("1000"),
+    ],
+    listen,
+  );
 }
 
 /** An event to forward; for a resend with the delivery and the attempt number. */
@@ -71,20 +68,16 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
   const patterns = flags.events === undefined ? ["*"] : splitList(flags.events);
   const everyMs = wholeNumber("--every", flags.every, 50, 60_000);
   const filter = { tenant: flags.tenant, type: undefined };
-  await remote.client.events.list({ query: { tenant: flags.tenant, limit: 1 } });
-  const now = remote.now();
-  const isBackFill = flags.since !== undefined;
-  const start = {
-    from: flags.since === undefined ? now : parseTime("--since", flags.since, now),
-    isBackFill,
-  };
+  const start = await startOf(remote, filter, flags.since);
   const events = new Follower(eventSource(remote, filter), start);
   const resends = new Follower(resendSource(remote, filter), start);
   const waiting: Job[] = [];
 
   const pollOnce = async (): Promise<void> => {
     const jobs = [
-      ...(await events.poll()).map(ofEvent),
+      ...(await events.poll()).map(
+        ({ id, type, created_at }): Job => ({ eventId: id, type, at: created_at, resent: null }),
+      ),
       ...(await resends.poll()).map(
         ({ event_id, event_type, resent_at, delivery_id, attempt }): Job => ({
           eventId: event_id,
@@ -108,12 +101,8 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
   const announce = (): void =>
     terminal.printError(`Forwarding ${patterns.join(", ")} to ${url}, signed with ${signer}. Ctrl+C stops.`);
   // A back-fill starts with the first poll; otherwise forwarding starts after it.
-  if (isBackFill) announce();
-  await poll(terminal, everyMs, pollOnce, isBackFill ? () => {} : announce);
-}
-
-function ofEvent({ id, type, created_at }: { id: string; type: string; created_at: string }): Job {
-  return { eventId: id, type, at: created_at, resent: null };
+  if (start.isBackFill) announce();
+  await poll(terminal, everyMs, pollOnce, start.isBackFill ? () => {} : announce);
 }
 
 async function forwardOne(remote: Remote, options: ForwardOptions, job: Job): Promise<void> {
@@ -132,7 +121,7 @@ async function forwardOne(remote: Remote, options: ForwardOptions, job: Job): Pr
 /** Returns null if retention has deleted the event, which can happen with a resend. */
 async function find(remote: Remote, id: string): Promise<string | null> {
   try {
-    return await remote.send(contract.events.get, `/api/v1/events/${encodeURIComponent(id)}`);
+    return await remote.send(remote.contract.events.get, `/api/v1/events/${encodeURIComponent(id)}`);
   } catch (error) {
     if (error instanceof PosthornApiError && error.status === 404) return null;
     throw error;
@@ -148,18 +137,18 @@ async function forwardUntilAccepted(
   send: () => Promise<LocalResponse>,
 ): Promise<LocalResponse> {
   for (let tries = 0; ; tries++) {
-    const answer = await send();
-    if (answer.kind !== "refused" || terminal.ending.aborted) return answer;
+    const response = await send();
+    if (response.kind !== "refused" || terminal.ending.aborted) return response;
     if (tries === 0) terminal.printError(`Nothing listens at ${url}. Events wait until your program is up.`);
     await sleep(RETRY_MS, undefined, { signal: terminal.ending }).catch(() => {});
-    if (terminal.ending.aborted) return answer;
+    if (terminal.ending.aborted) return response;
   }
 }
 
 function jsonLine(
   { id, type, tenant }: { id: string; type: string; tenant: string },
   job: Job,
-  answer: LocalResponse,
+  response: LocalResponse,
 ) {
   return {
     event_id: id,
@@ -167,17 +156,17 @@ function jsonLine(
     tenant,
     delivery_id: job.resent?.deliveryId ?? null,
     is_resent: job.resent !== null,
-    status: answer.kind === "answered" ? answer.status : null,
-    error: answer.kind === "answered" ? null : answer.error,
-    duration_ms: answer.kind === "refused" ? null : answer.durationMs,
+    status: response.kind === "responded" ? response.status : null,
+    error: response.kind === "responded" ? null : response.error,
+    duration_ms: response.kind === "refused" ? null : response.durationMs,
     forwarded_at: new Date().toISOString(),
   };
 }
 
-function textLine(terminal: Terminal, type: string, job: Job, answer: LocalResponse): string {
-  const isGood = answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
-  const result = answer.kind === "answered" ? String(answer.status) : clean(answer.error);
-  const took = answer.kind === "refused" ? "" : ` in ${answer.durationMs} ms`;
+function textLine(terminal: Terminal, type: string, job: Job, response: LocalResponse): string {
+  const isGood = response.kind === "responded" && response.status >= 200 && response.status < 300;
+  const result = response.kind === "responded" ? String(response.status) : clean(response.error);
+  const took = response.kind === "refused" ? "" : ` in ${response.durationMs} ms`;
   const time = toned(terminal, "quiet", timeText(new Date()).slice(11));
   const resent = job.resent === null ? "" : ", resent";
   return `${time}  ${toned(terminal, isGood ? "good" : "bad", result)}${took}  ${clean(type)}  ${clean(job.eventId)}${resent}`;

@@ -1,14 +1,14 @@
 // `posthorn tail`: prints events, deliveries and resends as they happen.
 import type { Delivery, Event, Resend } from "@posthorn/client";
-import type { Command } from "commander";
-import { parseTime, type Remote, remote, wholeNumber } from "../remote/remote.ts";
+import { type Command, Option } from "commander";
+import { commandsOf, type Remote, TENANT_FILTER, wholeNumber } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
 import { stateText, toneOfState } from "../views/delivery.ts";
 import { Holds } from "../views/hold.ts";
 import { Follower } from "./follower.ts";
 import { poll, reportSkipped } from "./poll.ts";
-import { deliverySource, eventSource, resendSource } from "./sources.ts";
+import { deliverySource, eventSource, resendSource, startOf } from "./sources.ts";
 
 interface TailFlags {
   readonly tenant?: string;
@@ -18,28 +18,25 @@ interface TailFlags {
 }
 
 export function addTail(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("tail")
-    .description("follow events and deliveries live, also across restarts of the server")
-    .option("--tenant <tenant>", "only of this tenant")
-    .option("--type <type>", "only of this type")
-    .option("--since <time>", "begin with events since this time: 10m, 2h, or a timestamp")
-    .option("--every <ms>", "poll interval in milliseconds", "1000");
-  remote<TailFlags>(command, terminal, tail);
+  commandsOf(program, terminal)<TailFlags>(
+    "tail",
+    "follow events and deliveries live, also across restarts of the server",
+    [
+      TENANT_FILTER,
+      ["--type <type>", "only of this type"],
+      ["--since <time>", "begin with events since this time: 10m, 2h, or a timestamp"],
+      new Option("--every <ms>", "poll interval in milliseconds").default("1000"),
+    ],
+    tail,
+  );
 }
 
-type Line = { readonly at: string; readonly json: object; readonly text: string };
+type Line = { readonly json: object; readonly text: string };
 
 async function tail(remote: Remote, _args: readonly string[], flags: TailFlags): Promise<void> {
   const everyMs = wholeNumber("--every", flags.every, 50, 60_000);
   const filter = { tenant: flags.tenant, type: flags.type };
-  await remote.client.events.list({ query: { ...filter, limit: 1 } });
-  const now = remote.now();
-  const isBackFill = flags.since !== undefined;
-  const start = {
-    from: flags.since === undefined ? now : parseTime("--since", flags.since, now),
-    isBackFill,
-  };
+  const start = await startOf(remote, filter, flags.since);
   const events = new Follower(eventSource(remote, filter), start);
   const deliveries = new Follower(deliverySource(remote, filter), start);
   const resends = new Follower(resendSource(remote, filter), start);
@@ -62,7 +59,7 @@ function eventLine(terminal: Terminal, event: Event): Line {
   const { id, tenant, type, subject, created_at } = event;
   const about = subject === null ? "" : ` about ${clean(subject)}`;
   const text = `${quietTime(terminal, created_at)}  event    ${clean(id)}  ${clean(tenant)}  ${toned(terminal, "strong", clean(type))}${about}`;
-  return { at: created_at, json: { kind: "event", ...event }, text };
+  return { json: { kind: "event", ...event }, text };
 }
 
 /** Lines for deliveries that were attempted or are held; others are printed after their first attempt. */
@@ -81,13 +78,13 @@ function deliveryLine({ terminal, now }: Remote, delivery: Delivery, hold: strin
   const shown = toned(terminal, toneOfState(state), stateText(delivery, now(), hold));
   const attempts = `${attempt_count} ${attempt_count === 1 ? "attempt" : "attempts"}`;
   const text = `${quietTime(terminal, at)}  delivery ${clean(id)}  ${clean(tenant)}  ${clean(event_type)} to ${clean(endpoint_id)}: ${shown}, ${attempts}`;
-  return { at, json: { kind: "delivery", ...delivery }, text };
+  return { json: { kind: "delivery", ...delivery }, text };
 }
 
 function resendLine(terminal: Terminal, resend: Resend): Line {
   const { delivery_id, tenant, event_type, trigger, resent_at } = resend;
   const text = `${quietTime(terminal, resent_at)}  resent   ${clean(delivery_id)}  ${clean(tenant)}  ${clean(event_type)} (${clean(trigger)})`;
-  return { at: resent_at, json: { kind: "resend", ...resend }, text };
+  return { json: { kind: "resend", ...resend }, text };
 }
 
 function quietTime(terminal: Terminal, time: string): string {

@@ -3,8 +3,7 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Posthorn } from "posthorn";
-import { ADMIN_KEY_META } from "../../api/handler.ts";
-import { adminKeyDigest } from "../../api/middleware/credentials.ts";
+import { ADMIN_KEY_META, adminKeyDigest } from "../../api/middleware/admin-key.ts";
 import { readOrCreateKeyFile } from "./key-file.ts";
 
 export interface AdminKey {

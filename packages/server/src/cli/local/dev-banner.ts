@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { quoted } from "../../api/docs/example.ts";
 import { settings } from "../../config/settings.ts";
 import type { Config } from "../../config.ts";
-import { DEFAULT_URL } from "../remote/connection.ts";
+import { DEFAULT_URL } from "../remote/default-url.ts";
 import { DEMO_TENANT, type FirstDelivery, SINK_ID } from "./dev-demo.ts";
 
 export interface BannerInput {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../../../../tests/support/start-server.ts";
+import { startServer } from "../../../../../tests/support/servers/start-server.ts";
 import { Sink } from "../../api/sink.ts";
 import { createServer } from "../../server.ts";
 import { DEMO_TENANT, deliverFirstEvent, SINK_ID } from "./dev-demo.ts";

@@ -1,19 +1,15 @@
 // `posthorn dev`: everything in one process, with a demo delivery. Starting again keeps existing data; each start sends one
 // event.
 import { withProgress } from "@posthorn/embedded-postgres";
-import { Sink } from "../../api/sink.ts";
 import { loadConfig } from "../../config.ts";
+import { checkPort } from "../../listen.ts";
 import { createLogger } from "../../logger.ts";
-import { checkPort, createServer } from "../../server.ts";
-import { print, printError } from "../output.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { resolveAdminKey } from "./admin-key.ts";
 import { banner } from "./dev-banner.ts";
 import { deliverFirstEvent, SINK_ID } from "./dev-demo.ts";
 import { openInstallation } from "./installation.ts";
 import { Lifetime } from "./lifetime.ts";
-import { operatorLink } from "./operator-link.ts";
-import { siteOptions } from "./site-options.ts";
-import { stopServing } from "./stop-serving.ts";
 
 export interface DevFlags {
   readonly port?: string;
@@ -24,7 +20,7 @@ export interface DevFlags {
 const WAIT_TIMEOUT_MS = 10_000;
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
-export async function dev(flags: DevFlags): Promise<void> {
+export async function dev(flags: DevFlags, { print, printError }: Terminal): Promise<void> {
   const given = loadConfig({ env: process.env, flags, defaults: { allowHttp: true, sink: true } });
   const config = {
     ...given,
@@ -36,31 +32,18 @@ export async function dev(flags: DevFlags): Promise<void> {
   lifetime.listenForSignals();
   try {
     await checkPort(config.host, config.port);
-    const { hooks, isEmbedded } = await openInstallation({
-      config,
-      logger,
-      lifetime,
-      onProgress: printError,
-    });
+    // the API is loaded while the database is opened
+    const [{ hooks, isEmbedded }, { operatorLink, startServing }] = await Promise.all([
+      openInstallation({ config, logger, lifetime, onProgress: printError }),
+      import("./serving.ts"),
+    ]);
     const { key } = await resolveAdminKey({
       hooks,
       configured: config.adminKey,
       keepIn: isEmbedded ? config.dataDir : null,
     });
     await hooks.start({ role: "all" });
-    const sink = config.sink ? new Sink() : null;
-    const server = createServer({
-      hooks,
-      logger,
-      host: config.host,
-      port: config.port,
-      adminKey: config.adminKey,
-      metricsPublic: config.metricsPublic,
-      ...siteOptions(config),
-      sink: sink ? { sink, readers: "public" } : undefined,
-    });
-    lifetime.onEnd((graceMs) => stopServing(server, hooks, graceMs));
-    const { url } = await server.start();
+    const { url, sink } = await startServing({ hooks, config, logger, lifetime }, { sinkReaders: "public" });
     const delivered =
       sink &&
       (await withProgress("Waiting for the first delivery", printError, () =>

@@ -40,9 +40,9 @@ test("while waiting for the database, its address and the error are shown withou
   const logger = createLogger({ level: "silent", format: "json" });
   const config = loadConfig({ env: { DATABASE_URL: "postgres://app:s3cret@127.0.0.1:1/shop" } });
   const lifetime = new Lifetime({ graceMs: 0, logger });
-  const said = await new Promise<string>((onProgress) => {
+  const printed = await new Promise<string>((onProgress) => {
     openDatabase({ config, logger, lifetime, onProgress }).catch(() => {});
   });
-  expect(said).toBe("Waiting for the database at 127.0.0.1:1/shop: ECONNREFUSED");
+  expect(printed).toBe("Waiting for the database at 127.0.0.1:1/shop: ECONNREFUSED");
   await lifetime.end();
 });

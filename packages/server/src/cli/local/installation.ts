@@ -3,18 +3,20 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { keepEmbeddedPostgres, withProgress } from "@posthorn/embedded-postgres";
 import type { Posthorn, PosthornOptions } from "posthorn";
-import { createPosthorn } from "posthorn";
-import { checkOptions, isUnavailable } from "posthorn/internal";
+import { checkOptions, isUnavailable, optionNames } from "posthorn/internal";
 import { settings } from "../../config/settings.ts";
 import { type Config, ConfigError } from "../../config.ts";
 import type { LevelledLogger } from "../../logger.ts";
 import { createSendMail, type SendMail } from "../../mail.ts";
+import { type CliError, failed } from "../failure.ts";
 import { checkEncryptionKeys, type EncryptionKeys, resolveEncryptionKeys } from "./encryption-keys.ts";
 import type { Lifetime } from "./lifetime.ts";
 
 export interface Installation {
   readonly hooks: Posthorn;
   readonly isEmbedded: boolean;
+  /** The URL of the database, also of an embedded one. */
+  readonly databaseUrl: string;
 }
 
 export interface InstallationOptions {
@@ -22,11 +24,8 @@ export interface InstallationOptions {
   readonly logger: LevelledLogger;
   readonly lifetime: Lifetime;
   readonly onProgress: (message: string) => void;
-}
-
-/** An error that the user has to fix; the message says how. */
-export class StartError extends Error {
-  override readonly name = "StartError";
+  /** Connections that an embedded database should allow. Default: 100. */
+  readonly maxConnections?: number;
 }
 
 /** Opens and migrates the database as configured, and checks the keys. Does not start workers. */
@@ -47,7 +46,7 @@ export async function openInstallation(
 /** Throws if there is no database, for commands that must not create one. */
 export function requireDatabase(config: Config): void {
   if (hasDatabase(config)) return;
-  throw new StartError(
+  throw failed(
     `There is no database in ${resolve(config.dataDir)}; the first start creates one. Set another data directory with --data-dir or POSTHORN_DATA_DIR, or a database with DATABASE_URL.`,
   );
 }
@@ -59,10 +58,15 @@ export function hasDatabase({ databaseUrl, dataDir }: Config): boolean {
 
 /** Without encryption keys it is sufficient for migrations only. */
 export async function openDatabase(
-  { config, logger, lifetime, onProgress }: InstallationOptions,
+  options: InstallationOptions,
   encryptionKeys?: readonly string[],
 ): Promise<Installation> {
-  const database = config.databaseUrl ?? (await openEmbedded(config, logger, lifetime, onProgress));
+  const { config, logger, lifetime, onProgress } = options;
+  // the engine is loaded while the embedded PostgreSQL starts
+  const [database, { createPosthorn }] = await Promise.all([
+    config.databaseUrl ?? openEmbedded(options),
+    import("posthorn"),
+  ]);
   const hooks = withSettingNames(() =>
     createPosthorn({ ...libraryOptions(config, logger), database, encryptionKeys }),
   );
@@ -77,7 +81,7 @@ export async function openDatabase(
         reason = `: ${code ?? message}`;
       }),
   );
-  return { hooks, isEmbedded: config.databaseUrl === undefined };
+  return { hooks, isEmbedded: config.databaseUrl === undefined, databaseUrl: database };
 }
 
 /** Validates the settings before a database is created. */
@@ -95,57 +99,25 @@ function withSettingNames<Result>(work: () => Result): Result {
   }
 }
 
+/** Settings that are options of the library have the same names. */
 function libraryOptions(config: Config, logger: LevelledLogger): Omit<PosthornOptions, "database"> {
+  const values: Readonly<Record<string, unknown>> = config;
   return {
-    schema: config.schema,
-    allowHttp: config.allowHttp,
-    allowCidrs: config.allowCidrs,
-    allowNat64: config.allowNat64,
-    retryPolicy: config.retryPolicy,
-    retryOn: config.retryOn,
-    timeoutMs: config.timeoutMs,
-    concurrency: config.concurrency,
-    endpointConcurrency: config.endpointConcurrency,
-    circuitFailures: config.circuitFailures,
-    circuitFailurePercent: config.circuitFailurePercent,
-    circuitPauseMs: config.circuitPauseMs,
-    disableAfterFailures: config.disableAfterFailures,
-    disableAfterDays: config.disableAfterDays,
-    leaseMs: config.leaseMs,
-    maxEndpointsPerTenant: config.maxEndpointsPerTenant,
-    retentionDays: config.retentionDays,
-    deadRetentionDays: config.deadRetentionDays,
-    idempotencyDays: config.idempotencyDays,
-    auditDays: config.auditDays,
-    headerPrefix: config.headerPrefix,
-    signatureSchemes: config.signatureSchemes,
-    userAgent: config.userAgent,
-    catalogue: config.catalogue,
-    operatorTenant: config.operatorTenant,
-    cloudEventsSource: config.cloudEventsSource,
-    alertWebhookUrl: config.alertWebhookUrl,
-    publicUrl: config.publicUrl,
-    websub: config.websub ? webSubOptions(config) : undefined,
+    ...Object.fromEntries(optionNames.map((name) => [name, values[name]])),
+    encryptionKeys: undefined,
+    websub: config.websub ? settingsBelow(config, "websub") : undefined,
     sendMail: mailSenderOf(config),
-    enabled: config.enabled,
-    metricsEndpointLabel: config.metricsEndpointLabel,
     logger,
   };
 }
 
-function webSubOptions(config: Config): PosthornOptions["websub"] {
-  return {
-    externalTopics: config.websubExternalTopics,
-    signature: config.websubSignature,
-    leaseSeconds: config.websubLeaseSeconds,
-    maxLeaseSeconds: config.websubMaxLeaseSeconds,
-    maxSubscriptions: config.websubMaxSubscriptions,
-    maxSubscriptionsPerHost: config.websubMaxSubscriptionsPerHost,
-    verificationsPerHost: config.websubVerificationsPerHost,
-    verificationsPerMinute: config.websubVerificationsPerMinute,
-    maxTopicBytes: config.websubMaxTopicBytes,
-    allowCidrs: config.websubAllowCidrs,
-  };
+/** Returns settings with a prefix, such as `portalName`, by their names without it. */
+export function settingsBelow(config: Config, prefix: "websub" | "portal"): Record<string, never> {
+  const ofPrefix = Object.entries(config).flatMap(([name, value]) => {
+    const rest = name.startsWith(prefix) ? name.slice(prefix.length) : "";
+    return rest === "" ? [] : [[rest.charAt(0).toLowerCase() + rest.slice(1), value]];
+  });
+  return Object.fromEntries(ofPrefix);
 }
 
 function mailSenderOf({ smtpUrl, mailFrom }: Config): SendMail | undefined {
@@ -168,13 +140,15 @@ function toSettingName(message: string): string {
   return setting ? setting.env + message.slice(option.length) : message;
 }
 
-async function openEmbedded(
-  config: Config,
-  logger: LevelledLogger,
-  lifetime: Lifetime,
-  onProgress: (message: string) => void,
-): Promise<string> {
-  const opening = keepEmbeddedPostgres({ dataDir: config.dataDir, onProgress, logger });
+async function openEmbedded({
+  config,
+  logger,
+  lifetime,
+  onProgress,
+  maxConnections,
+}: InstallationOptions): Promise<string> {
+  const settings = maxConnections === undefined ? {} : { max_connections: String(maxConnections) };
+  const opening = keepEmbeddedPostgres({ dataDir: config.dataDir, settings, onProgress, logger });
   // Registered before it is open, so that a signal during the start does not leave a server running.
   const close = async (): Promise<void> => (await opening.catch(() => null))?.close();
   lifetime.onEnd(close, { alsoWhenForced: true });
@@ -200,9 +174,9 @@ async function waitUntilReachable(hooks: Posthorn, onFailure: (error: unknown) =
   }
 }
 
-function unreachable(error: unknown): StartError {
+function unreachable(error: unknown): CliError {
   const { message, code } = causeOf(error);
-  return new StartError(
+  return failed(
     `The database cannot be reached: ${message || code}. ` +
       "Check DATABASE_URL and that PostgreSQL is running.",
     { cause: error },
@@ -225,7 +199,7 @@ function addressOf(databaseUrl: string | undefined): string {
 function explain(error: unknown): unknown {
   const { code = "", message } = error as { code?: string; message?: string };
   if (!/^(28...|3D000)$/.test(code)) return error;
-  return new StartError(
+  return failed(
     `The database rejected the connection: ${message}. Check user, password and database in DATABASE_URL.`,
     {
       cause: error,
@@ -238,7 +212,7 @@ async function prepareSchema(hooks: Posthorn, { migrate, schema }: Config): Prom
   if (migrate !== "check") return;
   const { pending } = await hooks.migrationStatus();
   if (pending.length === 0) return;
-  throw new StartError(`The schema "${schema}" has ${pending.length} pending migration(s). ${MIGRATE}`);
+  throw failed(`The schema "${schema}" has ${pending.length} pending migration(s). ${MIGRATE}`);
 }
 
 const MIGRATE = "Run `posthorn migrate`, or set POSTHORN_MIGRATE=auto.";
@@ -246,7 +220,7 @@ const MIGRATE = "Run `posthorn migrate`, or set POSTHORN_MIGRATE=auto.";
 /** With POSTHORN_MIGRATE=off a missing schema is noticed by the first query. */
 function explainMissing(error: unknown, { schema }: Config): unknown {
   if ((error as { code?: string }).code !== "schema_missing") return error;
-  return new StartError(`The schema "${schema}" does not exist in this database. ${MIGRATE}`, {
+  return failed(`The schema "${schema}" does not exist in this database. ${MIGRATE}`, {
     cause: error,
   });
 }

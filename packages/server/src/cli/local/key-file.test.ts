@@ -1,17 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { KeyFileError, readOrCreateKeyFile } from "./key-file.ts";
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "posthorn-key-file-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { expect, test } from "vitest";
+import { makeTemporaryFolder } from "../../../../../tests/support/temporary-folder.ts";
+import { CliError } from "../failure.ts";
+import { readOrCreateKeyFile } from "./key-file.ts";
 
 test("a key file is created once, readable only by its owner, without temporary files", () => {
-  const folder = join(makeFolder(), "data");
+  const folder = join(makeTemporaryFolder(), "data");
   const path = join(folder, "key");
   expect(readOrCreateKeyFile(path, () => "one")).toEqual({ content: "one", isNew: true });
   expect(readOrCreateKeyFile(path, () => "two")).toEqual({ content: "one", isNew: false });
@@ -20,12 +15,12 @@ test("a key file is created once, readable only by its owner, without temporary 
 });
 
 test("an unreadable file or folder gives an error with its path and advice", () => {
-  const folder = makeFolder();
+  const folder = makeTemporaryFolder();
   mkdirSync(join(folder, "key"));
   writeFileSync(join(folder, "file"), "");
   for (const path of [join(folder, "key"), join(folder, "file", "key")]) {
     const reading = (): unknown => readOrCreateKeyFile(path, () => "one");
-    expect(reading).toThrow(KeyFileError);
+    expect(reading).toThrow(CliError);
     expect(reading).toThrow(path);
     expect(reading).toThrow("POSTHORN_DATA_DIR");
   }

@@ -1,16 +1,12 @@
 // A generated key in a file that only its owner may read. Processes that start at the same time use the same key.
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { failed } from "../failure.ts";
 
 export interface KeyFile {
   readonly content: string;
   /** True if this call created the file. */
   readonly isNew: boolean;
-}
-
-/** The file cannot be read or created; the message says what to do. */
-export class KeyFileError extends Error {
-  override readonly name = "KeyFileError";
 }
 
 export function readOrCreateKeyFile(path: string, create: () => string): KeyFile {
@@ -60,7 +56,7 @@ function createFile(path: string, content: string): KeyFile {
 function explain(error: unknown, path: string): unknown {
   const { code = "", message } = error as { code?: string; message?: string };
   if (!/^(EACCES|EPERM|EROFS|ENOSPC|EDQUOT|ENOTDIR|EISDIR|EEXIST)$/.test(code)) return error;
-  return new KeyFileError(
+  return failed(
     `The key file ${resolve(path)} cannot be read or written by this user (${message}). Make this user the owner of ` +
       "the data directory and its files, or set POSTHORN_DATA_DIR to a writable folder.",
     { cause: error },

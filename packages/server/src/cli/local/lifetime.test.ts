@@ -1,33 +1,21 @@
 import { expect, test, vi } from "vitest";
-import { type Closer, Lifetime } from "./lifetime.ts";
+import { gate } from "../../../../../tests/support/gate.ts";
+import { Lifetime } from "./lifetime.ts";
 
 function lifetime(graceMs = 25_000) {
   const lines: string[] = [];
   const log = (message: string): void => void lines.push(message);
   let nowMs = 0;
-  let tell: (code: number) => void = () => {};
+  const logger = { debug: log, info: log, warn: log, error: log };
+  let exit = (_code: number): void => {};
   const exited = new Promise<number>((resolve) => {
-    tell = resolve;
+    exit = resolve;
   });
-  const life = new Lifetime({
-    graceMs,
-    logger: { debug: log, info: log, warn: log, error: log },
-    exit: (code) => tell(code),
-    nowMs: () => nowMs,
-  });
+  const life = new Lifetime({ graceMs, logger, exit: (code) => exit(code), nowMs: () => nowMs });
   const advance = (ms: number): void => {
     nowMs += ms;
   };
   return { life, lines, exited, advance };
-}
-
-/** Closes when told to. */
-function held(): { close: Closer; release: () => void } {
-  let release = (): void => {};
-  const closed = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  return { close: () => closed, release };
 }
 
 test("resources are closed in reverse order, and the last log line is stopped", async () => {
@@ -42,14 +30,14 @@ test("resources are closed in reverse order, and the last log line is stopped", 
 
 test("a signal that arrives twice, from the terminal and through npm, stops gracefully", async () => {
   const { life, exited, advance } = lifetime();
-  const { close, release } = held();
-  life.onEnd(close);
+  const { opened, open } = gate();
+  life.onEnd(() => opened);
   life.signal("SIGINT");
   advance(4);
   life.signal("SIGINT");
   advance(900);
   life.signal("SIGTERM");
-  release();
+  open();
   expect(await exited).toBe(0);
 });
 
@@ -57,7 +45,8 @@ test("a later signal stops at once, after resources that outlive the process are
   const { life, lines, exited, advance } = lifetime();
   const closed: string[] = [];
   life.onEnd(async () => void closed.push("database"), { alsoWhenForced: true });
-  life.onEnd(held().close);
+  const { opened } = gate();
+  life.onEnd(() => opened);
   life.signal("SIGINT");
   advance(1_500);
   life.signal("SIGINT");
@@ -70,7 +59,8 @@ test("both kinds of stop have a time limit", async () => {
   vi.useFakeTimers();
   try {
     const { life, exited } = lifetime(10_000);
-    life.onEnd(held().close, { alsoWhenForced: true });
+    const { opened } = gate();
+    life.onEnd(() => opened, { alsoWhenForced: true });
     life.signal("SIGTERM");
     await vi.advanceTimersByTimeAsync(10_000 + 2_000 + 3_000);
     expect(await exited).toBe(1);

@@ -1,4 +1,4 @@
-// The life of a command that runs until it is told to stop: what was opened last is closed first, within a grace.
+// The life of a command that runs until it is signalled to stop: resources are closed in reverse order, within a grace period.
 // The first signal stops in order, one that comes later stops at once. Both leave nothing behind that outlives the
 // process: what is registered as `alsoWhenForced` is closed in either case.
 import type { Logger } from "posthorn";
@@ -104,7 +104,7 @@ export class Lifetime {
   }
 
   async #end(): Promise<void> {
-    const deadline = this.#nowMs() + this.#graceMs - Math.min(RESERVE_MS, this.#graceMs / 5);
+    const deadline = this.#nowMs() + withoutReserve(this.#graceMs);
     const failures: unknown[] = [];
     for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
       // A failure must not keep the rest open.
@@ -112,6 +112,11 @@ export class Lifetime {
     }
     if (failures.length > 0) throw failures[0];
   }
+}
+
+/** Returns the part of a grace period in which work in flight may finish. */
+export function withoutReserve(graceMs: number): number {
+  return graceMs - Math.min(RESERVE_MS, graceMs / 5);
 }
 
 async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {

@@ -2,7 +2,7 @@
 import { statusOfNewDatabase } from "posthorn/internal";
 import { loadConfig } from "../../config.ts";
 import { createLogger } from "../../logger.ts";
-import { print, printError } from "../output.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { hasDatabase, openDatabase } from "./installation.ts";
 import { Lifetime } from "./lifetime.ts";
 
@@ -13,13 +13,18 @@ export interface MigrateFlags {
   readonly dataDir?: string;
 }
 
-export async function migrate({ dryRun, status, json, ...flags }: MigrateFlags): Promise<void> {
+export async function migrate(
+  { dryRun, status, json, ...flags }: MigrateFlags,
+  { print, printError }: Terminal,
+): Promise<void> {
+  const show = <T extends object>(result: T, describe: (result: T) => string): void =>
+    print(json ? JSON.stringify(result, null, 2) : describe(result));
   const config = loadConfig({ env: process.env, flags });
   if ((status || dryRun) && !hasDatabase(config)) {
     const { script, ...survey } = statusOfNewDatabase(config.schema);
     if (!json) printError("There is no database yet; `posthorn migrate` or the first start creates it.");
-    if (status) show(survey, json, describeStatus);
-    else show({ ...survey, script }, json, () => script);
+    if (status) show(survey, describeStatus);
+    else show({ ...survey, script }, () => script);
     return;
   }
   const logger = createLogger({ level: config.logLevel, format: "json" });
@@ -27,17 +32,12 @@ export async function migrate({ dryRun, status, json, ...flags }: MigrateFlags):
   lifetime.listenForSignals();
   try {
     const { hooks } = await openDatabase({ config, logger, lifetime, onProgress: printError });
-    if (status) show(await hooks.migrationStatus(), json, describeStatus);
-    else if (dryRun)
-      show(await hooks.migrate({ dryRun: true }), json, ({ script }) => script || "Nothing to do.");
-    else show(await hooks.migrate(), json, describeApplied);
+    if (status) show(await hooks.migrationStatus(), describeStatus);
+    else if (dryRun) show(await hooks.migrate({ dryRun: true }), ({ script }) => script || "Nothing to do.");
+    else show(await hooks.migrate(), describeApplied);
   } finally {
     await lifetime.end();
   }
-}
-
-function show<T extends object>(result: T, json: boolean | undefined, describe: (result: T) => string): void {
-  print(json ? JSON.stringify(result, null, 2) : describe(result));
 }
 
 interface Named {
@@ -45,27 +45,22 @@ interface Named {
   readonly name: string;
 }
 
-function describeApplied({ applied, version }: { applied: readonly Named[]; version: number }): string {
+interface Status {
+  readonly applied: readonly Named[];
+  readonly pending: readonly Named[];
+  readonly version: number;
+}
+
+function describeApplied({ applied, version }: Omit<Status, "pending">): string {
   if (applied.length === 0) return `Nothing to do: the database is at version ${version}.`;
   return [...applied.map(line("applied")), `The database is at version ${version}.`].join("\n");
 }
 
-function describeStatus({
-  applied,
-  pending,
-  version,
-}: {
-  applied: readonly Named[];
-  pending: readonly Named[];
-  version: number;
-}): string {
+function describeStatus({ applied, pending, version }: Status): string {
   const state =
     pending.length === 0 ? "Nothing is pending." : "Run `posthorn migrate` to apply pending migrations.";
-  return [
-    `The database is at version ${version}. ${state}`,
-    ...applied.map(line("applied")),
-    ...pending.map(line("pending")),
-  ].join("\n");
+  const lines = [...applied.map(line("applied")), ...pending.map(line("pending"))];
+  return [`The database is at version ${version}. ${state}`, ...lines].join("\n");
 }
 
 function line(state: string): (migration: Named) => string {

@@ -1,30 +1,21 @@
 // `posthorn reencrypt`: encrypts all endpoint secrets with the first key, so that older keys can be removed.
-import type { Command } from "commander";
 import type { Reencrypted } from "posthorn";
+import { parseKeyRing } from "posthorn/internal";
 import { loadConfig } from "../../config.ts";
 import { createLogger } from "../../logger.ts";
-import { CliError } from "../failure.ts";
+import { failed } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { jsonText } from "../terminal/text.ts";
 import { renewCanary } from "./encryption-keys.ts";
 import { openInstallation, requireDatabase } from "./installation.ts";
 import { Lifetime } from "./lifetime.ts";
 
-interface ReencryptFlags {
+export interface ReencryptFlags {
   readonly json?: boolean;
   readonly dataDir?: string;
 }
 
-export function addReencrypt(program: Command, terminal: Terminal): void {
-  program
-    .command("reencrypt")
-    .description("encrypt all endpoint secrets with the first encryption key, while servers run")
-    .option("--json", "print JSON")
-    .option("--data-dir <folder>", "embedded database and keys (POSTHORN_DATA_DIR, default .posthorn)")
-    .action((flags: ReencryptFlags) => reencrypt(terminal, flags));
-}
-
-async function reencrypt(terminal: Terminal, { json, ...flags }: ReencryptFlags): Promise<void> {
+export async function reencrypt({ json, ...flags }: ReencryptFlags, terminal: Terminal): Promise<void> {
   const config = { ...loadConfig({ env: terminal.env, flags }), migrate: "check" as const };
   const logger = createLogger({ level: config.logLevel, format: "json" });
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
@@ -35,8 +26,8 @@ async function reencrypt(terminal: Terminal, { json, ...flags }: ReencryptFlags)
     const { hooks, keys } = await openInstallation({ config, logger, lifetime, onProgress });
     const result = await hooks.encryptionKeys.reencrypt();
     if (isComplete(result)) await renewCanary(hooks, keys);
-    terminal.print(json ? jsonText(result) : describe(result, keys.keys.map(idOf)));
-    if (!isComplete(result)) throw new CliError("failed", describeIncomplete(result));
+    terminal.print(json ? jsonText(result) : describe(result, parseKeyRing(keys.keys).keyIds));
+    if (!isComplete(result)) throw failed(describeIncomplete(result));
   } finally {
     await lifetime.end();
   }
@@ -44,10 +35,6 @@ async function reencrypt(terminal: Terminal, { json, ...flags }: ReencryptFlags)
 
 function isComplete({ keyId, inUse }: Reencrypted): boolean {
   return inUse.every((used) => used.keyId === keyId);
-}
-
-function idOf(key: string): string {
-  return key.slice(0, key.indexOf(":"));
 }
 
 function describe(result: Reencrypted, keyIds: readonly string[]): string {

@@ -3,17 +3,20 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  contract,
   createClient,
   type Operation,
   PosthornApiError,
   type PosthornClient,
-  parseAnswer,
+  type PosthornContract,
+  parseResponse,
   problemOf,
 } from "@posthorn/client";
 import { httpUrl } from "../../config/parsers.ts";
 import { settings } from "../../config/settings.ts";
 import type { Environment } from "../../config.ts";
 import { CliError, usage } from "../failure.ts";
+import { DEFAULT_URL } from "./default-url.ts";
 
 export interface ConnectionFlags {
   readonly url?: string;
@@ -24,13 +27,13 @@ export interface Connection {
   readonly url: string;
   readonly key: string;
   readonly client: PosthornClient;
+  readonly contract: PosthornContract;
   /** Sends and returns text, because parsing would change some numbers. The response is validated. */
   send(operation: Operation, path: string, body?: string): Promise<string>;
   /** The server's time according to the last response, or the local time before the first. */
   now(): Date;
 }
 
-export const DEFAULT_URL = `http://127.0.0.1:${settings.port.default}`;
 const TIMEOUT_MS = 30_000;
 
 export function connect(flags: ConnectionFlags, env: Environment): Connection {
@@ -51,13 +54,14 @@ export function connect(flags: ConnectionFlags, env: Environment): Connection {
   return {
     url,
     key,
-    client: createClient({ url, key, fetch: send, checksAnswers: true }),
-    send: async ({ method, answer }, path, body) => {
+    client: createClient({ url, key, fetch: send, checksResponses: true }),
+    contract,
+    send: async ({ method, response: expected }, path, body) => {
       const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
       const response = await send(url + path, { method, headers, ...(body !== undefined && { body }) });
       if (!response.ok) throw new PosthornApiError(await problemOf(response));
       const text = await response.text();
-      parseAnswer(response, text, answer.schema);
+      parseResponse(response, text, expected.schema);
       return text;
     },
     now: () => new Date(Date.now() + aheadMs),

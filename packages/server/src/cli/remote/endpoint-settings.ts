@@ -9,12 +9,12 @@ import {
   type Shape,
   snakeCase,
 } from "@posthorn/wire";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { usage } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { schemeOption, schemesOf } from "../views/secrets.ts";
 import { readObject } from "./data.ts";
-import { splitList, wholeNumber } from "./remote.ts";
+import { type Param, splitList, wholeNumber } from "./remote.ts";
 
 /** The options that settings define have further names. */
 export interface SettingFlags {
@@ -66,35 +66,32 @@ function optionOf(
   return [{ option, shape, setting, field }];
 }
 
-export function settingOptions(command: Command): Command {
-  for (const { option } of SETTING_OPTIONS) command.addOption(option);
-  return command
-    .addOption(schemeOption("--scheme <schemes>", "signature schemes, separated by commas, of these"))
-    .addOption(new Option("--preset <name>", "settings that belong together").choices(ENDPOINT_PRESET_NAMES))
-    .option("--token <token>", "a token by which the receiver recognizes the sender; it is never shown")
-    .addOption(
-      new Option("--token-in <place>", "where the token is sent (default bearer)").choices(
-        endpointSettings.authorization.fields.type.values,
-      ),
-    )
-    .option("--handshake <origin>", "ask first whether the endpoint accepts webhooks from this DNS name")
-    .option("--data <json>", "any other setting as a JSON object, @file, or -");
-}
+export const SETTING_PARAMS: readonly Param[] = [
+  ...SETTING_OPTIONS.map(({ option }) => option),
+  schemeOption("--scheme <schemes>", "signature schemes, separated by commas, of these"),
+  ["--preset <name>", "settings that belong together", ENDPOINT_PRESET_NAMES],
+  ["--token <token>", "a token by which the receiver recognizes the sender; it is never shown"],
+  [
+    "--token-in <place>",
+    "where the token is sent (default bearer)",
+    endpointSettings.authorization.fields.type.values,
+  ],
+  ["--handshake <origin>", "ask first whether the endpoint accepts webhooks from this DNS name"],
+  ["--data <json>", "any other setting as a JSON object, @file, or -"],
+];
 
 /** Options of a new endpoint. Later, a secret is set by a rotation. */
-export function secretOptions(command: Command): Command {
-  return command
-    .option("--secret <secret>", "your own signing secret (default: one is generated)")
-    .option("--scheme-secret <scheme=secret...>", "the secret of one scheme: github=what-its-receivers-have");
-}
+export const SECRET_OPTIONS: readonly Param[] = [
+  ["--secret <secret>", "your own signing secret (default: one is generated)"],
+  ["--scheme-secret <scheme=secret...>", "the secret of one scheme: github=what-its-receivers-have"],
+];
 
 /** Options that only apply to an existing endpoint. */
-export function removalOptions(command: Command): Command {
-  return command
-    .option("--to <url>", "the new URL")
-    .option("--no-token", "remove the token")
-    .option("--no-handshake", "remove the handshake");
-}
+export const REMOVAL_OPTIONS: readonly Param[] = [
+  ["--to <url>", "the new URL"],
+  ["--no-token", "remove the token"],
+  ["--no-handshake", "remove the handshake"],
+];
 
 /** Settings that a request replaces as a whole: options that set one field keep the other fields of the current value. */
 export type Settable = Pick<Endpoint, "batch" | "signature" | "authorization" | "handshake">;
@@ -151,7 +148,7 @@ function authorizationOf({ token, tokenIn: place }: SettingFlags, before: Settab
   if (token !== undefined)
     return { authorization: { type: place ?? before?.authorization?.type ?? "bearer", token } };
   if (place === undefined) return {};
-  if (!before?.authorization) throw usage("--token-in says where a token goes: give it with --token.");
+  if (!before?.authorization) throw usage("--token-in needs a token: use it with --token.");
   return { authorization: { type: place } };
 }
 
@@ -162,7 +159,7 @@ function handshakeOf({ handshake, handshakeRate }: SettingFlags, before: Settabl
   const origin = handshake ?? (rate === undefined ? undefined : before?.handshake?.origin);
   if (origin !== undefined) return { handshake: { origin, ...(rate !== undefined && { rate }) } };
   if (rate === undefined) return {};
-  throw usage("--handshake-rate is asked for in a name: give it with --handshake.");
+  throw usage("--handshake-rate needs --handshake, which names the sender that asks for the rate.");
 }
 
 function ofScheme(given: string): [scheme: string, secret: string] {

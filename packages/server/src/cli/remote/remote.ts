@@ -1,33 +1,90 @@
-// Commands that use the API: their common options, lists and output.
+// Commands that use the API: their parameters, common options, lists and output.
 import { type Command, Option } from "commander";
-import { usage } from "../failure.ts";
+import { failed, usage } from "../failure.ts";
 import { progressBar } from "../terminal/progress-bar.ts";
 import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText } from "../terminal/text.ts";
-import { type Connection, type ConnectionFlags, connect, DEFAULT_URL } from "./connection.ts";
+import type { Connection, ConnectionFlags } from "./connection.ts";
+import { DEFAULT_URL } from "./default-url.ts";
 
 export interface Remote extends Connection {
   readonly terminal: Terminal;
   readonly isJson: boolean;
+  /** Prints a result as JSON or as text. */
+  print<Result>(result: Result, describe: (result: Result) => string): void;
+  /** Prints a note for people; omitted with --json. */
+  note(text: string): void;
+  /** Asks for confirmation before an irreversible change, in an interactive terminal and without --yes. */
+  confirm(what: string): Promise<void>;
 }
 
 export interface RemoteFlags extends ConnectionFlags {
   readonly json?: boolean;
+  readonly yes?: boolean;
 }
 
-/** Adds the common options and the action. `args` are the positional arguments. */
-export function remote<Flags extends object>(
-  command: Command,
+/** An argument such as `<id>`, or an option, with its description and its possible values. */
+export type Param = Option | readonly [flags: string, about: string, choices?: readonly string[]];
+
+export const TENANT_FILTER: Param = ["--tenant <tenant>", "only of this tenant"];
+export const ENDPOINT_FILTER: Param = ["--endpoint <endpoint>", "only to this endpoint"];
+export const YES: Param = ["--yes", "skip the confirmation"];
+export const TIME_FILTERS: readonly Param[] = [
+  ["--since <time>", "since this time: 2026-11-15T09:30:00Z, or a duration ago: 10m, 2h, 3d"],
+  ["--until <time>", "until this time, in the same formats"],
+];
+
+export function required(flags: string, about: string): Option {
+  return new Option(flags, about).makeOptionMandatory();
+}
+
+/** The arguments of a command; the first one is required if there is any. */
+export type Args = readonly [string, ...string[]];
+
+/** Adds a command. */
+type Add<Shared extends object = object> = <Flags extends object = object>(
+  name: string,
+  about: string,
+  params: readonly Param[],
+  run: (remote: Remote, args: Args, flags: Shared & Flags) => void | Promise<void>,
+) => void;
+
+/** Returns a function that adds commands below `parent`, all with the shared parameters. */
+export function commandsOf<Shared extends object = object>(
+  parent: Command,
   terminal: Terminal,
-  run: (remote: Remote, args: readonly string[], flags: Flags) => Promise<void>,
-): Command {
-  return remoteOptions(command).action(async (...given: unknown[]) => {
-    const flags = flagsOf<RemoteFlags & Flags & { readonly tenant?: string }>(given.at(-1) as Command);
-    const args = given.slice(0, -2) as string[];
-    for (const id of [...args, flags.tenant]) requireId(id);
-    await run(openRemote(terminal, flags), args, flags);
-  });
+  shared: readonly Param[] = [],
+): Add<Shared> {
+  return (name, about, params, run) => {
+    const command = parent.command(name).description(about);
+    for (const param of [...shared, ...params]) {
+      if (param instanceof Option || param[0].startsWith("-")) command.addOption(optionOf(param));
+      else command.argument(param[0], param[1]);
+    }
+    remoteOptions(command).action(async (...given: unknown[]) => {
+      const flags = flagsOf<Parameters<typeof run>[2] & RemoteFlags & Partial<OfTenant>>(
+        given.at(-1) as Command,
+      );
+      const args = given.slice(0, -2) as [string, ...string[]];
+      for (const id of [...args, flags.tenant]) requireId(id);
+      await run(await openRemote(terminal, flags), args, flags);
+    });
+  };
+}
+
+/** The options of commands with `TENANT`. */
+export interface OfTenant {
+  readonly tenant: string;
+}
+
+export const TENANT = required("--tenant <tenant>", "id of the tenant");
+
+function optionOf(param: Param): Option {
+  if (param instanceof Option) return param;
+  const [flags, about, choices] = param;
+  const option = new Option(flags, about);
+  return choices === undefined ? option : option.choices(choices);
 }
 
 /** Returns the options of the command, which take precedence over global ones. */
@@ -47,22 +104,33 @@ export function remoteOptions(command: Command): Command {
     .addOption(new Option("--json", "print JSON"));
 }
 
-export function openRemote(terminal: Terminal, flags: RemoteFlags): Remote {
-  return { ...connect(flags, terminal.env), terminal, isJson: flags.json ?? false };
+/** Loads the API contract, which the help and the commands that work offline do without. */
+export async function openRemote(terminal: Terminal, flags: RemoteFlags): Promise<Remote> {
+  const { connect } = await import("./connection.ts");
+  const isJson = flags.json ?? false;
+  return {
+    ...connect(flags, terminal.env),
+    terminal,
+    isJson,
+    print: (result, describe) => terminal.print(isJson ? jsonText(result) : describe(result)),
+    note: (text) => {
+      if (!isJson) terminal.printError(text);
+    },
+    confirm: async (what) => {
+      if (flags.yes || !terminal.isInteractive) return;
+      const answer = await terminal.ask(`${clean(what)} Continue? [y/N] `);
+      if (/^y(es)?$/i.test(answer.trim())) return;
+      throw failed("Nothing was changed. Answer y to continue, or use --yes.");
+    },
+  };
 }
 
-/** Prints a result as JSON or as text. */
-export function printResult<Result>(
-  { terminal, isJson }: Remote,
-  result: Result,
-  describe: (result: Result) => string,
-) {
-  terminal.print(isJson ? jsonText(result) : describe(result));
-}
-
-/** Prints a note for people; omitted with --json. */
-export function printNote({ terminal, isJson }: Remote, text: string): void {
-  if (!isJson) terminal.printError(text);
+interface List<Item> {
+  /** `query` has the filters and the page. */
+  readonly fetchPage: (query: never) => Promise<Page<Item>>;
+  readonly columns: readonly Column<Item>[];
+  /** The text for an empty list. */
+  readonly none: string | (() => Promise<string>);
 }
 
 interface Page<Item> {
@@ -70,25 +138,45 @@ interface Page<Item> {
   readonly next_cursor: string | null;
 }
 
-/** The flags of `listOptions`. */
-export interface PageFlags {
-  readonly limit?: string;
-  readonly cursor?: string;
-}
-
 const PAGE_LIMIT = 250;
 /** A page may be empty and still have a next one. This many cover 400,000 rows; then the user has to continue. */
 export const MAX_EMPTY_PAGES = 200;
 
-/** Text for an empty list that needs a further request. */
-export type EmptyText = () => Promise<string>;
+interface ListFlags extends TimeFlags {
+  readonly [filter: string]: string | undefined;
+  readonly limit?: string;
+  readonly cursor?: string;
+}
+
+/** Adds a command that prints a list. `filters` are query parameters of the same names. */
+export function addList<Item, Shared extends object>(
+  add: Add<Shared>,
+  [name, about]: readonly [name: string, about: string],
+  filters: readonly Param[],
+  listOf: (remote: Remote, flags: Shared & Partial<OfTenant>) => List<Item>,
+): void {
+  const paging: Param[] = [
+    ["--limit <number>", "maximum number of items (default 50)"],
+    ["--cursor <cursor>", "cursor of the next page"],
+  ];
+  const names = filters.map((filter) => optionOf(filter).attributeName());
+  add(name, about, [...filters, ...paging], async (remote, _args, flags: Shared & ListFlags) => {
+    const { since, until, ...query } = Object.fromEntries(names.map((filter) => [filter, flags[filter]]));
+    await printList(
+      remote,
+      flags,
+      { ...query, ...timeFilters({ since, until }, remote.now()) },
+      listOf(remote, flags),
+    );
+  });
+}
 
 /** Prints up to `limit` items from as many pages as needed. JSON output contains the next cursor. */
-export async function printList<Item>(
+async function printList<Item>(
   remote: Remote,
-  { limit = "50", cursor }: PageFlags,
-  fetchPage: (page: { limit: number; cursor: string | undefined }) => Promise<Page<Item>>,
-  { columns, none }: { readonly columns: readonly Column<Item>[]; readonly none: string | EmptyText },
+  { limit = "50", cursor }: ListFlags,
+  filters: object,
+  { fetchPage, columns, none }: List<Item>,
 ): Promise<void> {
   const wanted = wholeNumber("--limit", limit, 1, 100_000);
   const { terminal } = remote;
@@ -99,10 +187,8 @@ export async function printList<Item>(
   const hasMore = () => next !== null && data.length < wanted && emptyPages < MAX_EMPTY_PAGES;
   try {
     do {
-      const page = await fetchPage({
-        limit: Math.min(PAGE_LIMIT, wanted - data.length),
-        cursor: next ?? undefined,
-      });
+      const pageLimit = Math.min(PAGE_LIMIT, wanted - data.length);
+      const page = await fetchPage({ ...filters, limit: pageLimit, cursor: next ?? undefined } as never);
       data.push(...page.data);
       next = page.next_cursor;
       emptyPages = page.data.length === 0 ? emptyPages + 1 : 0;
@@ -112,28 +198,15 @@ export async function printList<Item>(
     bar.end();
   }
   const noneText = data.length > 0 || remote.isJson || typeof none === "string" ? none : await none();
-  printResult(remote, { data, next_cursor: next }, () =>
+  remote.print({ data, next_cursor: next }, () =>
     data.length === 0 ? String(noneText) : table(terminal, columns, data),
   );
-  if (next !== null && !remote.isJson) {
-    terminal.printError(
-      emptyPages === MAX_EMPTY_PAGES
-        ? `There may be more: the last ${MAX_EMPTY_PAGES} pages were empty. Continue with --cursor ${clean(next)}, or use a narrower filter.`
-        : `There are more: use --limit ${wanted * 2} or --cursor ${clean(next)}`,
-    );
-  }
-}
-
-export function listOptions(command: Command): Command {
-  return command
-    .option("--limit <number>", "maximum number of items (default 50)")
-    .option("--cursor <cursor>", "cursor of the next page");
-}
-
-export function timeOptions(command: Command): Command {
-  return command
-    .option("--since <time>", "since this time: 2026-11-15T09:30:00Z, or a duration ago: 10m, 2h, 3d")
-    .option("--until <time>", "until this time, in the same formats");
+  if (next === null) return;
+  remote.note(
+    emptyPages === MAX_EMPTY_PAGES
+      ? `There may be more: the last ${MAX_EMPTY_PAGES} pages were empty. Continue with --cursor ${clean(next)}, or use a narrower filter.`
+      : `There are more: use --limit ${wanted * 2} or --cursor ${clean(next)}`,
+  );
 }
 
 export function wholeNumber(name: string, text: string, min: number, max: number): number {
@@ -171,8 +244,8 @@ function timeMs(text: string): number {
 }
 
 export interface TimeFlags {
-  readonly since?: string;
-  readonly until?: string;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
 }
 
 export function timeFilters({ since, until }: TimeFlags, now: Date) {

@@ -1,26 +1,11 @@
 // `posthorn api`: calls any operation of the API by its name.
-import { type Operation, operationsOf, pathParamsOf } from "@posthorn/client";
-import { didYouMean } from "@posthorn/wire";
 import type { Command } from "commander";
-import { usage } from "../failure.ts";
-import { readData } from "../remote/data.ts";
-import {
-  flagsOf,
-  openRemote,
-  type Remote,
-  type RemoteFlags,
-  remoteOptions,
-  requireId,
-} from "../remote/remote.ts";
-import { table } from "../terminal/table.ts";
+import { flagsOf, openRemote, type RemoteFlags, remoteOptions } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { jsonText } from "../terminal/text.ts";
 
 interface ApiFlags extends RemoteFlags {
   readonly data?: string;
 }
-
-type AnyCall = (input: object) => Promise<unknown>;
 
 export function addApi(program: Command, terminal: Terminal): void {
   const command = program
@@ -32,69 +17,10 @@ export function addApi(program: Command, terminal: Terminal): void {
   remoteOptions(command).action(
     async (name: string | undefined, parameters: string[], _own: ApiFlags, own: Command) => {
       const flags = flagsOf<ApiFlags>(own);
+      const { call, list } = await import("./call-operation.ts");
       // the list needs neither a server nor a key
       if (name === undefined) list(terminal, flags.json ?? false);
-      else await call(openRemote(terminal, flags), name, parameters, flags.data);
+      else await call(await openRemote(terminal, flags), name, parameters, flags.data);
     },
   );
-}
-
-async function call(
-  { client, terminal }: Remote,
-  name: string,
-  pairs: readonly string[],
-  data: string | undefined,
-): Promise<void> {
-  const parameters = parametersOf(pairs, find(name));
-  const body = data === undefined ? undefined : JSON.parse(await readData(data, terminal));
-  const [resource = "", verb = ""] = name.split(".");
-  const resources = client as unknown as Record<string, Record<string, AnyCall>>;
-  const result = await resources[resource]?.[verb]?.({ ...parameters, ...(body !== undefined && { body }) });
-  if (result !== undefined) terminal.print(jsonText(result));
-}
-
-function list(terminal: Terminal, isJson: boolean): void {
-  const operations = operationsOf().map(([name, { method, path, summary }]) => ({
-    name,
-    method,
-    path,
-    summary,
-  }));
-  const describe = (): string =>
-    table(
-      terminal,
-      [
-        { title: "NAME", value: ({ name }) => name },
-        { title: "METHOD", value: ({ method }) => method },
-        { title: "PATH", value: ({ path }) => path, canShrink: true },
-        { title: "SUMMARY", value: ({ summary }) => summary, canShrink: true },
-      ],
-      operations,
-    );
-  terminal.print(isJson ? jsonText(operations) : describe());
-}
-
-function find(name: string): Operation {
-  const known = operationsOf();
-  const [, operation] = known.find(([candidate]) => candidate === name) ?? [];
-  if (operation !== undefined) return operation;
-  const names = known.map(([candidate]) => candidate);
-  throw usage(`There is no operation "${name}". ${didYouMean(name, names)} \`posthorn api\` lists them.`);
-}
-
-/** Path parameters by name; all others are the query. */
-function parametersOf(pairs: readonly string[], { path }: Operation): Record<string, unknown> {
-  const given = Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf("=");
-      if (at < 1) throw usage(`"${pair}" is not a parameter. Write name=value, such as tenant=acme.`);
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
-  const ofPath = pathParamsOf(path);
-  const missing = ofPath.find((name) => !given[name]);
-  if (missing !== undefined) throw usage(`${path} needs ${missing}=…`);
-  const query = Object.fromEntries(Object.entries(given).filter(([name]) => !ofPath.includes(name)));
-  for (const name of ofPath) requireId(given[name]);
-  return { ...Object.fromEntries(ofPath.map((name) => [name, given[name]])), query };
 }

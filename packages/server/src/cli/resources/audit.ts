@@ -1,23 +1,10 @@
 // `posthorn audit`: lists changes and who made them.
 import type { AuditEntry } from "@posthorn/client";
 import type { Command } from "commander";
-import {
-  listOptions,
-  type PageFlags,
-  printList,
-  remote,
-  type TimeFlags,
-  timeFilters,
-  timeOptions,
-} from "../remote/remote.ts";
+import { addList, commandsOf, TENANT_FILTER, TIME_FILTERS } from "../remote/remote.ts";
 import type { Column } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { timeText } from "../terminal/text.ts";
-
-interface ListFlags extends PageFlags, TimeFlags {
-  readonly tenant?: string;
-  readonly action?: string;
-}
 
 const columns: readonly Column<AuditEntry>[] = [
   { title: "AT", value: ({ at }) => timeText(at) },
@@ -34,18 +21,17 @@ const columns: readonly Column<AuditEntry>[] = [
 ];
 
 export function addAudit(program: Command, terminal: Terminal): void {
-  const audit = program.command("audit").description("the audit log");
-  const list = audit
-    .command("list")
-    .description("list changes, newest first")
-    .option("--tenant <tenant>", "only of this tenant")
-    .option("--action <operation>", "only of this operation, such as endpoints.update");
-  remote<ListFlags>(listOptions(timeOptions(list)), terminal, async (remote, _args, flags) => {
-    const { tenant, action } = flags;
-    const filters = { tenant, action, ...timeFilters(flags, remote.now()) };
-    const fetchPage = (page: object) => remote.client.auditLog.list({ query: { ...filters, ...page } });
-    await printList(remote, flags, fetchPage, { columns, none: "No entries found." });
-  });
+  const add = commandsOf(program.command("audit").description("the audit log"), terminal);
+  const filters = [
+    TENANT_FILTER,
+    ["--action <operation>", "only of this operation, such as endpoints.update"],
+    ...TIME_FILTERS,
+  ] as const;
+  addList(add, ["list", "list changes, newest first"], filters, ({ client }) => ({
+    fetchPage: (query) => client.auditLog.list({ query }),
+    columns,
+    none: "No entries found.",
+  }));
 }
 
 /** `key 4kQ9d0Zx1B` or `ann by 4kQ9d0Zx1B`, with the id from `keys list`. */
@@ -60,10 +46,10 @@ function resultOf({ status, error_code }: AuditEntry): string {
   return error_code === null ? String(status) : `${status} ${error_code}`;
 }
 
-/** The tenant has its own column, and `made` is shown only if it is not one of the other ids. */
-function targetText({ target: { tenant, made, ...ids } }: AuditEntry): string {
-  const isNew = made !== undefined && ![tenant, ...Object.values(ids)].includes(made);
-  return Object.entries(isNew ? { ...ids, made } : ids)
+/** The tenant has its own column, and `created` is shown only if it is not one of the other ids. */
+function targetText({ target: { tenant, created, ...ids } }: AuditEntry): string {
+  const isNew = created !== undefined && ![tenant, ...Object.values(ids)].includes(created);
+  return Object.entries(isNew ? { ...ids, created } : ids)
     .map(([name, id]) => `${name} ${id}`)
     .join(", ");
 }

@@ -1,102 +1,67 @@
 // `posthorn deliveries`, and its shortcut `posthorn retry`.
 import type { Delivery, DeliveryDetail } from "@posthorn/client";
-import { type Command, Option } from "commander";
-import { confirm } from "../remote/confirm.ts";
+import type { Command } from "commander";
 import {
-  type EmptyText,
-  listOptions,
-  type PageFlags,
-  printList,
-  printResult,
+  type Args,
+  addList,
+  commandsOf,
+  ENDPOINT_FILTER,
+  type Param,
   type Remote,
-  remote,
-  type TimeFlags,
-  timeFilters,
-  timeOptions,
+  TENANT_FILTER,
+  TIME_FILTERS,
+  YES,
 } from "../remote/remote.ts";
-import { facts } from "../terminal/table.ts";
+import { facts, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
-import { attemptTable, deliveryColumns, stateText } from "../views/delivery.ts";
+import { attemptColumns, deliveryColumns, stateText } from "../views/delivery.ts";
 import { Holds, pauseText } from "../views/hold.ts";
 import { emptyListText, nullIfRejected } from "../views/no-deliveries.ts";
 
-interface ListFlags extends PageFlags, TimeFlags {
-  readonly tenant?: string;
-  readonly endpoint?: string;
-  readonly state?: DeliveryDetail["state"];
-  readonly type?: string;
-  readonly reason?: string;
-}
-
+const DELIVERY: Param = ["<delivery>", "dlv_…"];
 const STATES = ["pending", "in_flight", "success", "failed", "dead"];
 
 export function addDeliveries(program: Command, terminal: Terminal): void {
   const deliveries = program.command("deliveries").description("deliveries and their attempts");
-  const list = deliveries
-    .command("list")
-    .description("list deliveries, newest first")
-    .option("--tenant <tenant>", "only of this tenant")
-    .option("--endpoint <endpoint>", "only to this endpoint")
-    .addOption(new Option("--state <state>", "only in this state").choices(STATES))
-    .option("--type <type>", "only events of this type")
-    .option("--reason <reason>", "only dead letters with this reason");
-  remote<ListFlags>(listOptions(timeOptions(list)), terminal, async (remote, _args, flags) => {
-    const { tenant, endpoint, state, type, reason } = flags;
-    const filters = { tenant, endpoint, state, type, reason, ...timeFilters(flags, remote.now()) };
-    const fetchPage = (page: object) => remote.client.deliveries.list({ query: { ...filters, ...page } });
-    const none = () => emptyListText(remote, tenant, "No deliveries found.");
-    await showDeliveries(remote, flags, fetchPage, none);
-  });
-  const get = deliveries
-    .command("get")
-    .description("show a delivery and its attempts")
-    .argument("<delivery>", "dlv_…");
-  remote(get, terminal, async (remote, [delivery = ""]) => {
+  const add = commandsOf(deliveries, terminal);
+  const filters = [
+    TENANT_FILTER,
+    ENDPOINT_FILTER,
+    ["--state <state>", "only in this state", STATES],
+    ["--type <type>", "only events of this type"],
+    ["--reason <reason>", "only dead letters with this reason"],
+    ...TIME_FILTERS,
+  ] as const;
+  addList(add, ["list", "list deliveries, newest first"], filters, (remote, { tenant }) => ({
+    ...withHolds(remote, (query) => remote.client.deliveries.list({ query })),
+    none: () => emptyListText(remote, tenant, "No deliveries found."),
+  }));
+  add("get", "show a delivery and its attempts", [DELIVERY], async (remote, [delivery]) => {
     const found = await remote.client.deliveries.get({ delivery });
     const holds = new Holds(remote);
     if (!remote.isJson) await holds.load([found]);
-    printResult(remote, found, () => describe(remote, found, holds.of(found)));
+    remote.print(found, () => describe(remote, found, holds.of(found)));
   });
-  const queue = deliveries
-    .command("retry-queue")
-    .description("list failed deliveries by their next attempt")
-    .option("--tenant <tenant>", "only of this tenant")
-    .option("--endpoint <endpoint>", "only to this endpoint");
-  remote<ListFlags>(listOptions(queue), terminal, async (remote, _args, flags) => {
-    const { tenant, endpoint } = flags;
-    const fetchPage = (page: object) =>
-      remote.client.deliveries.retryQueue({ query: { tenant, endpoint, ...page } });
-    await showDeliveries(remote, flags, fetchPage, "The retry queue is empty.");
+  const queue = ["retry-queue", "list failed deliveries by their next attempt"] as const;
+  addList(add, queue, [TENANT_FILTER, ENDPOINT_FILTER], (remote) => ({
+    ...withHolds(remote, (query) => remote.client.deliveries.retryQueue({ query })),
+    none: "The retry queue is empty.",
+  }));
+  const cancelling = "cancel a delivery; it becomes dead with the reason cancelled";
+  add("cancel", cancelling, [DELIVERY], async ({ client, print }, [delivery]) => {
+    print(await client.deliveries.cancel({ delivery }), ({ id }) => `${clean(id)} is cancelled.`);
   });
-  const cancel = deliveries
-    .command("cancel")
-    .description("cancel a delivery; it becomes dead with the reason cancelled")
-    .argument("<delivery>", "dlv_…");
-  remote(cancel, terminal, async (remote, [delivery = ""]) => {
-    printResult(
-      remote,
-      await remote.client.deliveries.cancel({ delivery }),
-      ({ id }) => `${clean(id)} is cancelled.`,
-    );
-  });
-  const remove = deliveries
-    .command("delete")
-    .description("delete a dead letter permanently")
-    .argument("<delivery>", "dlv_…")
-    .option("--yes", "skip the confirmation");
-  remote<{ yes?: boolean }>(remove, terminal, async (remote, [delivery = ""], { yes }) => {
-    await confirm(terminal, `This deletes the dead letter ${delivery} and its attempts.`, yes);
+  add("delete", "delete a dead letter permanently", [DELIVERY, YES], async (remote, [delivery]) => {
+    await remote.confirm(`This deletes the dead letter ${delivery} and its attempts.`);
     await remote.client.deliveries.delete({ delivery });
-    printResult(remote, { id: delivery, deleted: true }, () => `${clean(delivery)} is deleted.`);
+    remote.print({ id: delivery, deleted: true }, () => `${clean(delivery)} is deleted.`);
   });
-  for (const parent of [deliveries, program]) {
-    const command = parent.command("retry").description("retry a delivery now");
-    remote(command.argument("<delivery>", "dlv_…"), terminal, retry);
-  }
+  for (const parent of [deliveries, program])
+    commandsOf(parent, terminal)("retry", "retry a delivery now", [DELIVERY], retry);
 }
 
-async function retry(remote: Remote, [delivery = ""]: readonly string[]): Promise<void> {
+async function retry(remote: Remote, [delivery]: Args): Promise<void> {
   const retried = await remote.client.deliveries.retry({ delivery });
   const { tenant, endpoint_id: endpoint } = retried;
   const known = remote.isJson
@@ -105,25 +70,25 @@ async function retry(remote: Remote, [delivery = ""]: readonly string[]): Promis
   const pause = known && pauseText(known, remote.now());
   const what =
     pause === null ? "is due now and will be sent by the next free worker" : `will be retried; ${pause}`;
-  printResult(remote, retried, ({ id, event_id }) =>
+  remote.print(retried, ({ id, event_id }) =>
     [`${clean(id)} ${what}.`, `Follow it with: posthorn trace ${clean(event_id)}`].join("\n"),
   );
 }
 
-async function showDeliveries(
+/** Loads what holds each page of deliveries, for the text output. */
+function withHolds(
   remote: Remote,
-  flags: PageFlags,
-  fetchPage: (page: object) => Promise<{ data: readonly Delivery[]; next_cursor: string | null }>,
-  none: string | EmptyText,
-): Promise<void> {
+  fetchOne: (query: never) => Promise<{ data: readonly Delivery[]; next_cursor: string | null }>,
+) {
   const holds = new Holds(remote);
-  const fetchWithHolds = async (page: object) => {
-    const fetched = await fetchPage(page);
-    if (!remote.isJson) await holds.load(fetched.data);
-    return fetched;
+  return {
+    fetchPage: async (query: never) => {
+      const page = await fetchOne(query);
+      if (!remote.isJson) await holds.load(page.data);
+      return page;
+    },
+    columns: deliveryColumns(remote.now(), (delivery) => holds.of(delivery)),
   };
-  const columns = deliveryColumns(remote.now(), (delivery) => holds.of(delivery));
-  await printList(remote, flags, fetchWithHolds, { columns, none });
 }
 
 function describe({ terminal, now }: Remote, delivery: DeliveryDetail, hold: string | null): string {
@@ -141,6 +106,6 @@ function describe({ terminal, now }: Remote, delivery: DeliveryDetail, hold: str
       ...(delivery.members === null ? [] : [["events", delivery.members.join(" ")] as [string, unknown]]),
     ]),
     "",
-    delivery.attempts.length === 0 ? "No attempts yet." : attemptTable(terminal, delivery.attempts),
+    delivery.attempts.length === 0 ? "No attempts yet." : table(terminal, attemptColumns, delivery.attempts),
   ].join("\n");
 }

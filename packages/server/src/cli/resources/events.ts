@@ -1,28 +1,14 @@
 // `posthorn events`: lists and shows events.
-import { contract, type Event, type EventDetail } from "@posthorn/client";
+import type { Event, EventDetail } from "@posthorn/client";
 import type { Command } from "commander";
 import { readEvent } from "../follow/request.ts";
-import {
-  listOptions,
-  type PageFlags,
-  printList,
-  remote,
-  type TimeFlags,
-  timeFilters,
-  timeOptions,
-} from "../remote/remote.ts";
-import { type Column, facts } from "../terminal/table.ts";
+import { addList, commandsOf, TENANT_FILTER, TIME_FILTERS } from "../remote/remote.ts";
+import { type Column, facts, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { safeJson, timeText } from "../terminal/text.ts";
 import { cloudEventFacts } from "../views/cloud-event.ts";
-import { deliveryTable, waitsForBatch } from "../views/delivery.ts";
+import { deliveryColumns, waitsForBatch } from "../views/delivery.ts";
 import { emptyListText, explainNotMatched } from "../views/no-deliveries.ts";
-
-interface ListFlags extends PageFlags, TimeFlags {
-  readonly tenant?: string;
-  readonly type?: string;
-  readonly subject?: string;
-}
 
 const columns: readonly Column<Event>[] = [
   { title: "ID", value: ({ id }) => id },
@@ -33,26 +19,20 @@ const columns: readonly Column<Event>[] = [
 ];
 
 export function addEvents(program: Command, terminal: Terminal): void {
-  const events = program.command("events").description("published events");
-  const list = events
-    .command("list")
-    .description("list events, newest first")
-    .option("--tenant <tenant>", "only of this tenant")
-    .option("--type <type>", "only of this type")
-    .option("--subject <subject>", "only of this subject");
-  remote<ListFlags>(listOptions(timeOptions(list)), terminal, async (remote, _args, flags) => {
-    const { tenant, type, subject } = flags;
-    const filters = { tenant, type, subject, ...timeFilters(flags, remote.now()) };
-    const fetchPage = (page: object) => remote.client.events.list({ query: { ...filters, ...page } });
-    const none = () => emptyListText(remote, tenant, "No events found.");
-    await printList(remote, flags, fetchPage, { columns, none });
-  });
-  const get = events
-    .command("get")
-    .description("show an event and its deliveries")
-    .argument("<event>", "evt_…");
-  remote(get, terminal, async (remote, [event = ""]) => {
-    const text = await remote.send(contract.events.get, `/api/v1/events/${encodeURIComponent(event)}`);
+  const add = commandsOf(program.command("events").description("published events"), terminal);
+  const filters = [
+    TENANT_FILTER,
+    ["--type <type>", "only of this type"],
+    ["--subject <subject>", "only of this subject"],
+    ...TIME_FILTERS,
+  ] as const;
+  addList(add, ["list", "list events, newest first"], filters, (remote, { tenant }) => ({
+    fetchPage: (query) => remote.client.events.list({ query }),
+    columns,
+    none: () => emptyListText(remote, tenant, "No events found."),
+  }));
+  add("get", "show an event and its deliveries", [["<event>", "evt_…"]], async (remote, [event]) => {
+    const text = await remote.send(remote.contract.events.get, `/api/v1/events/${encodeURIComponent(event)}`);
     terminal.print(remote.isJson ? safeJson(text) : describe(terminal, text));
   });
 }
@@ -63,7 +43,7 @@ function describe(terminal: Terminal, text: string): string {
   const { subject, sequence, deliveries } = event;
   const waiting = event.batches.filter(({ event_id }) => event_id === null);
   const deliveryTexts = [
-    ...(deliveries.length === 0 ? [] : [deliveryTable(terminal, deliveries)]),
+    ...(deliveries.length === 0 ? [] : [table(terminal, deliveryColumns(new Date()), deliveries)]),
     ...waiting.map(waitsForBatch),
   ];
   return [

@@ -2,17 +2,15 @@
 import { type Key, SCOPES, type Scope } from "@posthorn/client";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
-import { confirm } from "../remote/confirm.ts";
 import {
-  listOptions,
-  type PageFlags,
+  addList,
+  commandsOf,
   parseFutureTime,
-  printList,
-  printNote,
-  printResult,
-  remote,
+  required,
   splitList,
+  TENANT_FILTER,
   wholeNumber,
+  YES,
 } from "../remote/remote.ts";
 import type { Column } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -41,44 +39,37 @@ interface CreateFlags {
 }
 
 export function addKeys(program: Command, terminal: Terminal): void {
-  const keys = program.command("keys").description("API keys");
-  const list = keys
-    .command("list")
-    .description("list keys")
-    .option("--tenant <tenant>", "only of this tenant");
-  remote<PageFlags & { tenant?: string }>(listOptions(list), terminal, async (remote, _args, flags) => {
-    const { tenant } = flags;
-    const fetchPage = (page: object) => remote.client.keys.list({ query: { tenant, ...page } });
-    await printList(remote, flags, fetchPage, { columns, none: "There are no keys." });
-  });
-  const create = keys
-    .command("create")
-    .description("create a key; it is shown only once")
-    .argument("<name>", "what it is for")
-    .requiredOption("--scopes <scopes>", `comma-separated: ${SCOPES.join(", ")}`)
-    .option("--tenant <tenant>", "only for this tenant")
-    .option("--expires-at <time>", "expiry: 2027-01-01, or 2027-01-01T09:30:00Z")
-    .option("--rate-limit <number>", "requests per second");
-  remote<CreateFlags>(create, terminal, async (remote, [name = ""], flags) => {
-    const { tenant, expiresAt, rateLimit } = flags;
-    const rate = rateLimit === undefined ? undefined : wholeNumber("--rate-limit", rateLimit, 1, 100_000);
-    const scopes = scopesOf(flags.scopes);
-    const end =
-      expiresAt === undefined ? undefined : parseFutureTime("--expires-at", expiresAt, remote.now());
-    const body = { name, scopes, tenant, expires_at: end?.toISOString(), rate_limit: rate };
-    const made = await remote.client.keys.create({ body });
-    printResult(remote, made, ({ key }) => clean(key));
-    printNote(remote, `The key is shown only once. Its id is ${clean(made.id)}.`);
-  });
-  const revoke = keys
-    .command("revoke")
-    .description("revoke a key")
-    .argument("<key>", "id of the key, not the key itself")
-    .option("--yes", "skip the confirmation");
-  remote<{ yes?: boolean }>(revoke, terminal, async (remote, [key = ""], { yes }) => {
-    await confirm(terminal, `This revokes the key ${key}.`, yes);
+  const add = commandsOf(program.command("keys").description("API keys"), terminal);
+  addList(add, ["list", "list keys"], [TENANT_FILTER], ({ client }) => ({
+    fetchPage: (query) => client.keys.list({ query }),
+    columns,
+    none: "There are no keys.",
+  }));
+  add<CreateFlags>(
+    "create",
+    "create a key; it is shown only once",
+    [
+      ["<name>", "what it is for"],
+      required("--scopes <scopes>", `comma-separated: ${SCOPES.join(", ")}`),
+      ["--tenant <tenant>", "only for this tenant"],
+      ["--expires-at <time>", "expiry: 2027-01-01, or 2027-01-01T09:30:00Z"],
+      ["--rate-limit <number>", "requests per second"],
+    ],
+    async ({ client, print, note, now }, [name], { tenant, expiresAt, rateLimit, ...flags }) => {
+      const rate = rateLimit === undefined ? undefined : wholeNumber("--rate-limit", rateLimit, 1, 100_000);
+      const scopes = scopesOf(flags.scopes);
+      const end = expiresAt === undefined ? undefined : parseFutureTime("--expires-at", expiresAt, now());
+      const body = { name, scopes, tenant, expires_at: end?.toISOString(), rate_limit: rate };
+      const made = await client.keys.create({ body });
+      print(made, ({ key }) => clean(key));
+      note(`The key is shown only once. Its id is ${clean(made.id)}.`);
+    },
+  );
+  const params = [["<key>", "id of the key, not the key itself"], YES] as const;
+  add("revoke", "revoke a key", params, async (remote, [key]) => {
+    await remote.confirm(`This revokes the key ${key}.`);
     await remote.client.keys.revoke({ key });
-    printResult(remote, { id: key, revoked: true }, () => `${clean(key)} is revoked.`);
+    remote.print({ id: key, revoked: true }, () => `${clean(key)} is revoked.`);
   });
 }
 

@@ -1,17 +1,17 @@
 // `posthorn members`: manages the members of a tenant.
 import type { Member } from "@posthorn/client";
-import { type Command, Option } from "commander";
-import { confirm } from "../remote/confirm.ts";
+import type { Command } from "commander";
 import {
-  listOptions,
-  type PageFlags,
-  printList,
-  printNote,
-  printResult,
-  remote,
+  addList,
+  commandsOf,
+  type OfTenant,
+  type Param,
+  required,
+  TENANT,
   wholeNumber,
+  YES,
 } from "../remote/remote.ts";
-import { type Column, facts } from "../terminal/table.ts";
+import { type Column, columnFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
 
@@ -22,68 +22,49 @@ const columns: readonly Column<Member>[] = [
   { title: "SINCE", value: ({ created_at }) => timeText(created_at) },
 ];
 
-interface OfTenant {
-  readonly tenant: string;
-}
+const USER: Param = ["<user>", "id of the user in your system"];
 
 export function addMembers(program: Command, terminal: Terminal): void {
   const members = program.command("members").description("members of a tenant");
-  const describe = (member: Member): string =>
-    facts(
-      terminal,
-      columns.map(({ title, value }) => [title.toLowerCase(), value(member)]),
-    );
-  const add = (name: string, description: string): Command =>
-    members.command(name).description(description).requiredOption("--tenant <tenant>", "id of the tenant");
-  const addOfUser = (name: string, description: string): Command =>
-    add(name, description).argument("<user>", "id of the user in your system");
+  const add = commandsOf<OfTenant>(members, terminal, [TENANT]);
+  const describe = (member: Member): string => columnFacts(terminal, columns, member);
 
-  remote<PageFlags & OfTenant>(
-    listOptions(add("list", "list the members")),
-    terminal,
-    async (remote, _args, flags) => {
-      const { tenant } = flags;
-      const fetchPage = (page: object) => remote.client.members.list({ tenant, query: page });
-      await printList(remote, flags, fetchPage, { columns, none: "The tenant has no members." });
-    },
-  );
-  remote<OfTenant>(addOfUser("get", "show a member"), terminal, async (remote, [user = ""], { tenant }) => {
-    printResult(remote, await remote.client.members.get({ tenant, user }), describe);
+  addList(add, ["list", "list the members"], [], ({ client }, { tenant }) => ({
+    fetchPage: (query) => client.members.list({ tenant, query }),
+    columns,
+    none: "The tenant has no members.",
+  }));
+  add("get", "show a member", [USER], async ({ client, print }, [user], { tenant }) => {
+    print(await client.members.get({ tenant, user }), describe);
   });
-  const put = addOfUser("put", "add a member (needs a key of the whole installation), or change the role")
-    .addOption(
-      new Option("--role <role>", "role of the member")
-        .choices(["owner", "admin", "member"])
-        .makeOptionMandatory(),
-    )
-    .option("--email <address>", "address for mails about disabled endpoints");
-  remote<OfTenant & Pick<Member, "role"> & { email?: string }>(
-    put,
-    terminal,
-    async (remote, [user = ""], { tenant, role, email }) => {
-      printResult(remote, await remote.client.members.put({ tenant, user, body: { role, email } }), describe);
+  add<Pick<Member, "role"> & { email?: string }>(
+    "put",
+    "add a member (needs a key of the whole installation), or change the role",
+    [
+      USER,
+      required("--role <role>", "role of the member").choices(["owner", "admin", "member"]),
+      ["--email <address>", "address for mails about disabled endpoints"],
+    ],
+    async ({ client, print }, [user], { tenant, role, email }) => {
+      print(await client.members.put({ tenant, user, body: { role, email } }), describe);
     },
   );
-  const remove = addOfUser("delete", "remove a member").option("--yes", "skip the confirmation");
-  remote<OfTenant & { yes?: boolean }>(remove, terminal, async (remote, [user = ""], { tenant, yes }) => {
-    await confirm(terminal, `This removes ${user} from ${tenant}.`, yes);
+  add("delete", "remove a member", [USER, YES], async (remote, [user], { tenant }) => {
+    await remote.confirm(`This removes ${user} from ${tenant}.`);
     await remote.client.members.delete({ tenant, user });
-    printResult(remote, { tenant, user, deleted: true }, () => `${clean(user)} is removed.`);
+    remote.print({ tenant, user, deleted: true }, () => `${clean(user)} is removed.`);
   });
-  const token = addOfUser("token", "create a token for a member").option(
-    "--expires-in <seconds>",
-    "60 to 2592000 (default 3600)",
-  );
-  remote<OfTenant & { expiresIn?: string }>(
-    token,
-    terminal,
-    async (remote, [user = ""], { tenant, expiresIn }) => {
+  add<{ expiresIn?: string }>(
+    "token",
+    "create a token for a member",
+    [USER, ["--expires-in <seconds>", "60 to 2592000 (default 3600)"]],
+    async ({ client, print, note }, [user], { tenant, expiresIn }) => {
       const seconds =
         expiresIn === undefined ? undefined : wholeNumber("--expires-in", expiresIn, 60, 2_592_000);
       const body = { expires_in_seconds: seconds };
-      const made = await remote.client.members.createToken({ tenant, user, body });
-      printResult(remote, made, ({ key }) => clean(key));
-      printNote(remote, `The token is shown only once. It expires ${timeText(made.expires_at)}.`);
+      const made = await client.members.createToken({ tenant, user, body });
+      print(made, ({ key }) => clean(key));
+      note(`The token is shown only once. It expires ${timeText(made.expires_at)}.`);
     },
   );
 }

@@ -1,9 +1,9 @@
 // `posthorn publish`: publishes an event. The bytes of --data are sent unchanged.
-import { contract } from "@posthorn/client";
+import type { PosthornContract, ResponseOf } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { usage } from "../failure.ts";
 import { readData } from "../remote/data.ts";
-import { printNote, printResult, type Remote, remote, requireId } from "../remote/remote.ts";
+import { type Args, commandsOf, type Remote, requireId } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean } from "../terminal/text.ts";
 import { Holds } from "../views/hold.ts";
@@ -18,33 +18,24 @@ interface PublishFlags {
   readonly apiVersion?: string;
 }
 
-interface Published {
-  readonly id: string;
-  readonly sequence: number | null;
-  readonly duplicate: boolean;
-  readonly deliveries: number | null;
-}
-
-interface PublishedForUser {
-  readonly user: string;
-  readonly events: readonly (Published & { readonly tenant: string })[];
-}
+type Publications = ResponseOf<PosthornContract["events"]["publish"]>;
+type Published = Extract<Publications, { id: string }>;
+type PublishedForUser = Extract<Publications, { user: string }>;
 
 export function addPublish(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("publish")
-    .description("publish an event")
-    .argument("<type>", "type of the event, such as order.paid")
-    .addOption(new Option("--tenant <tenant>", "tenant of the event").conflicts("user"))
-    .option("--user <user>", "publish for every active tenant of this user instead")
-    .option("--data <json>", "JSON, @file, or - for standard input", "{}")
-    .option("--subject <subject>", "subject; events of a subject are numbered")
-    .option("--idempotency-key <key>", "events with the same key are published once")
-    .option("--api-version <version>", "version of the data");
-  remote<PublishFlags>(command, terminal, publish);
+  const params = [
+    ["<type>", "type of the event, such as order.paid"],
+    new Option("--tenant <tenant>", "tenant of the event").conflicts("user"),
+    ["--user <user>", "publish for every active tenant of this user instead"],
+    new Option("--data <json>", "JSON, @file, or - for standard input").default("{}"),
+    ["--subject <subject>", "subject; events of a subject are numbered"],
+    ["--idempotency-key <key>", "events with the same key are published once"],
+    ["--api-version <version>", "version of the data"],
+  ] as const;
+  commandsOf(program, terminal)<PublishFlags>("publish", "publish an event", params, publish);
 }
 
-async function publish(remote: Remote, [type = ""]: readonly string[], flags: PublishFlags): Promise<void> {
+async function publish(remote: Remote, [type]: Args, flags: PublishFlags): Promise<void> {
   const { tenant, user } = flags;
   if (tenant === undefined && user === undefined)
     throw usage("Set the owner of the event with --tenant or --user.");
@@ -59,18 +50,11 @@ async function publish(remote: Remote, [type = ""]: readonly string[], flags: Pu
     api_version: flags.apiVersion,
   };
   const body = `${JSON.stringify(fields).slice(0, -1)},"data":${data}}`;
-  const published = JSON.parse(await remote.send(contract.events.publish, "/api/v1/events", body)) as
+  const published = JSON.parse(await remote.send(remote.contract.events.publish, "/api/v1/events", body)) as
     | Published
     | PublishedForUser;
-  if ("events" in published) {
-    printResult(remote, published, describeEach);
-    return;
-  }
-  await printPublished(remote, published);
-}
-
-async function printPublished(remote: Remote, published: Published): Promise<void> {
-  printResult(remote, published, describe);
+  if ("events" in published) return remote.print(published, describeEach);
+  remote.print(published, describe);
   if (published.duplicate || remote.isJson) return;
   if (published.deliveries === 0) await printWhyNoDeliveries(remote, published);
   else await printHolds(remote, published);
@@ -82,7 +66,7 @@ async function printWhyNoDeliveries(remote: Remote, { id }: Published): Promise<
     .get({ event: id })
     .then((event) => explainNoDeliveries(remote, event))
     .catch(() => `To see why, use a key with deliveries:read: posthorn trace ${clean(id)}`);
-  printNote(remote, why);
+  remote.note(why);
 }
 
 /** Prints deliveries that are held, if the key may read them. */
@@ -92,7 +76,7 @@ async function printHolds(remote: Remote, { id }: Published): Promise<void> {
   await holds.load(event?.deliveries ?? []);
   for (const delivery of event?.deliveries ?? []) {
     const hold = holds.of(delivery);
-    if (hold !== null) printNote(remote, `${clean(delivery.id)} to ${clean(delivery.endpoint_id)} ${hold}.`);
+    if (hold !== null) remote.note(`${clean(delivery.id)} to ${clean(delivery.endpoint_id)} ${hold}.`);
   }
 }
 

@@ -3,19 +3,19 @@ import type { Replay, ReplayPreview } from "@posthorn/client";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
 import { poll } from "../follow/poll.ts";
-import { confirm } from "../remote/confirm.ts";
 import {
-  listOptions,
-  type PageFlags,
-  printList,
-  printResult,
+  addList,
+  commandsOf,
+  ENDPOINT_FILTER,
+  type Param,
   type Remote,
-  remote,
   splitList,
+  TENANT_FILTER,
+  TIME_FILTERS,
   type TimeFlags,
   timeFilters,
-  timeOptions,
   wholeNumber,
+  YES,
 } from "../remote/remote.ts";
 import { progressBar } from "../terminal/progress-bar.ts";
 import type { Column } from "../terminal/table.ts";
@@ -47,50 +47,49 @@ const columns: readonly Column<Replay>[] = [
   { title: "STARTED", value: ({ created_at }) => timeText(created_at), canShrink: true },
 ];
 
+const REPLAY: Param = ["<replay>", "rpl_…"];
+
 export function addReplay(program: Command, terminal: Terminal): void {
-  const replay = program.command("replay").description("deliver again by a filter");
-  const start = replay
-    .command("start")
-    .description("deliver again what a filter matches, and show the progress")
-    .option("--tenant <tenant>", "only of this tenant")
-    .option("--endpoint <endpoint>", "only to this endpoint")
-    .option("--type <type>", "only events of this type")
-    .option("--states <states>", `comma-separated: ${STATES.join(", ")} (default dead)`)
-    .option("--reason <reason>", "only dead letters with this reason")
-    .option("--rate <number>", "deliveries per second (default 50)")
-    .option("--resubscribe", "also create deliveries for events that match an endpoint now")
-    .option("--dry-run", "only count the deliveries")
-    .option("--detach", "do not wait for the end")
-    .option("--yes", "skip the confirmation");
-  remote<StartFlags>(timeOptions(start), terminal, async (remote, _args, flags) => {
-    const body = inputOf(remote, flags);
-    if (flags.dryRun || !flags.yes) {
-      const preview = await remote.client.replays.start({ body: { ...body, dry_run: true } });
-      const { count, is_exact } = preview as ReplayPreview;
-      const many = `${is_exact ? "" : "at least "}${count}`;
-      if (flags.dryRun) return printResult(remote, preview, () => `Deliveries to send again: ${many}.`);
-      await confirm(terminal, `Deliveries to send again: ${many}.`, flags.yes);
-    }
-    const started = (await remote.client.replays.start({ body })) as Replay;
-    const ended = flags.detach ? started : await waitForEnd(remote, started);
-    printResult(remote, ended, describe);
+  const add = commandsOf(program.command("replay").description("deliver again by a filter"), terminal);
+  add<StartFlags>(
+    "start",
+    "deliver again what a filter matches, and show the progress",
+    [
+      TENANT_FILTER,
+      ENDPOINT_FILTER,
+      ["--type <type>", "only events of this type"],
+      ["--states <states>", `comma-separated: ${STATES.join(", ")} (default dead)`],
+      ["--reason <reason>", "only dead letters with this reason"],
+      ["--rate <number>", "deliveries per second (default 50)"],
+      ["--resubscribe", "also create deliveries for events that match an endpoint now"],
+      ["--dry-run", "only count the deliveries"],
+      ["--detach", "do not wait for the end"],
+      YES,
+      ...TIME_FILTERS,
+    ],
+    async (remote, _args, flags) => {
+      const body = inputOf(remote, flags);
+      if (flags.dryRun || !flags.yes) {
+        const preview = await remote.client.replays.start({ body: { ...body, dry_run: true } });
+        const { count, is_exact } = preview as ReplayPreview;
+        const many = `Deliveries to send again: ${is_exact ? "" : "at least "}${count}.`;
+        if (flags.dryRun) return remote.print(preview, () => many);
+        await remote.confirm(many);
+      }
+      const started = (await remote.client.replays.start({ body })) as Replay;
+      remote.print(flags.detach ? started : await waitForEnd(remote, started), describe);
+    },
+  );
+  addList(add, ["list", "list replays, newest first"], [TENANT_FILTER], ({ client }) => ({
+    fetchPage: (query) => client.replays.list({ query }),
+    columns,
+    none: "There are no replays.",
+  }));
+  add("get", "show a replay", [REPLAY], async ({ client, print }, [replay]) => {
+    print(await client.replays.get({ replay }), describe);
   });
-  const list = replay
-    .command("list")
-    .description("list replays, newest first")
-    .option("--tenant <tenant>", "only of this tenant");
-  remote<PageFlags & { tenant?: string }>(listOptions(list), terminal, async (remote, _args, flags) => {
-    const { tenant } = flags;
-    const fetchPage = (page: object) => remote.client.replays.list({ query: { tenant, ...page } });
-    await printList(remote, flags, fetchPage, { columns, none: "There are no replays." });
-  });
-  const get = replay.command("get").description("show a replay").argument("<replay>", "rpl_…");
-  remote(get, terminal, async (remote, [id = ""]) => {
-    printResult(remote, await remote.client.replays.get({ replay: id }), describe);
-  });
-  const cancel = replay.command("cancel").description("cancel a replay").argument("<replay>", "rpl_…");
-  remote(cancel, terminal, async (remote, [id = ""]) => {
-    printResult(remote, await remote.client.replays.cancel({ replay: id }), describe);
+  add("cancel", "cancel a replay", [REPLAY], async ({ client, print }, [replay]) => {
+    print(await client.replays.cancel({ replay }), describe);
   });
 }
 

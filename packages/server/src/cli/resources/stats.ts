@@ -1,23 +1,83 @@
-// `posthorn stats`: counts of deliveries.
+// `posthorn stats`: counts of deliveries, with commands for details.
+import type { Stats } from "@posthorn/client";
 import { type Command, Option } from "commander";
-import { printResult, remote } from "../remote/remote.ts";
+import { commandsOf, ENDPOINT_FILTER, TENANT_FILTER } from "../remote/remote.ts";
+import { facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { type StatsScope, statsText } from "../views/stats.ts";
+import { clean, timeText, toned } from "../terminal/text.ts";
+
+interface StatsScope {
+  readonly tenant?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly period: "hour" | "day";
+}
 
 export function addStats(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("stats")
-    .description("count deliveries by state, and the results of recent ones")
-    .option("--tenant <tenant>", "only of this tenant")
-    .option("--endpoint <endpoint>", "only to this endpoint")
-    .addOption(
-      new Option("--period <period>", "period of the finished deliveries")
-        .choices(["hour", "day"])
-        .default("hour"),
-    );
-  remote<StatsScope>(command, terminal, async (remote, _args, flags) => {
-    const { tenant, endpoint, period } = flags;
-    const stats = await remote.client.stats.get({ query: { tenant, endpoint, period } });
-    printResult(remote, stats, () => statsText(terminal, stats, flags));
-  });
+  const period = new Option("--period <period>", "period of the finished deliveries")
+    .choices(["hour", "day"])
+    .default("hour");
+  commandsOf(program, terminal)<StatsScope>(
+    "stats",
+    "count deliveries by state, and the results of recent ones",
+    [TENANT_FILTER, ENDPOINT_FILTER, period],
+    async ({ client, print }, _args, { tenant, endpoint, period }) => {
+      const scope = { tenant, endpoint, period };
+      print(await client.stats.get({ query: scope }), (stats) => statsText(terminal, stats, scope));
+    },
+  );
+}
+
+export function statsText(
+  terminal: Pick<Terminal, "hasColors">,
+  { now, ended }: Stats,
+  scope: StatsScope,
+): string {
+  const heading = (text: string): string => toned(terminal, "strong", text);
+  return [
+    heading("Now"),
+    facts(terminal, [
+      ["pending", countText(now.pending)],
+      ["in flight", countText(now.in_flight)],
+      ["failed, to be retried", countText(now.failed)],
+      ["dead letters", countText(now.dead)],
+    ]),
+    "",
+    heading(`Finished, for events since ${timeText(ended.since)} (last ${scope.period})`),
+    facts(terminal, [
+      ["delivered", countText(ended.success)],
+      ["dead", countText(ended.dead)],
+      ["success rate", rateText(ended.success_rate)],
+      ["latency", latencyText(ended.latency_ms)],
+    ]),
+    ...nextSteps(now, scope),
+  ].join("\n");
+}
+
+type Count = Stats["now"]["dead"];
+
+function countText({ count, is_exact }: Count): string {
+  return is_exact ? String(count) : `at least ${count}`;
+}
+
+/** Rounded down, so that 100 % means all. */
+function rateText(rate: number | null): string | null {
+  return rate === null ? null : `${(Math.floor(rate * 1_000) / 10).toFixed(1)} %`;
+}
+
+function latencyText(latency: Stats["ended"]["latency_ms"]): string | null {
+  if (latency === null) return null;
+  const { p50, p95, p99 } = latency;
+  return `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms`;
+}
+
+function nextSteps(now: Stats["now"], { tenant, endpoint }: StatsScope): string[] {
+  const of = [
+    ...(tenant === undefined ? [] : [` --tenant ${clean(tenant)}`]),
+    ...(endpoint === undefined ? [] : [` --endpoint ${clean(endpoint)}`]),
+  ].join("");
+  const steps = [
+    ...(now.failed.count > 0 ? [`→ Retry queue: posthorn deliveries retry-queue${of}`] : []),
+    ...(now.dead.count > 0 ? [`→ Dead letters: posthorn deliveries list --state dead${of}`] : []),
+  ];
+  return steps.length === 0 ? [] : ["", ...steps];
 }

@@ -2,14 +2,14 @@
 import { type DeliveryDetail, type Endpoint, type EventDetail, PosthornApiError } from "@posthorn/client";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
-import { type Remote, remote } from "../remote/remote.ts";
+import { type Args, commandsOf, type Remote } from "../remote/remote.ts";
 import { progressBar } from "../terminal/progress-bar.ts";
-import { facts } from "../terminal/table.ts";
+import { facts, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
 import { adviceFor } from "../views/advice.ts";
 import { cloudEventFacts } from "../views/cloud-event.ts";
-import { attemptTable, stateText, toneOfState, waitsForBatch } from "../views/delivery.ts";
+import { attemptColumns, stateText, toneOfState, waitsForBatch } from "../views/delivery.ts";
 import { holdText } from "../views/hold.ts";
 import { explainNoDeliveries, explainNotMatched, nullIfRejected } from "../views/no-deliveries.ts";
 
@@ -20,14 +20,11 @@ interface TracedDelivery extends DeliveryDetail {
 }
 
 export function addTrace(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("trace")
-    .description("show what happened to an event, and what to do next")
-    .argument("<event>", "evt_…");
-  remote(command, terminal, trace);
+  const about = "show what happened to an event, and what to do next";
+  commandsOf(program, terminal)("trace", about, [["<event>", "evt_…"]], trace);
 }
 
-async function trace(remote: Remote, [id = ""]: readonly string[]): Promise<void> {
+async function trace(remote: Remote, [id]: Args): Promise<void> {
   const { terminal, isJson, client } = remote;
   const event = await client.events.get({ event: id }).catch((error: unknown) => {
     throw explainUnknownEvent(error, id);
@@ -90,7 +87,7 @@ function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): 
   const isWaiting = delivery.state === "pending" || delivery.state === "failed";
   const hold = isWaiting && delivery.endpoint !== null ? holdText(delivery.endpoint, now) : null;
   const state = toned(terminal, toneOfState(delivery.state), stateText(delivery, now, hold));
-  const attempts = delivery.attempts.length === 0 ? [] : [attemptTable(terminal, delivery.attempts)];
+  const attempts = delivery.attempts.length === 0 ? [] : [table(terminal, attemptColumns, delivery.attempts)];
   return [
     `${state}  ${url}`,
     toned(

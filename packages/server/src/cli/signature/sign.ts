@@ -1,13 +1,13 @@
 // `posthorn sign`: prints the signature headers of a body, without a server.
 import { randomUUID } from "node:crypto";
-import { DEFAULT_SCHEMES, headerNames, schemeNamed } from "@posthorn/wire";
+import { headerNames, schemeNamed } from "@posthorn/wire";
 import type { Command } from "commander";
 import { addCompanions, digestOf, signRequest, vendorStyleOf } from "posthorn/internal";
 import { usage } from "../failure.ts";
 import { readAll, readNamedFile } from "../remote/data.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText } from "../terminal/text.ts";
-import { prefixOf, requireSigningSecrets, schemeOption, schemesOf, secretsOf } from "../views/secrets.ts";
+import { prefixOf, requireSigningSecrets, SCHEMES_OPTION, schemesOf, secretsOf } from "../views/secrets.ts";
 
 interface SignFlags {
   readonly secret: readonly string[];
@@ -30,12 +30,7 @@ export function addSign(program: Command, terminal: Terminal): void {
       "--secret <secret...>",
       "whsec_… or whsk_…, or any text for a vendor's scheme; several during a rotation",
     )
-    .addOption(
-      schemeOption(
-        "--scheme <schemes>",
-        `comma-separated signature schemes (default ${DEFAULT_SCHEMES.join(",")})`,
-      ),
-    )
+    .addOption(SCHEMES_OPTION)
     .option("--to <url>", "URL of the receiver, for schemes that sign the URL")
     .option("--type <type>", "type of the event, which some vendors send in a header", "webhook.test")
     .option(

@@ -1,7 +1,7 @@
 // `posthorn verify`: checks the signature of a request, without a server.
 import { examine, type Finding, headerNames, signedBy } from "@posthorn/wire";
 import type { Command } from "commander";
-import { CliError, usage } from "../failure.ts";
+import { failed, usage } from "../failure.ts";
 import { readAll, readNamedFile } from "../remote/data.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, toned } from "../terminal/text.ts";
@@ -51,7 +51,7 @@ async function run(terminal: Terminal, flags: VerifyFlags): Promise<void> {
   if (flags.json) terminal.print(jsonText({ valid: isValid, findings }));
   else terminal.print(findings.map((finding) => lineOf(terminal, finding)).join("\n"));
   if (!isValid) {
-    throw new CliError("failed", "The request has no valid signature.");
+    throw failed("The request has no valid signature.");
   }
 }
 

@@ -50,6 +50,16 @@ export function facts(
     .join("\n");
 }
 
+/** Prints a row as pairs of column title and value. */
+export function columnFacts<Row>(
+  terminal: Pick<Terminal, "hasColors">,
+  columns: readonly Column<Row>[],
+  row: Row,
+): string {
+  const pairs = columns.map(({ title, value }) => [title.toLowerCase(), value(row)] as const);
+  return facts(terminal, pairs);
+}
+
 function shown(value: unknown): string {
   if (value === null || value === undefined || value === "") return "–";
   return clean(typeof value === "object" ? JSON.stringify(value) : value);

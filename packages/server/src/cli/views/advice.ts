@@ -39,7 +39,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   blocked_address:
     "The URL resolves to a blocked address. Change it, or allow the address in POSTHORN_ALLOW_CIDRS",
   invalid_request: "The endpoint's settings do not make a valid request. Check its headers and URL",
-  lease_ended: "The WebSub subscription expired. If the subscriber has renewed it",
+  lease_expired: "The WebSub subscription expired. If the subscriber has renewed it",
   gone: "The receiver returned 410 Gone. If that is wrong, enable the endpoint",
   cancelled: "It was cancelled manually. If it is needed",
   discarded: "It was discarded when the endpoint was enabled. If it is needed",

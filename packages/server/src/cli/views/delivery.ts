@@ -1,7 +1,6 @@
 // Terminal output of deliveries and attempts.
 import type { Attempt, Delivery, EventDetail } from "@posthorn/client";
-import { type Column, table } from "../terminal/table.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import type { Column } from "../terminal/table.ts";
 import { clean, distanceText, type Tone, timeText } from "../terminal/text.ts";
 
 const TONES: Readonly<Record<string, Tone>> = { success: "good", failed: "warning", dead: "bad" };
@@ -44,11 +43,7 @@ export function waitsForBatch({ endpoint_id }: EventDetail["batches"][number]): 
   return `Waiting for the next batch to ${clean(endpoint_id)}.`;
 }
 
-export function deliveryTable(terminal: Terminal, deliveries: readonly Delivery[]): string {
-  return table(terminal, deliveryColumns(new Date()), deliveries);
-}
-
-const attemptColumns: readonly Column<Attempt>[] = [
+export const attemptColumns: readonly Column<Attempt>[] = [
   { title: "ATTEMPT", value: ({ number }) => number },
   { title: "STARTED", value: ({ started_at }) => timeText(started_at) },
   { title: "DURATION", value: ({ duration_ms }) => (duration_ms === null ? null : `${duration_ms} ms`) },
@@ -75,8 +70,4 @@ const PHASES = [
 /** `queue 3, connect 1, first byte 20, body 0`, without phases that did not happen. */
 function phasesText(phases: Attempt["phases"]): string {
   return PHASES.flatMap(([name, key]) => (phases[key] === null ? [] : [`${name} ${phases[key]}`])).join(", ");
-}
-
-export function attemptTable(terminal: Terminal, attempts: readonly Attempt[]): string {
-  return table(terminal, attemptColumns, attempts);
 }

@@ -1,6 +1,13 @@
 // An endpoint as the terminal shows it.
 import type { Endpoint } from "@posthorn/client";
-import { findScheme, headersAddedBy, SETTING_NAMES, type SettingName, snakeCase } from "@posthorn/wire";
+import {
+  durationText,
+  findScheme,
+  headersAddedBy,
+  SETTING_NAMES,
+  type SettingName,
+  snakeCase,
+} from "@posthorn/wire";
 import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { timeText } from "../terminal/text.ts";
@@ -25,7 +32,7 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
     ["state", stateOf(endpoint)],
     ...ifSet("disabled", endpoint.disabled_at, timeText),
     ...ifSet("topic", endpoint.websub?.topic ?? null, String),
-    ...ifSet("subscribed until", endpoint.websub?.lease_ends_at ?? null, timeText),
+    ...ifSet("subscribed until", endpoint.websub?.lease_expires_at ?? null, timeText),
     ...SETTING_NAMES.flatMap((name) => SETTING_FACTS[name]?.(endpoint) ?? [factOf(name, endpoint)]),
     ["failures", health.consecutive_failures === 0 ? "none" : `${health.consecutive_failures} consecutive`],
     ...ifSet("failing since", health.failing_since, timeText),
@@ -52,7 +59,8 @@ const SETTING_FACTS: Partial<Record<SettingName, (endpoint: Endpoint) => Fact[]>
   handshake: (endpoint) =>
     ifSet("handshake", endpoint.handshake?.state ?? null, (state) => handshakeText(endpoint, state)),
   timeoutMs: ({ timeout_ms }) => [["timeout", durationText(timeout_ms)]],
-  maxInFlight: ({ max_in_flight }) => [["in flight", `at most ${max_in_flight}`]],
+  maxInFlight: (endpoint) => [["in flight", inFlightText(endpoint)]],
+  maxInFlightBurst: () => [],
   rateLimit: ({ rate_limit }) => [["rate limit", rate_limit === null ? "none" : `${rate_limit} per second`]],
   retryPolicy: (endpoint) => [["retries", retryText(endpoint)]],
   retryOn: () => [],
@@ -113,28 +121,19 @@ function stateOf({ is_active, disabled_reason, handshake, websub, circuit }: End
   return circuit === "closed" ? "active" : `active, circuit ${circuit}`;
 }
 
+function inFlightText({ max_in_flight: least, max_in_flight_burst: most, health }: Endpoint): string {
+  const current = `at most ${health.current_max_in_flight}`;
+  return most > least ? `${current} now, ${least} to ${most}` : current;
+}
+
 function orderingText({ ordering, fifo_on_dead }: Endpoint): string {
   return ordering === "fifo" ? `fifo, after a dead letter: ${fifo_on_dead}` : ordering;
 }
 
 function retryText({ retry_policy: policy, retry_on }: Endpoint): string {
   const gaps = policy.gaps_ms?.map(durationText).join(",");
-  const growth = `exponential from ${durationText(policy.base_ms)} to ${durationText(policy.cap_ms)}, ${policy.max_attempts} attempts`;
+  const growth = `exponential from ${durationText(policy.base_ms ?? 0)} to ${durationText(policy.cap_ms ?? 0)}, ${policy.max_attempts} attempts`;
   const age = policy.max_age_ms === undefined ? "" : `, at most ${durationText(policy.max_age_ms)}`;
   const failures = retry_on === "every" ? "every failure" : `${retry_on} failures`;
   return `${gaps ?? growth}${age}, after ${failures}`;
-}
-
-const UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1_000],
-] as const;
-
-/** `90s`, `5m`: the format of a retry policy. */
-function durationText(ms: number | undefined): string {
-  if (ms === undefined) return "–";
-  const [unit, size] = UNITS.find(([, length]) => ms > 0 && ms % length === 0) ?? ["ms", 1];
-  return `${ms / size}${unit}`;
 }

@@ -35,6 +35,11 @@ export function schemeOption(flags: string, description: string): Option {
   return option;
 }
 
+export const SCHEMES_OPTION = schemeOption(
+  "--scheme <schemes>",
+  `comma-separated signature schemes (default ${DEFAULT_SCHEMES.join(",")})`,
+);
+
 export function schemesOf(given: string | undefined, prefix?: string): string[] {
   if (given === undefined) return [...DEFAULT_SCHEMES];
   const names = splitList(given);

@@ -2,18 +2,15 @@ import { operationsOf, type PosthornContract } from "@posthorn/client";
 import { didYouMean } from "@posthorn/wire";
 import { type Posthorn, PosthornError } from "posthorn";
 import { type Handlers, LargeResponse } from "../../implement.ts";
-import { toFilters } from "../../input/names.ts";
-import { type Principal, scopedTenant } from "../../principal.ts";
+import type { Principal } from "../../principal.ts";
 
-type Query = NonNullable<Parameters<Posthorn["auditLog"]["list"]>[0]>;
 type Entry = Awaited<ReturnType<Posthorn["auditLog"]["list"]>>["data"][number];
 
 export function auditLogOperations({ auditLog }: Posthorn): Handlers<PosthornContract>["auditLog"] {
   return {
     list: new LargeResponse(async ({ query, principal }) => {
       if (query.action !== undefined) checkAction(query.action);
-      const tenant = scopedTenant(principal, query.tenant);
-      const page = await auditLog.list({ ...toFilters<Query>(query), tenant });
+      const page = await auditLog.list(query);
       return { ...page, data: page.data.map((entry) => withActor(entry, principal)) };
     }),
   };
@@ -27,7 +24,7 @@ function withActor({ actorKind, actorId, actorUser, actorTenant, ...entry }: Ent
   return { ...entry, actor: { kind: "operator" as const, id: null, user: null }, address: null };
 }
 
-/** Rejects an unknown action: an empty list would suggest that nobody did it. */
+/** Rejects an unknown action: an empty list would suggest that it was never done. */
 function checkAction(action: string): void {
   if (LOGGED.includes(action)) return;
   const message = `${JSON.stringify(action)} is not an operation that is logged. ${didYouMean(action, LOGGED)}`;
@@ -36,8 +33,8 @@ function checkAction(action: string): void {
 
 /** The operations that `implement` audits: changes except publishing, and reads that need a privilege. */
 const LOGGED: readonly string[] = operationsOf()
-  .filter(([id, { method, isQuestion, privilege }]) => {
-    const isChange = method !== "GET" && isQuestion !== true;
+  .filter(([id, { method, isReadOnly, privilege }]) => {
+    const isChange = method !== "GET" && isReadOnly !== true;
     return (isChange && id !== "events.publish") || privilege !== undefined;
   })
   .map(([id]) => id);

@@ -1,14 +1,14 @@
 import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
-import { toCamelCase } from "../../input/names.ts";
-import { redaction, scopedTenant } from "../../principal.ts";
+import { unchecked } from "../../input/names.ts";
+import { redaction } from "../../principal.ts";
 import { redactedFor } from "./present.ts";
 
 export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornContract>["endpoints"] {
   return {
     create: async ({ params, body }) => {
-      const { endpoint, secret } = await endpoints.create(params.tenant, toCamelCase(body));
+      const { endpoint, secret } = await endpoints.create(params.tenant, unchecked(body));
       return { ...endpoint, secret };
     },
     list: async ({ params, query, principal }) => {
@@ -16,30 +16,22 @@ export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornCo
       return { ...page, data: page.data.map(redactedFor(principal)) };
     },
     listAll: async ({ query, principal }) => {
-      const tenant = scopedTenant(principal, query.tenant);
-      const page = await endpoints.listAll({ ...query, tenant });
+      const page = await endpoints.listAll(query);
       return { ...page, data: page.data.map(redactedFor(principal)) };
     },
     get: async ({ params, principal }) =>
       redactedFor(principal)(await endpoints.get(params.tenant, params.endpoint)),
-    update: ({ params, body }) => endpoints.update(params.tenant, params.endpoint, toCamelCase(body)),
-    delete: async ({ params }) => {
-      await endpoints.delete(params.tenant, params.endpoint);
-      return undefined;
-    },
-    import: ({ params, body }) => endpoints.import(params.tenant, toCamelCase(body)),
-    match: ({ params, body }) => endpoints.match(params.tenant, params.endpoint, toCamelCase(body)),
+    update: ({ params, body }) => endpoints.update(params.tenant, params.endpoint, unchecked(body)),
+    delete: ({ params }) => endpoints.delete(params.tenant, params.endpoint),
+    import: ({ params, body }) => endpoints.import(params.tenant, unchecked(body)),
+    match: ({ params, body }) => endpoints.match(params.tenant, params.endpoint, unchecked(body)),
     listAttempts: ({ params, query, principal }) =>
       endpoints.attempts(params.tenant, params.endpoint, { ...query, ...redaction(principal) }),
     disable: ({ params }) => endpoints.disable(params.tenant, params.endpoint),
     enable: ({ params, body }) => endpoints.enable(params.tenant, params.endpoint, body),
     test: ({ params, body }) => endpoints.test(params.tenant, params.endpoint, body),
-    rotateSecret: ({ params, body }) =>
-      endpoints.rotateSecret(params.tenant, params.endpoint, toCamelCase(body)),
+    rotateSecret: ({ params, body }) => endpoints.rotateSecret(params.tenant, params.endpoint, body),
     listSecrets: async ({ params }) => ({ data: await endpoints.secrets(params.tenant, params.endpoint) }),
-    revokeSecret: async ({ params }) => {
-      await endpoints.revokeSecret(params.tenant, params.endpoint, params.secret);
-      return undefined;
-    },
+    revokeSecret: ({ params }) => endpoints.revokeSecret(params.tenant, params.endpoint, params.secret),
   };
 }

@@ -4,7 +4,10 @@ import { hasScope, type Principal } from "../../principal.ts";
 
 type EndpointView = Awaited<ReturnType<Posthorn["endpoints"]["get"]>>;
 
-/** Returns what hides credentials in an endpoint's URL, headers and topic from callers that may not change it. */
+/**
+ * Returns a function that redacts credentials in an endpoint's URL, headers and topic, unless the caller may change the
+ * endpoint.
+ */
 export function redactedFor(principal: Principal): (endpoint: EndpointView) => EndpointView {
   return hasScope(principal, SETTINGS_SCOPE) ? (endpoint) => endpoint : redacted;
 }

@@ -1,20 +1,16 @@
 import type { PosthornContract } from "@posthorn/client";
 import { type Posthorn, PosthornError } from "posthorn";
 import { type Handlers, LargeResponse } from "../../implement.ts";
-import { toCamelCase } from "../../input/names.ts";
 import { isPosthornError } from "../../problem.ts";
 
 export function eventTypeOperations({ eventTypes }: Posthorn): Handlers<PosthornContract>["eventTypes"] {
   return {
     list: new LargeResponse(({ query }) => eventTypes.list(query)),
-    put: ({ params, body }) => eventTypes.put(params.name, toCamelCase(body)),
-    get: ({ params, query }) => eventTypes.get(params.name, { apiVersion: query.api_version }),
-    delete: async ({ params, query }) => {
-      await eventTypes.delete(params.name, { apiVersion: query.api_version });
-      return undefined;
-    },
+    put: ({ params, body }) => eventTypes.put(params.name, body),
+    get: ({ params, query }) => eventTypes.get(params.name, query),
+    delete: ({ params, query }) => eventTypes.delete(params.name, query),
     import: async ({ body }) => ({
-      data: await eventTypes.import(body.document, { dryRun: body.dry_run }).catch(inDocument),
+      data: await eventTypes.import(body.document, { dryRun: body.dryRun }).catch(inDocument),
     }),
     export: new LargeResponse(({ query }) => eventTypes.export(query.format, { type: query.type })),
   };

@@ -15,8 +15,7 @@ import {
 } from "@posthorn/wire";
 import type { PublishInput } from "posthorn";
 import { CheckedJson, isTraceparent, maxPayloadBytes, payloadTooLarge } from "posthorn/internal";
-import { type FieldError, HttpError } from "../../http-error.ts";
-import { invalidBody } from "../../input/invalid-body.ts";
+import { type FieldError, HttpError, invalidBody } from "../../http-error.ts";
 import { parseJson } from "../../middleware/read-body.ts";
 import { type EventsInput, scan } from "./input.ts";
 

@@ -1,33 +1,43 @@
-// The data of an event by itself, as whoever follows the `dataref` of a CloudEvent reads it.
+// The data of an event, as the `dataref` of a CloudEvent refers to it.
 import { expect, test } from "vitest";
-import { adminKey, startServer, type TestServer } from "../../../../../../tests/support/start-server.ts";
+import { adminKey, sharedServer } from "../../../../../../tests/support/servers/start-server.ts";
 
 const binary = { "ce-specversion": "1.0", "ce-source": "/shop", "ce-type": "doc.made" };
 
-async function publish(server: TestServer, id: string, contentType: string, body: Buffer): Promise<string> {
+const server = sharedServer();
+
+async function publish(tenant: string, id: string, contentType: string, body: Buffer): Promise<string> {
   const headers = { ...binary, "ce-id": id, "content-type": contentType };
-  return (await server.call("POST", "/api/v1/events?tenant=acme", body, headers)).json.id;
+  return (await server.call("POST", `/api/v1/events?tenant=${tenant}`, body, headers)).json.id;
 }
 
-test("data comes back with its bytes and its content type, and no browser takes it for a page of ours", async () => {
-  const server = await startServer();
-  await server.call("PUT", "/api/v1/tenants/acme");
-  const bytes = Buffer.from([0, 255, 13]);
-  const page = Buffer.from("<script>alert(1)</script>");
+async function readData(event: string, headers: Record<string, string> = asAdmin) {
+  const response = await fetch(`${server.url}/event-data/${event}`, { headers });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  return { status: response.status, headers: response.headers, bytes };
+}
+
+const asAdmin = { authorization: `Bearer ${adminKey}` };
+
+test("data has its bytes and content type, and browsers do not render it", async () => {
+  const tenant = await server.newTenant();
+  const [bytes, number] = [Buffer.from([0, 255, 13]), Buffer.from("1.0")];
   const read = async (event: string) => {
-    const { status, headers, bytes: body } = await readData(server, event);
+    const { status, headers, bytes: body } = await readData(event);
     return [status, headers.get("content-type"), body];
   };
-  expect(await read(await publish(server, "1", "image/png", bytes))).toEqual([200, "image/png", bytes]);
-  expect(await read(await publish(server, "2", "application/json", Buffer.from("1.0")))).toEqual([
-    200,
-    "application/json",
-    Buffer.from("1.0"),
-  ]);
-  const ours = await server.call("POST", "/api/v1/events", '{"tenant":"acme","type":"a.b","data":{"n":1.0}}');
-  expect(await read(ours.json.id)).toEqual([200, "application/json", Buffer.from('{"n":1.0}')]);
+  expect(await read(await publish(tenant, "1", "image/png", bytes))).toEqual([200, "image/png", bytes]);
+  const json = "application/json";
+  expect(await read(await publish(tenant, "2", json, number))).toEqual([200, json, number]);
+  const own = await server.call(
+    "POST",
+    "/api/v1/events",
+    `{"tenant":"${tenant}","type":"a.b","data":{"n":1.0}}`,
+  );
+  expect(await read(own.json.id)).toEqual([200, json, Buffer.from('{"n":1.0}')]);
 
-  const { headers } = await readData(server, await publish(server, "3", "text/html", page));
+  const page = Buffer.from("<script>alert(1)</script>");
+  const { headers } = await readData(await publish(tenant, "3", "text/html", page));
   expect(Object.fromEntries(headers)).toMatchObject({
     "content-type": "text/html",
     "content-security-policy": "sandbox",
@@ -37,33 +47,20 @@ test("data comes back with its bytes and its content type, and no browser takes 
   });
 });
 
-test("it takes a key of the tenant that may read deliveries, and what the catalogue hides stays hidden", async () => {
-  const server = await startServer();
-  for (const tenant of ["acme", "other"]) await server.call("PUT", `/api/v1/tenants/${tenant}`);
+test("data needs a key of the tenant with deliveries:read, and is redacted without payloads:read", async () => {
+  const [tenant, other] = [await server.newTenant(), await server.newTenant()];
   await server.call("PUT", "/api/v1/event-types/doc.made", { redact: ["/card"] });
-  const event = await publish(server, "1", "application/json", Buffer.from('{"card":"4111","n":1}'));
-  const secretBytes = await publish(server, "2", "image/png", Buffer.from([1, 2, 255]));
-  const keyOf = async (tenant: string, ...scopes: string[]) =>
-    (await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes })).json.key;
+  const event = await publish(tenant, "1", "application/json", Buffer.from('{"card":"4111","n":1}'));
+  const image = await publish(tenant, "2", "image/png", Buffer.from([1, 2, 255]));
+  const reader = await server.keyHeaders(["deliveries:read"], tenant);
+  expect((await readData(event, reader)).bytes.toString()).toBe('{"card":"[redacted]","n":1}');
+  expect((await readData(image, reader)).bytes.toString()).toBe("[redacted]");
+  const full = await server.keyHeaders(["deliveries:read", "payloads:read"], tenant);
+  expect((await readData(event, full)).bytes.toString()).toBe('{"card":"4111","n":1}');
 
-  const masked = await keyOf("acme", "deliveries:read");
-  expect((await readData(server, event, masked)).bytes.toString()).toBe('{"card":"[redacted]","n":1}');
-  expect((await readData(server, secretBytes, masked)).bytes.toString()).toBe("[redacted]");
-  const open = await keyOf("acme", "deliveries:read", "payloads:read");
-  expect((await readData(server, event, open)).bytes.toString()).toBe('{"card":"4111","n":1}');
-
-  const stranger = await keyOf("other", "deliveries:read", "payloads:read");
-  const refused = await readData(server, event, stranger);
-  const unknown = await readData(server, "evt_0198c2f0-0000-7000-8000-000000000000", stranger);
-  expect([refused.status, unknown.status]).toEqual([404, 404]);
-  expect((await readData(server, event, await keyOf("acme", "events:publish"))).status).toBe(403);
-  expect((await fetch(`${server.url}/event-data/${event}`)).status).toBe(401);
+  const stranger = await server.keyHeaders(["deliveries:read", "payloads:read"], other);
+  expect((await readData(event, stranger)).status).toBe(404);
+  expect((await readData("evt_0198c2f0-0000-7000-8000-000000000000", stranger)).status).toBe(404);
+  expect((await readData(event, await server.keyHeaders(["events:publish"], tenant))).status).toBe(403);
+  expect((await readData(event, {})).status).toBe(401);
 });
-
-async function readData(server: TestServer, event: string, key = adminKey) {
-  const response = await fetch(`${server.url}/event-data/${event}`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  return { status: response.status, headers: response.headers, bytes };
-}

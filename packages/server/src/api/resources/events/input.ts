@@ -11,8 +11,7 @@ import {
 } from "@posthorn/wire";
 import type { PublishInput, UserPublishInput } from "posthorn";
 import { CheckedJson, maxPayloadBytes, payloadTooLarge } from "posthorn/internal";
-import { type FieldError, HttpError } from "../../http-error.ts";
-import { DUPLICATE_FIELD, invalidBody } from "../../input/invalid-body.ts";
+import { DUPLICATE_FIELD, type FieldError, HttpError, invalidBody } from "../../http-error.ts";
 import { PROBLEM_LIMIT, pointerTo, unknownField } from "../../input/issues.ts";
 import { parseJson } from "../../middleware/read-body.ts";
 

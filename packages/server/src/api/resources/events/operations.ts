@@ -1,19 +1,10 @@
 // Operations on events. Publishing is the busiest one: it awaits only the body and the database.
 import type { PosthornContract } from "@posthorn/client";
-import type {
-  Posthorn,
-  PosthornError,
-  PublishInput,
-  PublishOutcome,
-  PublishResult,
-  UserPublishResult,
-} from "posthorn";
+import type { Posthorn, PosthornError, PublishInput, PublishOutcome, PublishResult } from "posthorn";
 import { isTraceparent } from "posthorn/internal";
 import type { Exchange } from "../../exchange.ts";
-import { type FieldError, HttpError } from "../../http-error.ts";
+import { type FieldError, HttpError, invalidBody } from "../../http-error.ts";
 import { type Handlers, JsonText, LargeResponse, RawHandler } from "../../implement.ts";
-import { invalidBody } from "../../input/invalid-body.ts";
-import { toFilters } from "../../input/names.ts";
 import { readBytesOf, readJsonBytes, readUtf8Bytes } from "../../middleware/read-body.ts";
 import {
   cannotPublishForUser,
@@ -32,19 +23,15 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
   const { events } = hooks;
   return {
     publish: new RawHandler((exchange) => publish(hooks, exchange), { isRefusedWhileDraining: true }),
-    list: new LargeResponse(async ({ query, principal }) => {
-      const filters = toFilters<EventQuery>(query);
-      const tenant = scopedTenant(principal, query.tenant);
-      return eventPageJson(await events.list({ ...filters, ...redaction(principal), tenant }));
-    }),
+    list: new LargeResponse(async ({ query, principal }) =>
+      eventPageJson(await events.list({ ...query, ...redaction(principal) })),
+    ),
     get: async ({ params, principal }) =>
       eventDetailJson(await events.get(params.event, { ...tenantScope(principal), ...redaction(principal) })),
     resend: ({ params, body, principal }) =>
       events.resend(params.event, body.endpoint, tenantScope(principal)),
   };
 }
-
-type EventQuery = NonNullable<Parameters<Posthorn["events"]["list"]>[0]>;
 
 async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
   const { request, principal } = exchange;
@@ -56,7 +43,7 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
   const headerKey = idempotencyKeyOf(request.headers["idempotency-key"]);
   const trace = traceOf(request.headers.traceparent);
   if (events.kind === "user") {
-    return new JsonText(userResultJson(await hooks.publish(trace(withKey(events.input, headerKey)))));
+    return new JsonText(JSON.stringify(await hooks.publish(trace(withKey(events.input, headerKey)))));
   }
   if (events.kind === "one") {
     const result = await hooks.publish(trace(withKey(events.input, headerKey)));
@@ -96,7 +83,7 @@ async function publishCloudEvents(
   }
 }
 
-/** Converts the pointers of an error to fieldErrors in the CloudEvent. */
+/** Converts the pointers of an error to fields of the CloudEvent. */
 function inCloudEvent(error: unknown, mode: Exclude<PublishMode, "own">): unknown {
   if (!(error instanceof ProblemError || isPosthornError(error))) return error;
   const problem = problemOf(error);
@@ -131,19 +118,6 @@ function checkTenants({ tenant }: Principal, events: EventsInput): void {
 
 function resultJson({ id, sequence, duplicate, deliveries }: PublishResult): string {
   return `{"id":"${id}","sequence":${sequence},"duplicate":${duplicate},"deliveries":${deliveries}}`;
-}
-
-function userResultJson({ user, events }: UserPublishResult): string {
-  return JSON.stringify({
-    user,
-    events: events.map(({ tenant, id, sequence, duplicate, deliveries }) => ({
-      tenant,
-      id,
-      sequence,
-      duplicate,
-      deliveries,
-    })),
-  });
 }
 
 /** The quoted form of the IETF draft and the usual bare form are the same key. */

@@ -7,8 +7,8 @@ import { present } from "../../present.ts";
 type EventDetail = Awaited<ReturnType<Posthorn["events"]["get"]>>;
 type EventPage = Awaited<ReturnType<Posthorn["events"]["list"]>>;
 
-const detailSchema = contract.events.get.answer.schema.omit({ data: true });
-const eventSchema = contract.events.list.answer.schema.shape.data.element.omit({ data: true });
+const detailSchema = contract.events.get.response.schema.omit({ data: true });
+const eventSchema = contract.events.list.response.schema.shape.data.element.omit({ data: true });
 
 export function eventPageJson({ data, nextCursor }: EventPage): JsonText {
   const items = data.map((event) => withData(present(eventSchema, event), event));

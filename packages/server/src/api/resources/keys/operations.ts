@@ -16,25 +16,21 @@ type NewKey = Awaited<ReturnType<Posthorn["keys"]["create"]>>;
 export function keyOperations({ keys }: Posthorn): Handlers<PosthornContract>["keys"] {
   return {
     create: async ({ body, principal }) => {
-      const { name, scopes, expires_at: expiresAt, rate_limit: rateLimit } = body;
+      const { name, scopes, expiresAt, rateLimit } = body;
       const created = await keys.create({
         name,
         tenant: scopedTenant(principal, body.tenant ?? undefined),
         scopes: grantableScopes(principal, scopes),
-        expiresAt: grantableExpiry(principal, expiresAt == null ? null : new Date(expiresAt)),
+        expiresAt: grantableExpiry(principal, expiresAt ?? null),
         rateLimit: grantableRateLimit(principal, rateLimit ?? null),
       });
       return presentNewKey(created);
     },
-    list: async ({ query, principal }) => {
-      const tenant = scopedTenant(principal, query.tenant);
-      const page = await keys.list({ ...query, tenant });
+    list: async ({ query }) => {
+      const page = await keys.list(query);
       return { ...page, data: page.data.map(withKnownScopes) };
     },
-    revoke: async ({ params, principal }) => {
-      await keys.revoke(params.key, tenantScope(principal));
-      return undefined;
-    },
+    revoke: ({ params, principal }) => keys.revoke(params.key, tenantScope(principal)),
   };
 }
 

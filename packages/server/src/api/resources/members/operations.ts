@@ -1,7 +1,6 @@
 import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
-import { toCamelCase } from "../../input/names.ts";
 import {
   cannotAddMember,
   grantableRateLimit,
@@ -14,15 +13,11 @@ import { presentNewKey } from "../keys/operations.ts";
 export function memberOperations({ members, keys }: Posthorn): Handlers<PosthornContract>["members"] {
   return {
     list: ({ params, query }) => members.list(params.tenant, query),
-    put: ({ params, body, principal }) =>
-      save(members, principal, [params.tenant, params.user, toCamelCase(body)]),
+    put: ({ params, body, principal }) => save(members, principal, [params.tenant, params.user, body]),
     get: ({ params }) => members.get(params.tenant, params.user),
-    delete: async ({ params }) => {
-      await members.delete(params.tenant, params.user);
-      return undefined;
-    },
+    delete: ({ params }) => members.delete(params.tenant, params.user),
     createToken: async ({ params, body, principal }) => {
-      const expiresInSeconds = grantableTokenSeconds(principal, body.expires_in_seconds);
+      const expiresInSeconds = grantableTokenSeconds(principal, body.expiresInSeconds);
       const rateLimit = grantableRateLimit(principal, null);
       const input = { expiresInSeconds, rateLimit };
       return presentNewKey(await keys.createToken(params.tenant, params.user, input));

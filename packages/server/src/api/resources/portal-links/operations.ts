@@ -1,7 +1,7 @@
 import { type PosthornContract, ROLE_SCOPES } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
+import { invalidBody } from "../../http-error.ts";
 import type { Handlers } from "../../implement.ts";
-import { invalidBody } from "../../input/invalid-body.ts";
 import { grantableLinkTimes } from "../../principal.ts";
 import type { Site } from "../../session/site.ts";
 
@@ -11,13 +11,7 @@ export function portalLinkOperations(
 ): Handlers<PosthornContract>["portalLinks"] {
   return {
     create: async ({ params, body, principal, exchange }) => {
-      const {
-        user,
-        role,
-        scopes,
-        expires_in_seconds: expiresInSeconds,
-        session_seconds: sessionSeconds,
-      } = body;
+      const { user, role, scopes, expiresInSeconds, sessionSeconds } = body;
       if (role !== undefined && scopes !== undefined)
         throw invalidBody([{ pointer: "/scopes", message: "Give a role or scopes, not both." }]);
       const { id, code, expiresAt } = await sessions.createPortalLink(params.tenant, {
@@ -33,9 +27,6 @@ export function portalLinkOperations(
         expiresAt,
       };
     },
-    revoke: async ({ params }) => {
-      await sessions.revokePortalLink(params.tenant, params.link);
-      return undefined;
-    },
+    revoke: ({ params }) => sessions.revokePortalLink(params.tenant, params.link),
   };
 }

@@ -1,10 +1,9 @@
 import { contract, type PosthornContract } from "@posthorn/client";
 import type { Audit } from "../../audit.ts";
 import type { Exchange } from "../../exchange.ts";
-import { HttpError } from "../../http-error.ts";
-import { type Handlers, JsonText, RawHandler, WithHeaders } from "../../implement.ts";
+import { HttpError, invalidBody } from "../../http-error.ts";
+import { type Handlers, JsonText, RawHandler } from "../../implement.ts";
 import { readBody } from "../../input/body.ts";
-import { invalidBody } from "../../input/invalid-body.ts";
 import { present } from "../../present.ts";
 import type { Principal } from "../../principal.ts";
 import { type Page, pageOf, writeCookie } from "../../session/cookie.ts";
@@ -27,7 +26,7 @@ export function sessionOperations(signIn: SignIn, audit: Audit): Handlers<Postho
       );
       const session = sessionOf({ ...principal, session: { id, expiresAt } }, signIn.theme);
       const cookie = cookieOf(signIn, exchange, page, text, endsInMs);
-      const body = present(contract.session.create.answer.schema, session);
+      const body = present(contract.session.create.response.schema, session);
       return new JsonText(JSON.stringify(body), ["Set-Cookie", cookie]);
     }),
     get: async ({ principal }) => sessionOf(principal, signIn.theme),
@@ -35,7 +34,7 @@ export function sessionOperations(signIn: SignIn, audit: Audit): Handlers<Postho
       if (principal.session === null) throw noSession();
       await signIn.sessions.end(principal.session.id);
       const page = pageOf(exchange.request) ?? "dashboard";
-      return new WithHeaders(undefined, ["Set-Cookie", cookieOf(signIn, exchange, page, "", 0)]);
+      return new JsonText("", ["Set-Cookie", cookieOf(signIn, exchange, page, "", 0)]);
     },
   };
 }

@@ -1,0 +1,48 @@
+// The messages between the primary process of `posthorn serve` and its children, and between children through the primary.
+import type { Role } from "posthorn";
+import type { Config } from "../config.ts";
+
+/** A child that is ready. The number stays with its place after a restart, the process id does not. */
+export interface Member {
+  readonly number: number;
+  readonly pid: number;
+}
+
+export interface StartOrder {
+  readonly number: number;
+  /** How many processes share the port. */
+  readonly processes: number;
+  readonly role: Role;
+  /** As the primary resolved it, with the URL of the embedded database, the port and all keys. */
+  readonly config: Config;
+  readonly graceMs: number;
+}
+
+export type ToChild =
+  | ({ readonly kind: "start" } & StartOrder)
+  | { readonly kind: "stop" }
+  | { readonly kind: "members"; readonly members: readonly Member[] }
+  | { readonly kind: "question"; readonly id: number; readonly topic: string; readonly argument: unknown }
+  | { readonly kind: "gathered"; readonly id: number; readonly answers: readonly unknown[] }
+  | { readonly kind: "broadcast"; readonly topic: string; readonly value: unknown };
+
+export type FromChild =
+  /** The child has loaded its code and waits for its start order. */
+  | { readonly kind: "loaded" }
+  | { readonly kind: "ready"; readonly url: string }
+  | { readonly kind: "failed"; readonly message: string }
+  /** Asks all ready children except the sender, whose own answer is included. */
+  | {
+      readonly kind: "gather";
+      readonly id: number;
+      readonly topic: string;
+      readonly argument: unknown;
+      readonly own: unknown;
+    }
+  | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
+  | { readonly kind: "broadcast"; readonly topic: string; readonly value: unknown }
+  /** The metrics of a child that is about to exit. */
+  | { readonly kind: "last metrics"; readonly text: string };
+
+/** The topic whose answers the primary adds up itself, because only it remembers children that have ended. */
+export const METRICS = "metrics";

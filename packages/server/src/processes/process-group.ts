@@ -1,0 +1,151 @@
+// A child's view of the processes that share its port: who they are, and the ways to ask and inform them. All messages
+// pass through the primary.
+import cluster from "node:cluster";
+import { type FromChild, METRICS, type Member, type StartOrder, type ToChild } from "./messages.ts";
+
+export interface ProcessGroup {
+  /** 1 to `size`; a restarted child keeps the number of its predecessor. */
+  readonly number: number;
+  readonly size: number;
+  /** The children that are ready now, this one included once it is. */
+  readonly members: readonly Member[];
+  /** Asks all ready children. Returns their answers and `own`; a child that does not respond within a second is left out. */
+  gather(topic: string, argument: unknown, own: unknown): Promise<readonly unknown[]>;
+  /** Returns the answer of this child to a question that another one gathers. */
+  answer(topic: string, respond: (argument: unknown) => unknown): void;
+  /** Sends a value to all other children, without confirmation. */
+  broadcast(topic: string, value: unknown): void;
+  /** Calls the function with each value that another child sends. */
+  listen(topic: string, receive: (value: unknown) => void): void;
+  /** Returns the sums over all processes. `own` are the metrics of this child and of the installation. */
+  metrics(own: string): Promise<string>;
+}
+
+/** Longer than the primary waits for the other children. */
+const GATHER_TIMEOUT_MS = 3_000;
+
+export class ChildChannel implements ProcessGroup {
+  number = 0;
+  size = 1;
+  members: readonly Member[] = [];
+  readonly #started: Promise<StartOrder>;
+  readonly #waiting = new Map<number, (answers: readonly unknown[]) => void>();
+  readonly #responders = new Map<string, (argument: unknown) => unknown>();
+  readonly #listeners = new Map<string, (value: unknown) => void>();
+  /** Until the child has begun to start, there is nothing to drain. */
+  #onStop = (): void => process.exit(0);
+  #questions = 0;
+
+  constructor() {
+    this.#started = new Promise((resolve) => {
+      process.on("message", (message) => this.#receive(message as ToChild, resolve));
+    });
+    // The primary sends nothing before this, because a message without a listener is lost.
+    void this.#send({ kind: "loaded" });
+  }
+
+  async start(): Promise<StartOrder> {
+    const order = await this.#started;
+    this.number = order.number;
+    this.size = order.processes;
+    return order;
+  }
+
+  onStop(stop: () => void): void {
+    this.#onStop = stop;
+  }
+
+  /** Calls the function if the primary has ended, instead of exiting at once as Node does. */
+  onPrimaryEnded(ended: () => void): void {
+    const { worker } = cluster;
+    worker?.once("disconnect", () => {
+      worker.exitedAfterDisconnect = true;
+      ended();
+    });
+  }
+
+  ready(url: string): void {
+    void this.#send({ kind: "ready", url });
+  }
+
+  failed(message: string): Promise<void> {
+    return this.#send({ kind: "failed", message });
+  }
+
+  lastMetrics(text: string): Promise<void> {
+    return this.#send({ kind: "last metrics", text });
+  }
+
+  gather(topic: string, argument: unknown, own: unknown): Promise<readonly unknown[]> {
+    this.#questions += 1;
+    const id = this.#questions;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(id);
+        reject(new Error(`The primary process did not respond within ${GATHER_TIMEOUT_MS} ms.`));
+      }, GATHER_TIMEOUT_MS);
+      this.#waiting.set(id, (answers) => {
+        clearTimeout(timer);
+        this.#waiting.delete(id);
+        resolve(answers);
+      });
+      void this.#send({ kind: "gather", id, topic, argument, own });
+    });
+  }
+
+  answer(topic: string, respond: (argument: unknown) => unknown): void {
+    this.#responders.set(topic, respond);
+  }
+
+  broadcast(topic: string, value: unknown): void {
+    void this.#send({ kind: "broadcast", topic, value });
+  }
+
+  listen(topic: string, receive: (value: unknown) => void): void {
+    this.#listeners.set(topic, receive);
+  }
+
+  async metrics(own: string): Promise<string> {
+    const [text] = await this.gather(METRICS, null, own);
+    return text as string;
+  }
+
+  #receive(message: ToChild, start: (order: StartOrder) => void): void {
+    switch (message.kind) {
+      case "start":
+        start(message);
+        break;
+      case "stop":
+        this.#onStop();
+        break;
+      case "members":
+        this.members = message.members;
+        break;
+      case "question":
+        void this.#respond(message.id, message.topic, message.argument);
+        break;
+      case "gathered":
+        this.#waiting.get(message.id)?.(message.answers);
+        break;
+      case "broadcast":
+        this.#listeners.get(message.topic)?.(message.value);
+        break;
+    }
+  }
+
+  /** A question that fails is not answered, and the one who asked continues without. */
+  async #respond(id: number, topic: string, argument: unknown): Promise<void> {
+    try {
+      const value = await this.#responders.get(topic)?.(argument);
+      if (value !== undefined) await this.#send({ kind: "answer", id, value });
+    } catch {}
+  }
+
+  /** Resolves when the message is written, or cannot be because the primary has ended. */
+  #send(message: FromChild): Promise<void> {
+    return new Promise((resolve) => {
+      if (!process.connected) resolve();
+      else process.send?.(message, undefined, {}, () => resolve());
+    });
+  }
+}
