@@ -79,9 +79,9 @@ function table(): unknown {
   const entries = Object.entries(contract).map(([resource, byName]) => [
     resource,
     Object.fromEntries(
-      Object.entries(byName).map(([name, { method, path, answer }]) => [
+      Object.entries(byName).map(([name, { method, path, response }]) => [
         name,
-        { method, path, answer: answer.schema === null ? { schema: null } : {} },
+        { method, path, response: response.schema === null ? { schema: null } : {} },
       ]),
     ),
   ]);

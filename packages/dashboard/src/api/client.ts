@@ -14,7 +14,7 @@ const PAGE = document.documentElement.dataset.page === "portal" ? "portal" : "da
 /** The header that the client sends with every request; needed for the live stream, which does not use the client. */
 export const PAGE_HEADER = { "posthorn-dashboard": PAGE === "portal" ? "portal" : "1" } as const;
 
-const refused = new Set<() => void>();
+const unauthorizedListeners = new Set<() => void>();
 
 export const api: PosthornClient = clientOf(operations, {
   url: BASE_URL,
@@ -22,15 +22,15 @@ export const api: PosthornClient = clientOf(operations, {
   page: PAGE,
   fetch: async (input, init) => {
     const response = await fetch(input, init);
-    if (response.status === 401) for (const listener of refused) listener();
+    if (response.status === 401) for (const listener of unauthorizedListeners) listener();
     return response;
   },
 });
 
 /** Calls `listener` on every 401 response, until the returned function is called. */
 export function onUnauthorized(listener: () => void): () => void {
-  refused.add(listener);
-  return () => refused.delete(listener);
+  unauthorizedListeners.add(listener);
+  return () => unauthorizedListeners.delete(listener);
 }
 
 export function isStatus(error: unknown, ...statuses: readonly number[]): boolean {

@@ -4,75 +4,65 @@ import { useQueryClient } from "@tanstack/react-query";
 import { showToast } from "../components/ui/toasts.tsx";
 import { api } from "./client.ts";
 import { fieldsOf, useUndoable } from "./undo.ts";
+import { apiKey } from "./use-api.ts";
 
 type Patch = Parameters<typeof api.endpoints.update>[0]["body"];
 type Backlog = "deliver" | "discard";
+type At = ReturnType<typeof addressOf>;
 
-export interface EndpointChanges {
-  /** Throws if the server rejects the change. */
-  readonly update: (before: Endpoint, body: Patch, message: string) => Promise<Endpoint>;
-  readonly disable: (endpoint: Endpoint, message: string) => Promise<void>;
-  /** Asks the receiver for consent again. */
-  readonly repeatHandshake: (endpoint: Endpoint, message: string) => Promise<void>;
-  readonly enable: (endpoint: Endpoint, backlog: Backlog, message: string) => Promise<void>;
-}
-
-export function useEndpointChanges(): EndpointChanges {
+/** Each change shows `message`; those that can be reverted offer undo. Throws if the server rejects the change. */
+export function useEndpointChanges() {
   const queries = useQueryClient();
   const undoable = useUndoable();
-  const refresh = (after: Endpoint) => {
-    queries.setQueryData(["endpoint", after.id], after);
-    return queries.invalidateQueries();
+  /** `picked` are the fields that must not have changed in the meantime; null if the change cannot be undone. */
+  const done = async (
+    after: Endpoint,
+    message: string,
+    picked: ((endpoint: Endpoint) => object) | null,
+    revert: (at: At) => Promise<unknown>,
+  ) => {
+    const at = addressOf(after);
+    if (picked === null) showToast(message);
+    else
+      undoable(message, {
+        after: picked(after),
+        read: async () => picked(await api.endpoints.get(at)),
+        revert: () => revert(at),
+      });
+    queries.setQueryData(apiKey("endpoints.get", at), after);
   };
   return {
-    update: async (before, body, message) => {
-      const at = { tenant: before.tenant, endpoint: before.id };
-      const after = await api.endpoints.update({ ...at, body });
-      if (isReversible(before, after, body))
-        undoable(message, {
-          after: settingsOf(after, body),
-          read: async () => settingsOf(await api.endpoints.get(at), body),
-          revert: () => api.endpoints.update({ ...at, body: settingsOf(before, body) as Patch }),
-        });
-      else showToast(message);
-      await refresh(after);
+    update: async (before: Endpoint, body: Patch, message: string): Promise<Endpoint> => {
+      const after = await api.endpoints.update({ ...addressOf(before), body });
+      const picked = (endpoint: Endpoint) => settingsOf(endpoint, body);
+      await done(after, message, isReversible(before, after, body) ? picked : null, (at) =>
+        api.endpoints.update({ ...at, body: picked(before) as Patch }),
+      );
       return after;
     },
-    repeatHandshake: async ({ tenant, id, handshake }, message) => {
-      if (handshake === null) return;
-      const { origin, rate } = handshake;
-      const after = await api.endpoints.update({
-        tenant,
-        endpoint: id,
-        body: { handshake: { origin, rate } },
-      });
-      showToast(message);
-      await refresh(after);
+    /** Asks the receiver for consent again. */
+    repeatHandshake: async (endpoint: Endpoint, message: string): Promise<void> => {
+      if (endpoint.handshake === null) return;
+      const { origin, rate } = endpoint.handshake;
+      const body = { handshake: { origin, rate } };
+      const after = await api.endpoints.update({ ...addressOf(endpoint), body });
+      await done(after, message, null, async () => {});
     },
-    disable: async ({ tenant, id }, message) => {
-      const at = { tenant, endpoint: id };
-      const after = await api.endpoints.disable(at);
-      undoable(message, {
-        after: activationOf(after),
-        read: async () => activationOf(await api.endpoints.get(at)),
-        revert: () => api.endpoints.enable({ ...at, body: { backlog: "deliver" } }),
-      });
-      await refresh(after);
+    disable: async (endpoint: Endpoint, message: string): Promise<void> => {
+      const after = await api.endpoints.disable(addressOf(endpoint));
+      const revert = (at: At) => api.endpoints.enable({ ...at, body: { backlog: "deliver" } });
+      await done(after, message, activationOf, revert);
     },
-    enable: async ({ tenant, id }, backlog, message) => {
-      const at = { tenant, endpoint: id };
-      const after = await api.endpoints.enable({ ...at, body: { backlog } });
-      // discarded deliveries cannot be restored
-      if (backlog === "discard") showToast(message);
-      else
-        undoable(message, {
-          after: activationOf(after),
-          read: async () => activationOf(await api.endpoints.get(at)),
-          revert: () => api.endpoints.disable(at),
-        });
-      await refresh(after);
+    enable: async (endpoint: Endpoint, backlog: Backlog, message: string): Promise<void> => {
+      const after = await api.endpoints.enable({ ...addressOf(endpoint), body: { backlog } });
+      // disabling the endpoint again would not restore the discarded deliveries
+      await done(after, message, backlog === "discard" ? null : activationOf, api.endpoints.disable);
     },
   };
+}
+
+function addressOf({ tenant, id }: Endpoint) {
+  return { tenant, endpoint: id };
 }
 
 /** A replaced or removed token cannot be restored: the server never returns it. */

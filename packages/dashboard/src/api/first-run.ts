@@ -1,42 +1,28 @@
 // State of the getting-started page. It is derived from the server, so it survives a reload.
-import type { Delivery } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback } from "react";
-import { type Example, exampleOf, type Progress, progressOf } from "../format/first-run.ts";
+import { exampleOf, isPublished, progressOf } from "../format/first-run.ts";
 import { useLive } from "../live/live.ts";
 import { api } from "./client.ts";
-import { newestEvents } from "./published.ts";
+import { useApi } from "./use-api.ts";
 
 const KEY = "first-run";
 const MAX_ITEMS = 50;
 
-export interface FirstRun {
-  readonly progress: Progress;
-  readonly example: Example;
-  /** The delivery of the sent event; null if there is none. */
-  readonly arriving: Delivery | null;
-  /** The newest delivery to the user's own endpoint. */
-  readonly toOwn: Delivery | null;
-  /** Whether any delivery to it has succeeded. */
-  readonly hasReachedOwn: boolean;
-}
-
 export function useFirstRun() {
   const queries = useQueryClient();
-  const refresh = useCallback(() => queries.invalidateQueries({ queryKey: [KEY] }), [queries]);
-  const query = useQuery({ queryKey: [KEY, "state"], queryFn: ({ signal }) => look(signal) });
+  const query = useQuery({ queryKey: [KEY], queryFn: ({ signal }) => loadFirstRun(signal) });
   const isFinished = query.data?.arriving?.state === "success" && query.data.hasReachedOwn;
   // when all steps are done, a busy installation must not cause a request per change
-  useLive(useCallback(() => void (isFinished || refresh()), [isFinished, refresh]));
-  return { ...query, refresh };
+  useLive(() => void (isFinished || queries.invalidateQueries({ queryKey: [KEY] })));
+  return query;
 }
 
-async function look(signal: AbortSignal): Promise<FirstRun> {
+async function loadFirstRun(signal: AbortSignal) {
   const [system, tenants, endpoints, events, types] = await Promise.all([
     api.system.get({ signal }),
     api.tenants.list({ query: { limit: 1 }, signal }),
     api.endpoints.listAll({ query: { limit: MAX_ITEMS }, signal }),
-    newestEvents(signal),
+    api.events.list({ ...NEWEST_EVENTS, signal }),
     api.eventTypes.list({ query: { limit: MAX_ITEMS }, signal }),
   ]);
   const progress = progressOf({
@@ -55,8 +41,22 @@ async function look(signal: AbortSignal): Promise<FirstRun> {
   return {
     progress,
     example: exampleOf(types.data),
+    /** The delivery of the sent event. */
     arriving: deliveries.find(({ state }) => state === "success") ?? deliveries[0] ?? null,
+    /** The newest delivery to the user's own endpoint. */
     toOwn: newest?.data[0] ?? null,
     hasReachedOwn: succeeded !== null && succeeded.data.length > 0,
   };
+}
+
+/** Enough to find a published event among the test events that each start of a development server sends. */
+const NEWEST_EVENTS = { query: { limit: 50 } };
+const REFRESH_MS = 5_000;
+
+/** Whether any event has been published, undefined until loaded. Until then the overview links to the getting-started page. */
+export function useHasPublished(): boolean | undefined {
+  const { data } = useApi("events.list", NEWEST_EVENTS, {
+    refetchInterval: ({ state }) => (state.data?.data.some(isPublished) ? false : REFRESH_MS),
+  });
+  return data?.data.some(isPublished);
 }

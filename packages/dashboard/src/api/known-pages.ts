@@ -12,13 +12,13 @@ export type KnownPages = readonly [KnownPage, ...KnownPage[]];
 
 export const NO_PAGES: KnownPages = [{ cursor: null, size: 0 }];
 
-export interface ReadPage {
-  readonly data: readonly unknown[];
+export interface Page<Row> {
+  readonly data: readonly Row[];
   readonly next_cursor: string | null;
 }
 
 /** Returns the pages after page `index` was loaded. */
-export function withPage(pages: KnownPages, index: number, { data, next_cursor }: ReadPage): KnownPages {
+export function withPage(pages: KnownPages, index: number, { data, next_cursor }: Page<unknown>): KnownPages {
   const page = pages[index];
   if (page === undefined) return pages;
   const next = pages[index + 1];
@@ -42,13 +42,8 @@ export function rowCount(pages: KnownPages): number {
   return pages.reduce((sum, { size }) => sum + size, 0);
 }
 
-export interface RowPosition {
-  readonly page: number;
-  readonly row: number;
-}
-
 /** The page and row of a list index; beyond the last row, the last page. */
-export function positionOf(pages: KnownPages, index: number): RowPosition {
+export function positionOf(pages: KnownPages, index: number) {
   let start = 0;
   for (const [page, { size }] of pages.entries()) {
     if (index < start + size) return { page, row: Math.max(0, index) - start };

@@ -1,6 +1,7 @@
 // Updates of a loaded list: from the live stream, by polling the first page, or none.
 import { useEffect, useState } from "react";
 import { type Changes, useLive } from "../live/live.ts";
+import type { Page } from "./known-pages.ts";
 import { comparePages, countNewRows, type NewRows, NO_NEW_ROWS, type RowChange } from "./new-rows.ts";
 
 export interface Watch<Row> {
@@ -12,13 +13,11 @@ export interface Watch<Row> {
 }
 
 /** A page with the time of its request. */
-export interface LoadedPage<Row> {
-  readonly data: readonly Row[];
-  readonly next_cursor: string | null;
+export interface LoadedPage<Row> extends Page<Row> {
   readonly requestedAt: number;
 }
 
-export interface Stream<Row> {
+interface Stream<Row> {
   readonly rowChanges: ReadonlyMap<string, RowChange<Row> & { readonly at: number }>;
   /** The time of the last incomplete stream message; 0 if there was none. */
   readonly partialAt: number;

@@ -10,7 +10,7 @@ import {
 } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { type KnownPages, NO_PAGES, positionOf, rowCount, withPage } from "./known-pages.ts";
+import { type KnownPages, NO_PAGES, type Page, positionOf, rowCount, withPage } from "./known-pages.ts";
 import {
   type LoadedPage,
   newRowsOf,
@@ -20,11 +20,7 @@ import {
   withLatest,
 } from "./list-updates.ts";
 import type { NewRows } from "./new-rows.ts";
-
-export interface Page<Row> {
-  readonly data: readonly Row[];
-  readonly next_cursor: string | null;
-}
+import { apiKey, call, type InputOf, type Operation, type ResultOf } from "./use-api.ts";
 
 /** The rows of a list; arrays qualify. */
 export interface Rows<Row> {
@@ -36,19 +32,18 @@ export interface Rows<Row> {
 /** The scroll position and focused row, restored when the user returns to the list. */
 export interface ReadingPosition {
   readonly offsetPx: number;
-  /** The row focused by keyboard. */
   readonly focused: number | null;
 }
 
 export interface List<Row> {
   readonly rows: Rows<Row>;
+  readonly keyOf: (row: Row) => string;
   readonly isLoading: boolean;
   readonly isLoadingMore: boolean;
   readonly error: unknown;
   readonly reload: () => void;
   readonly position: ReadingPosition;
   readonly savePosition: (change: Partial<ReadingPosition>) => void;
-  /** Reports the visible rows. */
   readonly onVisibleRows: (first: number, last: number) => void;
   readonly newRows: NewRows;
   /** Reloads the first page. */
@@ -73,22 +68,31 @@ const PAGES_HELD_AROUND = 5;
 const AHEAD = 40;
 const KEPT_MS = 30 * 60_000;
 
-export function useList<Row>(
-  queryKey: QueryKey,
-  read: (
-    page: { readonly cursor?: string; readonly limit: number },
-    signal: AbortSignal,
-  ) => Promise<Page<Row>>,
-  { watch }: { readonly watch?: Watch<Row> } = {},
-): List<Row> {
+type PagedOperation = { [Op in Operation]: ResultOf<Op> extends Page<unknown> ? Op : never }[Operation];
+type RowOf<Op extends PagedOperation> = ResultOf<Op> extends Page<infer Row> ? Row : never;
+
+export function useList<Op extends PagedOperation>(
+  operation: Op,
+  input: InputOf<Op>,
+  {
+    keyOf = idOf,
+    watch: asked,
+  }: {
+    readonly keyOf?: (row: RowOf<Op>) => string;
+    readonly watch?: Omit<Watch<RowOf<Op>>, "keyOf">;
+  } = {},
+): List<RowOf<Op>> {
+  type Row = RowOf<Op>;
+  const queryKey = apiKey(operation, input);
+  const watch = asked && { ...asked, keyOf };
   const queries = useQueryClient();
   const { reading, update } = useReading(queryKey);
   const fetchPage = async (cursor: string | null, signal: AbortSignal): Promise<LoadedPage<Row>> => {
     const requestedAt = Date.now();
-    return {
-      ...(await read({ limit: ROWS_A_PAGE, ...(cursor !== null && { cursor }) }, signal)),
-      requestedAt,
-    };
+    const { query } = input as { readonly query?: object };
+    const page = { ...query, limit: ROWS_A_PAGE, ...(cursor !== null && { cursor }) };
+    const loaded = await call(operation, { ...input, query: page } as InputOf<Op>, signal);
+    return { ...(loaded as Page<Row>), requestedAt };
   };
 
   const { sight } = reading;
@@ -149,6 +153,7 @@ export function useList<Row>(
         return held && found && withLatest(found, held, watch, stream, newest);
       },
     },
+    keyOf,
     isLoading: length === 0 && isPending,
     isLoadingMore: length > 0 && isPending,
     error: results.find(({ error }) => error !== null)?.error ?? null,
@@ -163,6 +168,10 @@ export function useList<Row>(
     newRows,
     showNewRows,
   };
+}
+
+function idOf(row: unknown): string {
+  return (row as { readonly id: string }).id;
 }
 
 function pageKey(queryKey: QueryKey, cursor: string | null): QueryKey {

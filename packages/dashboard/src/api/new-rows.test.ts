@@ -30,36 +30,14 @@ test("a row that does not match the filters is not counted", () => {
   expect(countNewRows([row(1)], true, keyOf, [change(4, false)])).toBe(0);
 });
 
-test("rows above a known row are new", () => {
-  expect(comparePages([row(3), row(2)], false, keyOf, page([5, 4, 3], "more"))).toEqual({
-    count: 2,
-    isMore: false,
-  });
-});
-
-test("rows that only move up from the next page are not new", () => {
-  expect(comparePages([row(3), row(2)], false, keyOf, page([2, 1], "more"))).toEqual({
-    count: 0,
-    isMore: true,
-  });
-});
-
-test("new rows cannot be counted if the page has no row in common with the list", () => {
-  expect(comparePages([row(2), row(1)], false, keyOf, page([9, 8], "more"))).toEqual({
-    count: 0,
-    isMore: true,
-  });
-});
-
-test("an empty list that now has more than a page has changed", () => {
-  expect(comparePages([], true, keyOf, page([9, 8], "more"))).toEqual({ count: 0, isMore: true });
-});
-
-test("in a list that is loaded completely, every row that is not shown is new", () => {
-  expect(comparePages([], true, keyOf, page([1, 2]))).toEqual({ count: 2, isMore: false });
-  expect(comparePages([row(1), row(2)], true, keyOf, page([1, 2]))).toEqual({ count: 0, isMore: false });
-});
-
-test("a missing row is reported even if no row is new", () => {
-  expect(comparePages([row(3), row(2)], true, keyOf, page([3]))).toEqual({ count: 0, isMore: true });
+test.each([
+  ["rows above a known row are new", [3, 2], false, page([5, 4, 3], "more"), 2, false],
+  ["rows that only move up from the next page are not new", [3, 2], false, page([2, 1], "more"), 0, true],
+  ["without a common row nothing can be counted", [2, 1], false, page([9, 8], "more"), 0, true],
+  ["an empty list that now has more than a page has changed", [], true, page([9, 8], "more"), 0, true],
+  ["every row of a complete list that is not shown is new", [], true, page([1, 2]), 2, false],
+  ["shown rows of a complete list are not new", [1, 2], true, page([1, 2]), 0, false],
+  ["a missing row is reported even if no row is new", [3, 2], true, page([3]), 0, true],
+] as const)("%s", (_, shown, isWhole, newest, count, isMore) => {
+  expect(comparePages(shown.map(row), isWhole, keyOf, newest)).toEqual({ count, isMore });
 });

@@ -1,6 +1,6 @@
 // New rows since a list was loaded. Loaded rows are updated in place; new ones are counted for a button that shows them.
+import type { Page } from "./known-pages.ts";
 
-/** A changed or new row. */
 export interface RowChange<Row> {
   readonly key: string;
   /** The current row; null for resources that never change. */
@@ -39,7 +39,7 @@ export function comparePages<Row>(
   rows: readonly Row[],
   isWhole: boolean,
   keyOf: (row: Row) => string,
-  newest: { readonly data: readonly Row[]; readonly next_cursor: string | null },
+  newest: Page<Row>,
 ): NewRows {
   const shown = new Set(rows.map(keyOf));
   const last = newest.data.findLastIndex((row) => shown.has(keyOf(row)));
@@ -50,11 +50,10 @@ export function comparePages<Row>(
   return { count, isMore: hasMissingRows(rows, keyOf, newest) };
 }
 
-/** Whether a shown row is missing from the polled page. */
 function hasMissingRows<Row>(
   rows: readonly Row[],
   keyOf: (row: Row) => string,
-  { data, next_cursor }: { readonly data: readonly Row[]; readonly next_cursor: string | null },
+  { data, next_cursor }: Page<Row>,
 ): boolean {
   const there = new Set(data.map(keyOf));
   const last = next_cursor === null ? rows.length - 1 : rows.findLastIndex((row) => there.has(keyOf(row)));

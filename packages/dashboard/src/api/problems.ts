@@ -1,5 +1,6 @@
-// Submits a form and keeps its validation problems.
+// Submits a form, keeps its validation problems, and reloads what the page shows.
 import { PosthornApiError } from "@posthorn/client/web";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { showError } from "../components/ui/toasts.tsx";
 import { type Problems, problemsOf } from "../format/problems.ts";
@@ -8,13 +9,14 @@ export interface Submission {
   readonly isBusy: boolean;
   readonly problems: Problems;
   /**
-   * Returns true on success. Field problems are kept for the form, other errors are shown as a toast. Ignored while a
-   * submission is running, so a double click submits once.
+   * Returns true on success, when everything on the page is reloaded. Field problems are kept for the form, other errors
+   * are shown as a toast. Ignored while a submission is running, so a double click submits once.
    */
   readonly submit: (act: () => Promise<unknown>) => Promise<boolean>;
 }
 
 export function useSubmission(): Submission {
+  const queries = useQueryClient();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const isRunning = useRef(false);
@@ -28,11 +30,14 @@ export function useSubmission(): Submission {
       setError(null);
       try {
         await act();
+        await queries.invalidateQueries();
         return true;
-      } catch (refusal) {
-        setError(refusal);
-        const hasPlaces = refusal instanceof PosthornApiError && refusal.problem.errors !== undefined;
-        if (!hasPlaces) showError(refusal);
+      } catch (cause) {
+        setError(cause);
+        // a changed resource may be why the server rejected it
+        if (cause instanceof PosthornApiError) void queries.invalidateQueries();
+        const hasPointers = cause instanceof PosthornApiError && cause.problem.errors !== undefined;
+        if (!hasPointers) showError(cause);
         return false;
       } finally {
         isRunning.current = false;

@@ -2,27 +2,39 @@
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { isFramed } from "../app/frame.ts";
-import { api, isStatus, onUnauthorized } from "./client.ts";
-import { broadcastSessionChange, onSessionChange } from "./session-change.ts";
+import { api, BASE_PATH, isStatus, onUnauthorized, PAGE_HEADER } from "./client.ts";
 
 export type Session = Awaited<ReturnType<typeof api.session.get>>;
 
 /** `ended`: the session expired on this page. `no-cookie`: the browser rejected the session cookie in a frame. */
-export type SignedOutReason = "never" | "ended" | "no-cookie";
+type SignedOutReason = "never" | "ended" | "no-cookie";
 
 let signedOutReason: SignedOutReason = "never";
+
+/** Tabs share the session cookie: each notifies the others of a sign-in or sign-out. */
+const channel =
+  typeof BroadcastChannel === "undefined"
+    ? null
+    : new BroadcastChannel(`posthorn-session:${BASE_PATH}:${PAGE_HEADER["posthorn-dashboard"]}`);
+const listeners = new Set<() => void>();
+if (channel !== null) channel.onmessage = checkSession;
+
+/** Makes this tab check its session. */
+export function checkSession(): void {
+  for (const listener of listeners) listener();
+}
 
 export function getSignedOutReason(): SignedOutReason {
   return signedOutReason;
 }
 
-/** Returns null if nobody is signed in. */
+/** Returns null without a session. */
 async function readSession(): Promise<Session | null> {
   const code = consumeCode();
   try {
     if (code === null) return await api.session.get();
     const session = await api.session.create({ body: { code } });
-    broadcastSessionChange();
+    channel?.postMessage(null);
     return isFramed ? await keptSession() : session;
   } catch (error) {
     if (isStatus(error, 401)) return null;
@@ -30,7 +42,6 @@ async function readSession(): Promise<Session | null> {
   }
 }
 
-/** Checks that the browser kept the session cookie. */
 async function keptSession(): Promise<Session | null> {
   signedOutReason = "no-cookie";
   const session = await api.session.get();
@@ -51,7 +62,8 @@ function consumeCode(): string | null {
 const KEY = ["session"];
 
 export function useSession() {
-  return useQuery({ queryKey: KEY, queryFn: readSession, staleTime: Number.POSITIVE_INFINITY });
+  // never reloaded with the other data: a failure would replace the whole page
+  return useQuery({ queryKey: KEY, queryFn: readSession, staleTime: "static" });
 }
 
 /** Reacts to an ended session, to changes in other tabs and to a new one-time link on the open page. */
@@ -90,7 +102,9 @@ export function useSessionChanges(): void {
         // the server is unreachable; the next request shows it
       }
     };
-    return onSessionChange(() => void look());
+    const listener = () => void look();
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   }, [queries]);
 }
 
@@ -98,7 +112,7 @@ export function useSignIn(): (key: string) => Promise<void> {
   const queries = useQueryClient();
   return async (key) => {
     switchSession(queries, await api.session.create({ body: { key } }));
-    broadcastSessionChange();
+    channel?.postMessage(null);
   };
 }
 
@@ -107,7 +121,7 @@ export function useSignOut(): () => Promise<void> {
   return async () => {
     await api.session.end();
     switchSession(queries, null);
-    broadcastSessionChange();
+    channel?.postMessage(null);
   };
 }
 
@@ -117,18 +131,21 @@ function switchSession(queries: QueryClient, session: Session | null): void {
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
 }
 
-/** Whether the session has this scope. */
 export function useHasScope(scope: Session["scopes"][number]): boolean {
   const scopes = useSession().data?.scopes ?? [];
   return scopes.includes("admin") || scopes.includes(scope);
 }
 
-/** Identifies a session. */
 export function sessionName({ kind, tenant, user, expires_at }: Session): string {
   return [kind, tenant, user, expires_at].join(":");
 }
 
-/** The tenant of a portal session. */
+/** The tenant of the portal; null in the operator dashboard. */
+export function usePortalTenant(): string | null {
+  const { data } = useSession();
+  return data?.kind === "portal" ? data.tenant : null;
+}
+
 export function useTenant(): string {
   const { data } = useSession();
   if (typeof data?.tenant !== "string") throw new Error("This session has no tenant.");

@@ -1,21 +1,19 @@
 // Undo for changes. Refused if the resource was changed again in the meantime.
+import type { Tenant } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { defineTexts, useTexts } from "../app/texts.ts";
+import { defineTexts } from "../app/texts.ts";
 import { showError, showFailure, showToast } from "../components/ui/toasts.tsx";
+import { api } from "./client.ts";
 
-const texts = defineTexts({
-  en: {
-    undone: "Undone.",
-    changedSince: "Not undone: it was changed again in the meantime.",
-  },
-  de: {
-    undone: "Rückgängig gemacht.",
-    changedSince: "Nicht rückgängig gemacht: Es wurde zwischenzeitlich erneut geändert.",
-  },
+const t = defineTexts({
+  undone: ["Undone.", "Rückgängig gemacht."],
+  changedSince: [
+    "Not undone: it was changed again in the meantime.",
+    "Nicht rückgängig gemacht: Es wurde zwischenzeitlich erneut geändert.",
+  ],
 });
 
 export interface Change<Value> {
-  /** The changed fields after the change. */
   readonly after: Value;
   /** Reads the current value of these fields. */
   readonly read: () => Promise<Value>;
@@ -24,7 +22,6 @@ export interface Change<Value> {
 
 /** Shows a toast with an undo button. */
 export function useUndoable(): <Value>(message: string, change: Change<Value>) => void {
-  const t = useTexts(texts);
   const queries = useQueryClient();
   return (message, { after, read, revert }) => {
     const undo = async () => {
@@ -50,4 +47,24 @@ function isSame(one: unknown, other: unknown): boolean {
 export function fieldsOf<Thing extends object>(thing: Thing, change: object): Partial<Thing> {
   const names = Object.keys(change) as (keyof Thing)[];
   return Object.fromEntries(names.map((name) => [name, thing[name]])) as Partial<Thing>;
+}
+
+/** Changes a tenant. Throws if the server rejects the change. Call it in a submission, which reloads the page's data. */
+export function useTenantChange() {
+  const undoable = useUndoable();
+  return async (
+    before: Tenant,
+    body: Partial<Pick<Tenant, "name" | "is_active" | "websub_topics">>,
+    message: string,
+  ) => {
+    const tenant = before.id;
+    // PUT would recreate a tenant that was deleted in the meantime
+    await api.tenants.get({ tenant });
+    const after = await api.tenants.put({ tenant, body });
+    undoable(message, {
+      after: fieldsOf(after, body),
+      read: async () => fieldsOf(await api.tenants.get({ tenant }), body),
+      revert: () => api.tenants.put({ tenant, body: fieldsOf(before, body) }),
+    });
+  };
 }

@@ -15,25 +15,19 @@ export function readFilters<const Name extends string>(names: readonly Name[]) {
   };
 }
 
-export interface FilterState {
-  readonly filters: Filters;
-  readonly set: (change: Filters) => void;
-  /** Undefined when no filter is set. */
-  readonly clear: (() => void) | undefined;
-}
-
-export function useFilters(): FilterState {
+export function useFilters() {
   const filters = useSearch({ strict: false }) as Filters;
   const navigate = useNavigate();
   const go = (next: Filters) => void navigate({ to: ".", search: next as never, replace: true });
   return {
     filters,
-    set: (change) => {
+    set: (change: Filters) => {
       const next = Object.entries({ ...filters, ...change }).filter(
         ([, value]) => value !== undefined && value !== "",
       );
       go(Object.fromEntries(next));
     },
+    /** Undefined when no filter is set. */
     clear: Object.keys(filters).length > 0 ? () => go({}) : undefined,
   };
 }

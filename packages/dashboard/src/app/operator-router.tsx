@@ -1,186 +1,97 @@
-// Routes of the operator dashboard. Pages are loaded on demand.
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  type RouterHistory,
-} from "@tanstack/react-router";
+// Pages and navigation of the operator dashboard.
+import type { RouterHistory } from "@tanstack/react-router";
 import { BASE_PATH } from "../api/client.ts";
-import { readFilters } from "./filters.ts";
-import { OperatorShell } from "./operator-shell.tsx";
-import { ROUTER_OPTIONS } from "./router-options.tsx";
+import { createPageRouter, page } from "./pages.tsx";
+import { useSearchResults } from "./search-results.ts";
+import { Shell } from "./shell.tsx";
+import { defineTexts } from "./texts.ts";
 
-const root = createRootRoute({ component: OperatorShell });
+const t = defineTexts({
+  activity: ["Activity", "Aktivität"],
+  configuration: ["Configuration", "Konfiguration"],
+  operations: ["Operations", "Betrieb"],
+});
 
-const overview = createRoute({
-  getParentRoute: () => root,
-  path: "/",
-  component: lazyRouteComponent(() => import("../pages/overview.tsx"), "Overview"),
-});
-const firstRun = createRoute({
-  getParentRoute: () => root,
-  path: "/first-run",
-  component: lazyRouteComponent(() => import("../pages/first-run.tsx"), "FirstRunPage"),
-});
-const tail = createRoute({
-  getParentRoute: () => root,
-  path: "/tail",
-  validateSearch: readFilters(["tenant", "type", "state"]),
-  component: lazyRouteComponent(() => import("../pages/deliveries/tail.tsx"), "Tail"),
-});
-const events = createRoute({
-  getParentRoute: () => root,
-  path: "/events",
-  validateSearch: readFilters(["tenant", "type", "subject", "created_after", "created_before"]),
-  component: lazyRouteComponent(() => import("../pages/events/events.tsx"), "Events"),
-});
-const event = createRoute({
-  getParentRoute: () => root,
-  path: "/events/$id",
-  component: lazyRouteComponent(() => import("../pages/events/event.tsx"), "EventPage"),
-});
-const deliveries = createRoute({
-  getParentRoute: () => root,
-  path: "/deliveries",
-  validateSearch: readFilters([
+const CREATED = ["created_after", "created_before"];
+const DELIVERY_FILTERS = ["tenant", "endpoint", "type", "reason", ...CREATED];
+
+const PAGES = {
+  "/": page(() => import("../pages/overview.tsx"), "Overview"),
+  "/first-run": page(() => import("../pages/first-run.tsx"), "FirstRunPage"),
+  "/tail": page(() => import("../pages/deliveries/tail.tsx"), "Tail", ["tenant", "type", "state"]),
+  "/events": page(() => import("../pages/events/events.tsx"), "Events", [
+    "tenant",
+    "type",
+    "subject",
+    ...CREATED,
+  ]),
+  "/events/$id": page(() => import("../pages/events/event.tsx"), "EventPage"),
+  "/deliveries": page(() => import("../pages/deliveries/deliveries.tsx"), "Deliveries", [
     "state",
+    ...DELIVERY_FILTERS,
+  ]),
+  "/deliveries/$id": page(() => import("../pages/deliveries/delivery.tsx"), "DeliveryPage"),
+  "/retry-queue": page(() => import("../pages/deliveries/deliveries.tsx"), "RetryQueue", [
     "tenant",
     "endpoint",
-    "type",
-    "reason",
-    "created_after",
-    "created_before",
   ]),
-  component: lazyRouteComponent(() => import("../pages/deliveries/deliveries.tsx"), "Deliveries"),
-});
-const delivery = createRoute({
-  getParentRoute: () => root,
-  path: "/deliveries/$id",
-  component: lazyRouteComponent(() => import("../pages/deliveries/delivery.tsx"), "DeliveryPage"),
-});
-
-const retryQueue = createRoute({
-  getParentRoute: () => root,
-  path: "/retry-queue",
-  validateSearch: readFilters(["tenant", "endpoint"]),
-  component: lazyRouteComponent(() => import("../pages/deliveries/retry-queue.tsx"), "RetryQueue"),
-});
-const deadLetters = createRoute({
-  getParentRoute: () => root,
-  path: "/dead-letters",
-  validateSearch: readFilters(["tenant", "endpoint", "type", "reason", "created_after", "created_before"]),
-  component: lazyRouteComponent(() => import("../pages/deliveries/dead-letters.tsx"), "DeadLetters"),
-});
-const replays = createRoute({
-  getParentRoute: () => root,
-  path: "/replays",
-  validateSearch: readFilters([
-    "new",
-    "tenant",
-    "endpoint",
-    "type",
-    "reason",
-    "created_after",
-    "created_before",
+  "/dead-letters": page(() => import("../pages/deliveries/deliveries.tsx"), "DeadLetters", DELIVERY_FILTERS),
+  "/replays": page(() => import("../pages/replays/replays.tsx"), "Replays", ["new", ...DELIVERY_FILTERS]),
+  "/replays/$id": page(() => import("../pages/replays/replay.tsx"), "ReplayPage"),
+  "/tenants": page(() => import("../pages/tenants/tenants.tsx"), "Tenants"),
+  "/tenants/$tenant": page(() => import("../pages/tenants/tenant.tsx"), "TenantPage"),
+  "/endpoints": page(() => import("../pages/endpoints/endpoints.tsx"), "Endpoints", ["which", "tenant"]),
+  "/tenants/$tenant/endpoints/$id": page(() => import("../pages/endpoints/endpoint.tsx"), "EndpointPage", [
+    "tab",
   ]),
-  component: lazyRouteComponent(() => import("../pages/replays/replays.tsx"), "Replays"),
-});
-const replay = createRoute({
-  getParentRoute: () => root,
-  path: "/replays/$id",
-  component: lazyRouteComponent(() => import("../pages/replays/replay.tsx"), "ReplayPage"),
-});
+  "/catalogue": page(() => import("../pages/catalogue/catalogue.tsx"), "Catalogue"),
+  "/catalogue/$name": page(() => import("../pages/catalogue/event-type.tsx"), "EventTypePage", ["version"]),
+  "/keys": page(() => import("../pages/keys.tsx"), "Keys", ["tenant"]),
+  "/audit": page(() => import("../pages/audit.tsx"), "Audit", ["tenant", "action", ...CREATED]),
+  "/system": page(() => import("../pages/system.tsx"), "SystemPage"),
+  "/verify": page(() => import("../pages/verify.tsx"), "Verify", ["scheme"]),
+};
 
-const tenants = createRoute({
-  getParentRoute: () => root,
-  path: "/tenants",
-  component: lazyRouteComponent(() => import("../pages/tenants/tenants.tsx"), "Tenants"),
-});
-const tenant = createRoute({
-  getParentRoute: () => root,
-  path: "/tenants/$tenant",
-  component: lazyRouteComponent(() => import("../pages/tenants/tenant.tsx"), "TenantPage"),
-});
-const endpoints = createRoute({
-  getParentRoute: () => root,
-  path: "/endpoints",
-  validateSearch: readFilters(["which", "tenant"]),
-  component: lazyRouteComponent(() => import("../pages/endpoints/endpoints.tsx"), "Endpoints"),
-});
-const endpoint = createRoute({
-  getParentRoute: () => root,
-  path: "/tenants/$tenant/endpoints/$id",
-  validateSearch: readFilters(["tab"]),
-  component: lazyRouteComponent(() => import("../pages/endpoints/endpoint.tsx"), "EndpointPage"),
-});
-const catalogue = createRoute({
-  getParentRoute: () => root,
-  path: "/catalogue",
-  component: lazyRouteComponent(() => import("../pages/catalogue/catalogue.tsx"), "Catalogue"),
-});
-const eventType = createRoute({
-  getParentRoute: () => root,
-  path: "/catalogue/$name",
-  validateSearch: readFilters(["version"]),
-  component: lazyRouteComponent(() => import("../pages/catalogue/event-type.tsx"), "EventTypePage"),
-});
-
-const keys = createRoute({
-  getParentRoute: () => root,
-  path: "/keys",
-  validateSearch: readFilters(["tenant"]),
-  component: lazyRouteComponent(() => import("../pages/keys.tsx"), "Keys"),
-});
-const audit = createRoute({
-  getParentRoute: () => root,
-  path: "/audit",
-  validateSearch: readFilters(["tenant", "action", "created_after", "created_before"]),
-  component: lazyRouteComponent(() => import("../pages/audit.tsx"), "Audit"),
-});
-const system = createRoute({
-  getParentRoute: () => root,
-  path: "/system",
-  component: lazyRouteComponent(() => import("../pages/system.tsx"), "SystemPage"),
-});
-
-const verify = createRoute({
-  getParentRoute: () => root,
-  path: "/verify",
-  validateSearch: readFilters(["scheme"]),
-  component: lazyRouteComponent(() => import("../pages/verify.tsx"), "Verify"),
-});
-
-const routeTree = root.addChildren([
-  overview,
-  firstRun,
-  tail,
-  events,
-  event,
-  deliveries,
-  delivery,
-  retryQueue,
-  deadLetters,
-  replays,
-  replay,
-  tenants,
-  tenant,
-  endpoints,
-  endpoint,
-  catalogue,
-  eventType,
-  keys,
-  audit,
-  system,
-  verify,
-]);
-
-/** The history is the browser's by default. */
 export function createOperatorRouter(history?: RouterHistory) {
-  return createRouter({
-    routeTree,
-    basepath: BASE_PATH === "" ? "/" : BASE_PATH,
-    ...ROUTER_OPTIONS,
-    ...(history && { history }),
-  });
+  return createPageRouter(OperatorShell, BASE_PATH === "" ? "/" : BASE_PATH, PAGES, history);
+}
+
+function OperatorShell() {
+  const groups = [
+    {
+      items: [
+        { to: "/", icon: "overview", name: t.overview, key: "o" },
+        { to: "/first-run", icon: "check", name: t.gettingStarted, key: "f" },
+        { to: "/tail", icon: "tail", name: t.liveTail, key: "l" },
+      ],
+    },
+    {
+      title: t.activity,
+      items: [
+        { to: "/events", icon: "event", name: t.events, key: "e" },
+        { to: "/deliveries", icon: "delivery", name: t.deliveries, key: "d" },
+        { to: "/retry-queue", icon: "retry", name: t.retryQueue, key: "q" },
+        { to: "/dead-letters", icon: "dead", name: t.deadLetters, key: "x" },
+        { to: "/replays", icon: "replay", name: t.replays, key: "r" },
+      ],
+    },
+    {
+      title: t.configuration,
+      items: [
+        { to: "/tenants", icon: "tenant", name: t.tenants, key: "t" },
+        { to: "/endpoints", icon: "endpoint", name: t.endpoints, key: "p" },
+        { to: "/catalogue", icon: "catalogue", name: t.catalogue, key: "c" },
+      ],
+    },
+    {
+      title: t.operations,
+      items: [
+        { to: "/keys", icon: "key", name: t.apiKeys, key: "k" },
+        { to: "/audit", icon: "audit", name: t.auditLog, key: "a" },
+        { to: "/system", icon: "system", name: t.system, key: "s" },
+        { to: "/verify", icon: "lock", name: t.verifySignature, key: "v" },
+      ],
+    },
+  ] as const;
+  return <Shell name="Posthorn" groups={groups} useSearchResults={useSearchResults} />;
 }

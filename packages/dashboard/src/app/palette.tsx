@@ -4,19 +4,12 @@ import { type KeyboardEvent, useId, useState } from "react";
 import { Dialog } from "../components/ui/dialog.tsx";
 import { Icon } from "../components/ui/icons.tsx";
 import type { NavigationItem } from "./shell.tsx";
-import { defineTexts, useTexts } from "./texts.ts";
+import { defineTexts } from "./texts.ts";
 
-const texts = defineTexts({
-  en: {
-    title: "Search",
-    label: "Screen, id, subject or tenant",
-    nothing: "No results",
-  },
-  de: {
-    title: "Suchen",
-    label: "Seite, ID, Subject oder Mandant",
-    nothing: "Keine Treffer",
-  },
+const t = defineTexts({
+  title: ["Search", "Suchen"],
+  label: ["Page, ID, subject or tenant", "Seite, ID, Subject oder Mandant"],
+  nothing: ["No results", "Keine Treffer"],
 });
 
 export function Palette({
@@ -31,7 +24,6 @@ export function Palette({
   /** Returns further results for a search text. */
   readonly useSearchResults: (text: string) => readonly NavigationItem[];
 }) {
-  const t = useTexts(texts);
   const listId = useId();
   const navigate = useNavigate();
   const [text, setText] = useState("");

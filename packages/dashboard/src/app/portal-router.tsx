@@ -1,93 +1,59 @@
-// Routes of the customer portal.
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  type RouterHistory,
-} from "@tanstack/react-router";
+// Pages and navigation of the customer portal.
+import type { RouterHistory } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { BASE_PATH } from "../api/client.ts";
-import { readFilters } from "./filters.ts";
-import { PortalShell } from "./portal-shell.tsx";
-import { ROUTER_OPTIONS } from "./router-options.tsx";
+import { postToParent } from "./frame.ts";
+import { createPageRouter, page } from "./pages.tsx";
+import { portalSettings } from "./portal-settings.ts";
+import { Shell } from "./shell.tsx";
+import { defineTexts } from "./texts.ts";
 
-const root = createRootRoute({ component: PortalShell });
-
-const endpoints = createRoute({
-  getParentRoute: () => root,
-  path: "/",
-  component: lazyRouteComponent(() => import("../pages/portal/endpoints.tsx"), "PortalEndpoints"),
+const t = defineTexts({
+  portal: "Webhooks",
 });
 
-const logs = createRoute({
-  getParentRoute: () => root,
-  path: "/logs",
-  validateSearch: readFilters(["state", "endpoint", "type", "reason", "created_after", "created_before"]),
-  component: lazyRouteComponent(() => import("../pages/portal/logs.tsx"), "PortalLogs"),
-});
-const delivery = createRoute({
-  getParentRoute: () => root,
-  path: "/deliveries/$id",
-  component: lazyRouteComponent(() => import("../pages/portal/delivery.tsx"), "PortalDelivery"),
-});
-const replays = createRoute({
-  getParentRoute: () => root,
-  path: "/replays",
-  component: lazyRouteComponent(() => import("../pages/portal/replays.tsx"), "PortalReplays"),
-});
-const add = createRoute({
-  getParentRoute: () => root,
-  path: "/add",
-  component: lazyRouteComponent(() => import("../pages/portal/add-endpoint.tsx"), "AddEndpoint"),
-});
+const PAGES = {
+  "/": page(() => import("../pages/portal/endpoints.tsx"), "PortalEndpoints"),
+  "/logs": page(() => import("../pages/deliveries/deliveries.tsx"), "PortalLogs", [
+    "state",
+    "endpoint",
+    "type",
+    "reason",
+    "created_after",
+    "created_before",
+  ]),
+  "/deliveries/$id": page(() => import("../pages/deliveries/delivery.tsx"), "DeliveryPage"),
+  "/replays": page(() => import("../pages/replays/replays.tsx"), "PortalReplays"),
+  "/add": page(() => import("../pages/portal/add-endpoint.tsx"), "AddEndpoint"),
+  "/endpoints/$id": page(() => import("../pages/endpoints/endpoint.tsx"), "EndpointPage", ["tab"]),
+  "/catalogue": page(() => import("../pages/portal/catalogue.tsx"), "PortalCatalogue"),
+  "/catalogue/$name": page(() => import("../pages/portal/catalogue.tsx"), "PortalEventType"),
+  "/contract": page(() => import("../pages/portal/contract.tsx"), "DeliveryContract"),
+  "/verify": page(() => import("../pages/verify.tsx"), "Verify", ["scheme"]),
+};
 
-const endpoint = createRoute({
-  getParentRoute: () => root,
-  path: "/endpoints/$id",
-  validateSearch: readFilters(["tab"]),
-  component: lazyRouteComponent(() => import("../pages/portal/endpoint.tsx"), "PortalEndpoint"),
-});
-const catalogue = createRoute({
-  getParentRoute: () => root,
-  path: "/catalogue",
-  component: lazyRouteComponent(() => import("../pages/portal/catalogue.tsx"), "PortalCatalogue"),
-});
-const eventType = createRoute({
-  getParentRoute: () => root,
-  path: "/catalogue/$name",
-  component: lazyRouteComponent(() => import("../pages/portal/catalogue.tsx"), "PortalEventType"),
-});
-const contract = createRoute({
-  getParentRoute: () => root,
-  path: "/contract",
-  component: lazyRouteComponent(() => import("../pages/portal/contract.tsx"), "DeliveryContract"),
-});
-const verify = createRoute({
-  getParentRoute: () => root,
-  path: "/verify",
-  validateSearch: readFilters(["scheme"]),
-  component: lazyRouteComponent(() => import("../pages/verify.tsx"), "Verify"),
-});
-
-const routeTree = root.addChildren([
-  endpoints,
-  add,
-  logs,
-  delivery,
-  replays,
-  endpoint,
-  catalogue,
-  eventType,
-  contract,
-  verify,
-]);
-
-/** The history is the browser's by default. */
 export function createPortalRouter(history?: RouterHistory) {
-  return createRouter({
-    routeTree,
-    basepath: `${BASE_PATH}/portal`,
-    ...ROUTER_OPTIONS,
-    ...(history && { history }),
-  });
+  return createPageRouter(PortalShell, `${BASE_PATH}/portal`, PAGES, history);
+}
+
+function PortalShell() {
+  useEffect(() => postToParent({ type: "posthorn:session-started" }), []);
+  const items = [
+    { to: "/", icon: "endpoint", name: t.endpoints, key: "p" },
+    { to: "/logs", icon: "delivery", name: t.logs, key: "l" },
+    { to: "/catalogue", icon: "catalogue", name: t.eventTypes, key: "c" },
+    { to: "/replays", icon: "replay", name: t.replays, key: "r" },
+    { to: "/contract", icon: "info", name: t.howDeliveriesWork, key: "h" },
+    { to: "/verify", icon: "lock", name: t.verifySignature, key: "v" },
+  ] as const;
+  return (
+    <Shell
+      name={portalSettings.name ?? t.portal}
+      logo={portalSettings.logoUrl}
+      groups={[{ items }]}
+      useSearchResults={(text) =>
+        /^dlv_[\w-]+$/.test(text) ? [{ to: `/deliveries/${text}`, icon: "delivery", name: text }] : []
+      }
+    />
+  );
 }

@@ -1,7 +1,7 @@
 // The user's preferences in this browser: language and theme.
 import { useSyncExternalStore } from "react";
 import { readStored, writeStored } from "./browser-storage.ts";
-import { LANGUAGES, type Language } from "./texts.ts";
+import { LANGUAGES, type Language, setLanguage } from "./texts.ts";
 
 export type Theme = "light" | "dark" | "system";
 
@@ -11,13 +11,13 @@ export interface Preferences {
 }
 
 const KEY = "posthorn-preferences";
-const darkWanted = matchMedia("(prefers-color-scheme: dark)");
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
 /** Null lets the user choose. */
 let fixedTheme: "light" | "dark" | null = null;
 let current = read();
-show();
-darkWanted.addEventListener("change", show);
+apply();
+prefersDark.addEventListener("change", apply);
 
 export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, () => current);
@@ -26,20 +26,24 @@ export function usePreferences(): Preferences {
 export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   writeStored(KEY, current);
-  show();
+  apply();
 }
 
 /** Overrides the user's theme, for a portal whose appearance is configured. */
 export function fixTheme(theme: "light" | "dark"): void {
   fixedTheme = theme;
-  show();
+  apply();
 }
 
 export function isThemeFixed(): boolean {
   return fixedTheme !== null;
 }
 
-/** Whether the dark theme is active. */
+/** The language; renders the component again when it changes. */
+export function useLanguage(): Language {
+  return usePreferences().language;
+}
+
 export function useIsDark(): boolean {
   return useSyncExternalStore(subscribe, () => document.documentElement.dataset.theme === "dark");
 }
@@ -50,22 +54,19 @@ function subscribe(listener: () => void): () => void {
 }
 
 function read(): Preferences {
-  const fallback: Preferences = {
-    language: navigator.language.startsWith("de") ? "de" : "en",
-    theme: "system",
-  };
-  const stored = (readStored(KEY) ?? {}) as Partial<Preferences>;
+  const ownLanguage = navigator.language.startsWith("de") ? "de" : "en";
+  const { language = ownLanguage, theme } = (readStored(KEY) ?? {}) as Partial<Preferences>;
   return {
-    language:
-      stored.language !== undefined && stored.language in LANGUAGES ? stored.language : fallback.language,
-    theme: stored.theme === "light" || stored.theme === "dark" ? stored.theme : fallback.theme,
+    language: language in LANGUAGES ? language : ownLanguage,
+    theme: theme === "light" || theme === "dark" ? theme : "system",
   };
 }
 
-function show(): void {
+function apply(): void {
   const theme = fixedTheme ?? current.theme;
-  const isDark = theme === "dark" || (theme === "system" && darkWanted.matches);
+  const isDark = theme === "dark" || (theme === "system" && prefersDark.matches);
   document.documentElement.dataset.theme = isDark ? "dark" : "light";
   document.documentElement.lang = current.language;
+  setLanguage(current.language);
   for (const listener of listeners) listener();
 }

@@ -16,11 +16,3 @@ test.each([
   const address = stringifySearch({ subject: text, tenant: undefined });
   expect(parseSearch(address)).toEqual({ subject: text });
 });
-
-test("a hand-written URL is read as text, and an empty filter is omitted", () => {
-  expect(parseSearch("?subject=12345678901234567890&tenant=null")).toEqual({
-    subject: "12345678901234567890",
-    tenant: "null",
-  });
-  expect(stringifySearch({})).toBe("");
-});

@@ -3,35 +3,29 @@ import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSession, useSignOut } from "../api/session.ts";
 import { Button } from "../components/ui/button.tsx";
+import { Dialog } from "../components/ui/dialog.tsx";
 import { Icon, type IconName } from "../components/ui/icons.tsx";
 import { Toasts } from "../components/ui/toasts.tsx";
-import { KeyHelp } from "./key-help.tsx";
 import { useKeys } from "./keyboard.tsx";
 import { Palette } from "./palette.tsx";
 import { isThemeFixed, setPreferences, useIsDark, usePreferences } from "./preferences.ts";
-import { defineTexts, LANGUAGES, type Language, useTexts } from "./texts.ts";
+import { defineTexts, LANGUAGES, type Language } from "./texts.ts";
 
-const texts = defineTexts({
-  en: {
-    skip: "Skip to content",
-    menu: "Menu",
-    navigation: "Main",
-    search: "Search …",
-    keys: "Keyboard shortcuts",
-    theme: "Dark theme",
-    language: "Language",
-    signOut: "Sign out",
-  },
-  de: {
-    skip: "Zum Inhalt springen",
-    menu: "Menü",
-    navigation: "Hauptnavigation",
-    search: "Suchen …",
-    keys: "Tastenkürzel",
-    theme: "Dunkles Design",
-    language: "Sprache",
-    signOut: "Abmelden",
-  },
+const t = defineTexts({
+  skip: ["Skip to content", "Zum Inhalt springen"],
+  menu: ["Menu", "Menü"],
+  navigation: ["Main", "Hauptnavigation"],
+  search: ["Search …", "Suchen …"],
+  theme: ["Dark theme", "Dunkles Design"],
+  signOut: ["Sign out", "Abmelden"],
+  next: ["Next row", "Nächste Zeile"],
+  before: ["Previous row", "Vorherige Zeile"],
+  open: ["Open row", "Zeile öffnen"],
+  retry: ["Retry delivery", "Zustellung erneut versuchen"],
+  choose: ["Select or deselect row", "Zeile aus- oder abwählen"],
+  undo: ["Undo last change", "Letzte Änderung rückgängig machen"],
+  palette: ["Search pages, IDs, subjects and tenants", "Seiten, IDs, Subjects und Mandanten suchen"],
+  help: ["Show this help", "Diese Hilfe anzeigen"],
 });
 
 export interface NavigationItem {
@@ -60,7 +54,6 @@ export function Shell({
   /** Returns results besides screens for a text typed into the palette. */
   readonly useSearchResults: (text: string) => readonly NavigationItem[];
 }) {
-  const t = useTexts(texts);
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [open, setOpen] = useState<"palette" | "keys" | null>(null);
   const navigate = useNavigate();
@@ -141,7 +134,6 @@ export function Shell({
 }
 
 function Foot({ onKeys }: { readonly onKeys: () => void }) {
-  const t = useTexts(texts);
   const { language } = usePreferences();
   const isDark = useIsDark();
   const signOut = useSignOut();
@@ -158,7 +150,7 @@ function Foot({ onKeys }: { readonly onKeys: () => void }) {
             onClick={() => setPreferences({ theme: isDark ? "light" : "dark" })}
           />
         )}
-        <Button kind="quiet" icon="keyboard" aria-label={t.keys} onClick={onKeys} />
+        <Button kind="quiet" icon="keyboard" aria-label={t.keyboardShortcuts} onClick={onKeys} />
         <select
           aria-label={t.language}
           value={language}
@@ -178,5 +170,44 @@ function Foot({ onKeys }: { readonly onKeys: () => void }) {
         </Button>
       )}
     </div>
+  );
+}
+
+/** The list of keyboard shortcuts. */
+function KeyHelp({
+  isOpen,
+  onClose,
+  items,
+}: {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly items: readonly NavigationItem[];
+}) {
+  const rows: readonly (readonly [string, string])[] = [
+    ["j", t.next],
+    ["k", t.before],
+    ["o", t.open],
+    ["x", t.choose],
+    ["r", t.retry],
+    ["u", t.undo],
+    ["/", t.palette],
+    ...items.flatMap(({ key, name }) => (key ? [[`g ${key}`, name] as const] : [])),
+    ["?", t.help],
+  ];
+  return (
+    <Dialog title={t.keyboardShortcuts} isOpen={isOpen} onClose={onClose}>
+      <dl className="grid grid-cols-[4rem_1fr] gap-y-2">
+        {rows.map(([key, what]) => (
+          <div key={key} className="contents">
+            <dt>
+              <kbd className="rounded border border-line bg-raised px-1.5 py-0.5 font-mono text-xs">
+                {key}
+              </kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
   );
 }

@@ -1,16 +1,15 @@
 // Mounts a page: query client, language and session.
-import { QueryClientProvider } from "@tanstack/react-query";
+import { PosthornApiError } from "@posthorn/client/web";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { Fragment, type ReactNode, StrictMode, useState } from "react";
 import { createRoot } from "react-dom/client";
-import { createQueryClient } from "../api/queries.ts";
 import { type Session, sessionName, useSession, useSessionChanges } from "../api/session.ts";
-import { Failed, Loading } from "../components/ui/states.tsx";
+import { Failed, Loading } from "../components/ui/page.tsx";
 import "../style.css";
 import { fitFrame } from "./frame.ts";
-import { usePreferences } from "./preferences.ts";
-import { LanguageContext } from "./texts.ts";
+import { useLanguage } from "./preferences.ts";
 
-export interface PageParts {
+interface PageParts {
   readonly whenSignedIn: (session: Session) => ReactNode;
   readonly whenSignedOut: () => ReactNode;
 }
@@ -26,23 +25,28 @@ export function start(parts: PageParts): void {
   );
 }
 
+const FRESH_MS = 5_000;
+const MAX_RETRIES = 3;
+
+/** Network errors and 503 are retried, other error responses are not. */
+function createQueryClient(): QueryClient {
+  const isRetryable = (error: unknown) => !(error instanceof PosthornApiError) || error.status === 503;
+  const retry = (failures: number, error: unknown) => isRetryable(error) && failures < MAX_RETRIES;
+  return new QueryClient({ defaultOptions: { queries: { staleTime: FRESH_MS, retry } } });
+}
+
 /** The page below its root element, with its own query client. */
 export function PageRoot(parts: PageParts) {
   const [queries] = useState(createQueryClient);
   return (
     <QueryClientProvider client={queries}>
-      <LanguageProvider>
-        <SessionGate {...parts} />
-      </LanguageProvider>
+      <SessionGate {...parts} />
     </QueryClientProvider>
   );
 }
 
-function LanguageProvider({ children }: { readonly children: ReactNode }) {
-  return <LanguageContext value={usePreferences().language}>{children}</LanguageContext>;
-}
-
 function SessionGate({ whenSignedIn, whenSignedOut }: PageParts) {
+  useLanguage();
   useSessionChanges();
   const { data: session, error, isPending, refetch } = useSession();
   if (isPending) return <Loading />;

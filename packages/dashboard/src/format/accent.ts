@@ -3,7 +3,6 @@
 export interface Accent {
   /** The configured colour, for button backgrounds. */
   readonly ground: string;
-  /** Text colour on it. */
   readonly onGround: string;
   /** The colour for text and lines, darkened or lightened until it is readable. */
   readonly ink: string;
@@ -15,7 +14,7 @@ const BLACK: Colour = [0, 0, 0];
 const WHITE: Colour = [255, 255, 255];
 /** Minimum contrast of text of any size: WCAG 2.2, 1.4.3. */
 export const READABLE = 4.5;
-/** The background with the least contrast per theme: `--raised` in style.css. */
+/** The background with the least contrast per theme: `--color-raised` in style.css. */
 export const HARDEST_GROUNDS = { light: "#f1efea", dark: "#2a2825" } as const;
 const STEPS = 40;
 

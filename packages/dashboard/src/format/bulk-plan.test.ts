@@ -1,6 +1,6 @@
 import type { Delivery, Endpoint, Tenant } from "@posthorn/client";
 import { expect, test } from "vitest";
-import { countBy, planDelete, planRetry, planSwitch, type Related } from "./bulk-plan.ts";
+import { planDelete, planRetry, planSwitch, type Related } from "./bulk-plan.ts";
 
 const delivery = (id: string, state: Delivery["state"], endpoint_id = "ep_on", tenant = "acme") =>
   ({ id, state, endpoint_id, tenant }) as Delivery;
@@ -31,9 +31,9 @@ const rows = [
 ];
 
 test("a retry lists what it would send, and why it skips the others", () => {
-  const { doable, refused } = planRetry(rows, around, { sendsDeliveredAgain: false });
+  const { doable, skipped } = planRetry(rows, around, { sendsDeliveredAgain: false });
   expect(doable.map(({ id }) => id)).toEqual(["dead", "waiting", "unknown endpoint"]);
-  expect(refused.map(({ why, rows: of }) => [why, of.map(({ id }) => id)])).toEqual([
+  expect(skipped.map(({ why, rows: of }) => [why, of.map(({ id }) => id)])).toEqual([
     ["in_flight", ["running"]],
     ["delivered", ["done"]],
     ["endpoint_disabled", ["disabled"]],
@@ -49,28 +49,24 @@ test("delivered deliveries are sent again on request", () => {
 });
 
 test("only dead letters can be deleted", () => {
-  const { doable, refused } = planDelete(rows);
+  const { doable, skipped } = planDelete(rows);
   expect(doable.every(({ state }) => state === "dead")).toBe(true);
-  expect(refused).toEqual([{ why: "not_dead", rows: rows.filter(({ state }) => state !== "dead") }]);
+  expect(skipped).toEqual([{ why: "not_dead", rows: rows.filter(({ state }) => state !== "dead") }]);
 });
 
 test("endpoints already in the wanted state and WebSub subscriptions are skipped", () => {
   const both = [endpoint("on", true), endpoint("off", false)];
-  const followed = { ...endpoint("followed", true), websub: { topic: "t", lease_ends_at: "" } } as Endpoint;
+  const followed = {
+    ...endpoint("followed", true),
+    websub: { topic: "t", lease_expires_at: "" },
+  } as Endpoint;
   expect(planSwitch([followed], false)).toMatchObject({
     doable: [],
-    refused: [{ why: "is_subscription" }],
+    skipped: [{ why: "is_subscription" }],
   });
-  expect(planSwitch(both, true)).toMatchObject({ doable: [{ id: "off" }], refused: [{ why: "is_active" }] });
+  expect(planSwitch(both, true)).toMatchObject({ doable: [{ id: "off" }], skipped: [{ why: "is_active" }] });
   expect(planSwitch(both, false)).toMatchObject({
     doable: [{ id: "on" }],
-    refused: [{ why: "is_disabled" }],
+    skipped: [{ why: "is_disabled" }],
   });
-});
-
-test("rows are counted by name, most frequent first", () => {
-  expect(countBy(rows, ({ tenant }) => tenant)).toEqual([
-    { name: "acme", count: 8 },
-    { name: "off", count: 1 },
-  ]);
 });

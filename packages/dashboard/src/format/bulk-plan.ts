@@ -1,22 +1,35 @@
 // Plans a bulk action: which rows it applies to, and why not to the others. Shown to the user before the action runs.
 import type { Delivery, Endpoint, Tenant } from "@posthorn/client";
+import { inLanguage } from "../app/texts.ts";
 
-export type Refusal =
-  | "in_flight"
-  | "delivered"
-  | "endpoint_disabled"
-  | "endpoint_not_agreed"
-  | "endpoint_deleted"
-  | "tenant_inactive"
-  | "not_dead"
-  | "is_active"
-  | "is_disabled"
-  | "is_subscription";
+/** Why a row is skipped. */
+export const skipTexts = inLanguage({
+  in_flight: ["attempt in flight", "Versuch läuft"],
+  delivered: ["already delivered", "bereits zugestellt"],
+  endpoint_disabled: [
+    "the endpoint is disabled; enable it first",
+    "der Endpunkt ist deaktiviert; zuerst aktivieren",
+  ],
+  endpoint_not_agreed: ["the receiver has not consented to webhooks", "die Zustimmung des Empfängers fehlt"],
+  endpoint_deleted: ["the endpoint was deleted", "der Endpunkt wurde gelöscht"],
+  tenant_inactive: [
+    "the tenant is inactive; activate it first",
+    "der Mandant ist inaktiv; zuerst aktivieren",
+  ],
+  not_dead: ["only dead letters can be deleted", "nur Dead Letters können gelöscht werden"],
+  is_active: ["already enabled", "bereits aktiviert"],
+  is_disabled: ["already disabled", "bereits deaktiviert"],
+  is_subscription: [
+    "WebSub subscriptions are managed by their subscribers",
+    "WebSub-Abonnements werden von ihren Abonnenten verwaltet",
+  ],
+} as const);
+type SkipReason = keyof typeof skipTexts;
 
 export interface Plan<Row> {
   readonly doable: readonly Row[];
   /** Grouped by reason. */
-  readonly refused: readonly { readonly why: Refusal; readonly rows: readonly Row[] }[];
+  readonly skipped: readonly { readonly why: SkipReason; readonly rows: readonly Row[] }[];
 }
 
 /** Endpoints and tenants of the deliveries by id; null if deleted, missing if not loaded. */
@@ -58,15 +71,15 @@ export function planSwitch(endpoints: readonly Endpoint[], isOn: boolean): Plan<
   });
 }
 
-function plan<Row>(rows: readonly Row[], refuse: (row: Row) => Refusal | null): Plan<Row> {
+function plan<Row>(rows: readonly Row[], reasonToSkip: (row: Row) => SkipReason | null): Plan<Row> {
   const doable: Row[] = [];
-  const refused = new Map<Refusal, Row[]>();
+  const skipped = new Map<SkipReason, Row[]>();
   for (const row of rows) {
-    const why = refuse(row);
+    const why = reasonToSkip(row);
     if (why === null) doable.push(row);
-    else refused.set(why, [...(refused.get(why) ?? []), row]);
+    else skipped.set(why, [...(skipped.get(why) ?? []), row]);
   }
-  return { doable, refused: [...refused].map(([why, ofReason]) => ({ why, rows: ofReason })) };
+  return { doable, skipped: [...skipped].map(([why, ofReason]) => ({ why, rows: ofReason })) };
 }
 
 /** Counts rows by name, most frequent first. */

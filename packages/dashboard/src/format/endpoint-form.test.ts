@@ -11,6 +11,7 @@ const endpoint = {
   headers: { "X-Team": "billing" },
   timeout_ms: 10_000,
   max_in_flight: 5,
+  max_in_flight_burst: 50,
   rate_limit: null,
   retry_policy: { kind: "gaps", gaps_ms: [30_000, 300_000] },
   retry_on: "transient",
@@ -21,51 +22,57 @@ const endpoint = {
   handshake: null,
 } as unknown as Endpoint;
 
-test("an unchanged form changes nothing", () => {
-  expect(changesIn(formOf(endpoint), formOf(endpoint))).toEqual({});
+test.each([
+  [
+    "only changed settings are sent, in the format of the API",
+    {
+      description: " Billing ",
+      events: "order.paid\n\ninvoice.*",
+      headers: "X-Team: billing: EU\nX-Two: 2",
+      timeoutMs: "2500",
+      rateLimit: "10",
+      retryPolicy: '{"gaps":["1m"],"max_age":"1d"}',
+      schemes: ["t-v1", "standard-webhooks"],
+    },
+    {
+      description: "Billing",
+      events: ["order.paid", "invoice.*"],
+      headers: { "X-Team": "billing: EU", "X-Two": "2" },
+      timeout_ms: 2_500,
+      rate_limit: 10,
+      retry_policy: { gaps: ["1m"], max_age: "1d" },
+      signature: { schemes: ["t-v1", "standard-webhooks"], header_prefix: "X-Webhook" },
+    },
+  ],
+  [
+    "batch, token and handshake are sent as a whole",
+    {
+      format: "cloudevents-batch",
+      batchEvents: "10",
+      batchDelayMs: "",
+      authorization: "bearer",
+      token: " abc ",
+      isAskedFirst: true,
+      origin: "hooks.example.com",
+    },
+    {
+      format: "cloudevents-batch",
+      batch: { max_events: 10, max_bytes: 524_288 },
+      authorization: { type: "bearer", token: "abc" },
+      handshake: { origin: "hooks.example.com", rate: null },
+    },
+  ],
+  [
+    "an emptied field restores the deployment default",
+    { format: "", timeoutMs: "", retryPolicy: "", schemes: [], headerPrefix: "", headers: "" },
+    { format: null, timeout_ms: null, retry_policy: null, signature: null, headers: null },
+  ],
+])("%s", (_, change, settings) => {
+  const before = formOf(endpoint);
+  expect(changesIn({ ...before, ...change }, before)).toEqual(settings);
 });
 
-test("only changed settings are sent, in the format of the API", () => {
-  const before = formOf(endpoint);
-  const after = {
-    ...before,
-    description: " Billing ",
-    events: "order.paid\n\ninvoice.*",
-    headers: "X-Team: billing: EU\nX-Two: 2",
-    timeoutMs: "2500",
-    rateLimit: "10",
-    retryPolicy: '{"gaps":["1m"],"max_age":"1d"}',
-    schemes: ["t-v1", "standard-webhooks"],
-  };
-  expect(changesIn(after, before)).toEqual({
-    description: "Billing",
-    events: ["order.paid", "invoice.*"],
-    headers: { "X-Team": "billing: EU", "X-Two": "2" },
-    timeout_ms: 2_500,
-    rate_limit: 10,
-    retry_policy: { gaps: ["1m"], max_age: "1d" },
-    signature: { schemes: ["t-v1", "standard-webhooks"], header_prefix: "X-Webhook" },
-  });
-});
-
-test("batch, token and handshake are sent as a whole, and removed by null", () => {
-  const before = formOf(endpoint);
-  const after = {
-    ...before,
-    format: "cloudevents-batch",
-    batchEvents: "10",
-    batchDelayMs: "",
-    authorization: "bearer",
-    token: " abc ",
-    isAskedFirst: true,
-    origin: "hooks.example.com",
-  };
-  expect(changesIn(after, before)).toEqual({
-    format: "cloudevents-batch",
-    batch: { max_events: 10, max_bytes: 524_288 },
-    authorization: { type: "bearer", token: "abc" },
-    handshake: { origin: "hooks.example.com", rate: null },
-  });
+test("token and handshake are removed by null, and an empty token is not sent", () => {
   const asked = { origin: "a.example", rate: 60, state: "granted" };
   const set = formOf({ ...endpoint, authorization: { type: "query" }, handshake: asked } as Endpoint);
   expect(set).toMatchObject({ authorization: "query", token: "", isAskedFirst: true, originRate: "60" });
@@ -73,7 +80,6 @@ test("batch, token and handshake are sent as a whole, and removed by null", () =
     authorization: null,
     handshake: null,
   });
-  // an empty token is not sent
   expect(changesIn({ ...set, authorization: "bearer" }, set)).toEqual({ authorization: { type: "bearer" } });
 });
 
@@ -85,26 +91,6 @@ test("the secret of a scheme is sent while the scheme is selected", () => {
   });
   expect(changesIn({ ...form, schemes: ["github"] }, EMPTY_FORM)).toEqual({
     signature: { schemes: ["github"] },
-  });
-});
-
-test("an emptied field restores the deployment default", () => {
-  const before = formOf(endpoint);
-  const after = {
-    ...before,
-    format: "",
-    timeoutMs: "",
-    retryPolicy: "",
-    schemes: [],
-    headerPrefix: "",
-    headers: "",
-  };
-  expect(changesIn(after, before)).toEqual({
-    format: null,
-    timeout_ms: null,
-    retry_policy: null,
-    signature: null,
-    headers: null,
   });
 });
 

@@ -3,6 +3,7 @@
 import type { Endpoint } from "@posthorn/client";
 import {
   definitionOf,
+  durationText,
   type EndpointSettingDefinitions,
   SETTING_NAMES,
   type Setting,
@@ -31,47 +32,28 @@ export const BATCH_FIELDS = {
   batchDelayMs: "maxDelayMs",
 } as const;
 
-/** Lists have one item per line, headers are `Name: value`. */
-export type EndpointForm = { readonly [Name in TextSetting]: string } & {
-  readonly [Name in keyof typeof BATCH_FIELDS]: string;
-} & {
-  readonly schemes: readonly string[];
-  readonly headerPrefix: string;
-  /** Empty for no token. */
-  readonly authorization: string;
-  /** The stored token is never returned; empty keeps it. */
-  readonly token: string;
-  readonly isAskedFirst: boolean;
-  readonly origin: string;
-  readonly originRate: string;
-  /** This and the following fields exist only for new endpoints. */
-  readonly preset: string;
-  readonly secret: string;
-  /** Secrets per scheme. */
-  readonly schemeSecrets: Readonly<Record<string, string>>;
-};
-
-/** Names of the fields with a text value. */
-export type TextFieldName = {
-  [Name in keyof EndpointForm]: EndpointForm[Name] extends string ? Name : never;
-}[keyof EndpointForm];
-
-export const EMPTY_FORM: EndpointForm = {
+export const EMPTY_FORM = {
   ...textSettings(() => ""),
   batchEvents: "",
   batchBytes: "",
   batchDelayMs: "",
-  schemes: [],
+  schemes: [] as readonly string[],
   headerPrefix: "",
+  /** Empty for no token. */
   authorization: "",
+  /** The stored token is never returned; empty keeps it. */
   token: "",
   isAskedFirst: false,
   origin: "",
   originRate: "",
+  /** This and the following fields exist only for new endpoints. */
   preset: "",
   secret: "",
-  schemeSecrets: {},
+  schemeSecrets: {} as Readonly<Record<string, string>>,
 };
+
+/** Lists have one item per line, headers are `Name: value`. */
+export type EndpointForm = Readonly<typeof EMPTY_FORM>;
 
 export function formOf(endpoint: Endpoint): EndpointForm {
   return {
@@ -149,10 +131,10 @@ function numberOrNull(text: string): number | string | null {
   return Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-/** Splits by lines and commas. */
-export function linesOf(text: string): string[] {
+/** By default, lines and commas separate items. */
+export function linesOf(text: string, separator: string | RegExp = /[\n,]/): string[] {
   return text
-    .split(/[\n,]/)
+    .split(separator)
     .map((line) => line.trim())
     .filter((line) => line !== "");
 }
@@ -181,7 +163,6 @@ function handshakeOf({ isAskedFirst, origin, originRate }: EndpointForm): Settin
   return isAskedFirst ? { origin: origin.trim(), rate: numberOrNull(originRate) } : null;
 }
 
-/** Secrets of the selected schemes. */
 function ownSecretsOf({ schemes, schemeSecrets }: EndpointForm): Readonly<Record<string, string>> {
   const given = schemes.map((scheme) => [scheme, schemeSecrets[scheme]?.trim() ?? ""] as const);
   return Object.fromEntries(given.filter(([, secret]) => secret !== ""));
@@ -201,12 +182,12 @@ function headersOf(text: string): Settings | null {
 /** Formats a policy as gaps, as on the command line, or as JSON if gaps cannot express it. */
 export function retryPolicyText(policy: Endpoint["retry_policy"]): string {
   const { kind, gaps_ms = [], base_ms = 0, cap_ms = 0, max_attempts, max_age_ms } = policy;
-  const limit = max_age_ms === undefined ? {} : { max_age: unitText(max_age_ms) };
+  const limit = max_age_ms === undefined ? {} : { max_age: durationText(max_age_ms) };
   if (kind === "exponential") {
-    const exponential = { base: unitText(base_ms), cap: unitText(cap_ms), max_attempts };
+    const exponential = { base: durationText(base_ms), cap: durationText(cap_ms), max_attempts };
     return JSON.stringify({ exponential, ...limit });
   }
-  const gaps = gaps_ms.map(unitText);
+  const gaps = gaps_ms.map(durationText);
   if (gaps.length === 0 || max_age_ms !== undefined) return JSON.stringify({ gaps, ...limit });
   return gaps.join(", ");
 }
@@ -220,17 +201,4 @@ function retryPolicyOf(text: string): unknown {
   } catch {
     return trimmed;
   }
-}
-
-const UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1_000],
-] as const;
-
-/** The largest unit without a remainder, for example `90s` or `5m`. */
-function unitText(ms: number): string {
-  const [unit, size] = UNITS.find(([, length]) => ms > 0 && ms % length === 0) ?? ["ms", 1];
-  return `${ms / size}${unit}`;
 }

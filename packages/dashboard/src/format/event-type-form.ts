@@ -1,27 +1,20 @@
 // Converts an event type to form fields and back.
 import type { EventType } from "@posthorn/client";
+import { linesOf } from "./endpoint-form.ts";
 import { readJson, writeJson } from "./json-text.ts";
 
-export interface EventTypeForm {
-  readonly name: string;
-  readonly apiVersion: string;
-  readonly description: string;
-  readonly schema: string;
-  readonly example: string;
-  /** One per line. */
-  readonly redact: string;
-  readonly isDeprecated: boolean;
-}
-
-export const EMPTY_TYPE: EventTypeForm = {
+export const EMPTY_TYPE = {
   name: "",
   apiVersion: "1",
   description: "",
   schema: "",
   example: "",
+  /** One per line. */
   redact: "",
   isDeprecated: false,
 };
+
+export type EventTypeForm = Readonly<typeof EMPTY_TYPE>;
 
 export function formOfType(type: EventType): EventTypeForm {
   return {
@@ -35,31 +28,22 @@ export function formOfType(type: EventType): EventTypeForm {
   };
 }
 
-type Schema = NonNullable<EventType["schema"]>;
-
-export interface EventTypeBody {
-  readonly api_version: string;
-  readonly description: string | null;
-  readonly schema: Schema | null;
-  readonly example: unknown;
-  readonly redact: string[];
-  readonly deprecated: boolean;
-}
-
 /** Returns null while the schema or example is not valid JSON. */
-export function bodyOfType(form: EventTypeForm): EventTypeBody | null {
+export function bodyOfType(form: EventTypeForm) {
   const schema = readJson(form.schema);
   const example = readJson(form.example);
   if (!schema.ok || !example.ok) return null;
   return {
     api_version: form.apiVersion.trim(),
     description: form.description.trim() === "" ? null : form.description.trim(),
-    schema: (schema.value ?? null) as Schema | null,
+    schema: (schema.value ?? null) as EventType["schema"],
     example: example.value ?? null,
-    redact: form.redact
-      .split("\n")
-      .map((line) => line.trim())
-      .filter((line) => line !== ""),
+    redact: linesOf(form.redact, "\n"),
     deprecated: form.isDeprecated,
   };
+}
+
+/** Identifies a version of an event type in a list. */
+export function versionKey({ name, api_version }: EventType): string {
+  return `${name}:${api_version}`;
 }

@@ -10,18 +10,11 @@ export interface Found {
   readonly events: readonly Event[];
 }
 
-export interface Progress {
-  /** The endpoint at this server's built-in sink. */
-  readonly sink: Endpoint | null;
-  /** The newest other endpoint. */
-  readonly own: Endpoint | null;
-  /** The tenant to publish for; null if there is none yet. */
-  readonly tenant: string | null;
-  /** The newest published event, preferably of this tenant. */
-  readonly sent: Event | null;
-}
-
-export function progressOf({ hasSink, tenants, endpoints, events }: Found): Progress {
+/**
+ * `sink` is the endpoint at this server's built-in sink, `own` the newest other one, `tenant` the one to publish for, and
+ * `sent` the newest published event, preferably of this tenant. Each is null if there is none yet.
+ */
+export function progressOf({ hasSink, tenants, endpoints, events }: Found) {
   const sink = (hasSink && endpoints.find(({ url }) => isSinkUrl(url))) || null;
   const own = endpoints.find(({ url }) => !isSinkUrl(url)) ?? null;
   const tenant = (sink ?? own)?.tenant ?? tenants[0]?.id ?? null;

@@ -13,7 +13,7 @@ test("headers and body are separated by an empty line", () => {
   });
 });
 
-test("the output of curl -v is read without its markers", () => {
+test("the output of curl -v is parsed without its markers", () => {
   expect(readPastedRequest("> POST / HTTP/1.1\n> webhook-id: evt_1\n\nbody")).toEqual({
     headers: { "webhook-id": "evt_1" },
     body: "body",

@@ -1,5 +1,5 @@
 // Formats times and durations: "4m 12s", "3 minutes ago", and exact times in UTC.
-import type { Language } from "../app/texts.ts";
+import { currentLanguage, type Language } from "../app/texts.ts";
 
 const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ["day", 86_400],
@@ -8,10 +8,10 @@ const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ["second", 1],
 ];
 
-export function relativeTime(at: Date, now: number, language: Language): string {
+export function relativeTime(at: Date, now: number): string {
   const seconds = (at.getTime() - now) / 1_000;
   const [unit, size] = STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? (["second", 1] as const);
-  return relative[language].format(Math.trunc(seconds / size), unit);
+  return relative[currentLanguage()].format(Math.trunc(seconds / size), unit);
 }
 
 /** Cached: creating a formatter takes longer than rendering a row. */
@@ -28,9 +28,9 @@ export function exactUtc(at: Date): string {
 const CLOCK = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 
 /** The local time, with the date unless it is today. */
-export function clockTime(at: Date, language: Language): string {
+export function clockTime(at: Date): string {
   const isToday = at.toDateString() === new Date().toDateString();
-  return new Intl.DateTimeFormat(language, {
+  return new Intl.DateTimeFormat(currentLanguage(), {
     ...(isToday ? {} : { day: "2-digit", month: "short" }),
     ...CLOCK,
   }).format(at);
@@ -39,9 +39,9 @@ export function clockTime(at: Date, language: Language): string {
 const DAY_MS = 86_400_000;
 
 /** A chart label: the time of day, or the date if the chart spans days. */
-export function axisTime(at: Date, spanMs: number, language: Language): string {
+export function axisTime(at: Date, spanMs: number): string {
   const format: Intl.DateTimeFormatOptions = spanMs > 2 * DAY_MS ? { day: "2-digit", month: "short" } : CLOCK;
-  return new Intl.DateTimeFormat(language, format).format(at);
+  return new Intl.DateTimeFormat(currentLanguage(), format).format(at);
 }
 
 /** The two largest units: `4m 12s`, `2d 3h`, `250 ms`. */

@@ -1,5 +1,12 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type FollowOptions, follow, SILENCE_LIMIT_MS, type StreamState, waitMs } from "./follow.ts";
+import {
+  type FollowOptions,
+  follow,
+  parseMessages,
+  SILENCE_LIMIT_MS,
+  type StreamState,
+  waitMs,
+} from "./follow.ts";
 
 interface Followed {
   readonly states: StreamState[];
@@ -45,7 +52,7 @@ const isAway = () => Promise.reject(new TypeError("Failed to fetch"));
 
 test("a broken stream is reported as lost and resumes after the last message", async () => {
   const { states, asked, data } = await followed([
-    says("id: 7\nevent: changes\ndata: a\n\nid: 9\nevent: here\ndata: {}\n\n"),
+    says("id: 7\nevent: changes\ndata: a\n\nid: 9\nevent: heartbeat\ndata: {}\n\n"),
     says("id: 12\nevent: changes\ndata: b\n\n"),
   ]);
   expect(states).toEqual(["connecting", "live", "lost", "live", "lost"]);
@@ -75,7 +82,7 @@ test("Retry-After of an overloaded server is respected", async () => {
   expect((await followed([full, stopping, refuses(503), full])).waits).toEqual([5_000, 2_000, 4_000, 8_000]);
 });
 
-test("waits have jitter and last at most 90 s whatever Retry-After says", () => {
+test("waits have jitter and last at most 90 s, regardless of Retry-After", () => {
   expect(waitMs(1, 0, 0.5)).toBe(1_250);
   expect(waitMs(1, 86_400_000, 1)).toBe(90_000);
 });
@@ -109,4 +116,14 @@ test("a silent connection is aborted", async () => {
   await vi.advanceTimersByTimeAsync(1);
   expect(signal?.aborted).toBe(true);
   await isFinished;
+});
+
+test("complete messages are returned, and an incomplete one is kept", () => {
+  const { messages, rest } = parseMessages('id: 7\nevent: changes\ndata: {"a":1}\n\nid: 8\nda');
+  expect(messages).toEqual([{ id: "7", event: "changes", data: '{"a":1}' }]);
+  expect(rest).toBe("id: 8\nda");
+});
+
+test("comments and messages without data are ignored", () => {
+  expect(parseMessages(": still here\n\nretry: 2000\n\n")).toEqual({ messages: [], rest: "" });
 });

@@ -1,6 +1,5 @@
 // Keeps a stream open: reconnects with backoff after the last message id, and stops when the session has ended or access
 // is denied.
-import { parseMessages } from "./event-stream.ts";
 
 /** `refused`: the session may not read the stream (403). `over`: the session has ended (401). */
 export type StreamState = "connecting" | "live" | "lost" | "refused" | "over";
@@ -10,11 +9,7 @@ export interface FollowOptions {
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly lastId: string | null;
   readonly onState: (state: StreamState) => void;
-  readonly onMessage: (message: {
-    readonly id: string | null;
-    readonly event: string;
-    readonly data: string;
-  }) => void;
+  readonly onMessage: (message: StreamMessage) => void;
   readonly signal: AbortSignal;
   readonly nowMs?: () => number;
   readonly random?: () => number;
@@ -52,9 +47,7 @@ export function waitMs(failures: number, retryAfterMs: number, random: number): 
 
 interface Connection {
   readonly result: "broke" | "over" | "refused";
-  /** How long the connection was open. */
   readonly openMs: number;
-  /** Retry-After, in milliseconds. */
   readonly retryAfterMs: number;
 }
 
@@ -136,4 +129,32 @@ class SilenceTimer {
 function retryAfterMs(response: Response): number {
   const seconds = Number(response.headers.get("retry-after") ?? "0");
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 0;
+}
+
+/** A server-sent event, read by fetch: EventSource cannot send the posthorn-dashboard header. */
+export interface StreamMessage {
+  readonly id: string | null;
+  readonly event: string;
+  readonly data: string;
+}
+
+/** Returns the complete messages in `text` and the incomplete rest. */
+export function parseMessages(text: string): {
+  readonly messages: readonly StreamMessage[];
+  readonly rest: string;
+} {
+  const parts = text.split("\n\n");
+  const rest = parts.pop() ?? "";
+  return { messages: parts.flatMap(readMessage), rest };
+}
+
+function readMessage(part: string): readonly StreamMessage[] {
+  const fields = new Map<string, string>();
+  for (const line of part.split("\n")) {
+    const [, name = "", value = ""] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+    if (name !== "") fields.set(name, value);
+  }
+  const data = fields.get("data");
+  if (data === undefined) return [];
+  return [{ id: fields.get("id") ?? null, event: fields.get("event") ?? "message", data }];
 }

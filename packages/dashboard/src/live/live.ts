@@ -1,8 +1,7 @@
 // Live changes for components. The stream is open while at least one component listens.
 import type { Delivery, Event } from "@posthorn/client";
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { sessionName, useSession } from "../api/session.ts";
-import { checkSession } from "../api/session-change.ts";
+import { checkSession, sessionName, useSession } from "../api/session.ts";
 import type { StreamState } from "./follow.ts";
 import { openStream, type StreamUpdate } from "./shared-stream.ts";
 

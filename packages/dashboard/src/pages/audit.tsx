@@ -1,60 +1,34 @@
 // The audit log.
 import type { AuditEntry } from "@posthorn/client";
 import { useState } from "react";
-import { api } from "../api/client.ts";
 import { useList } from "../api/list.ts";
 import { useFilters } from "../app/filters.ts";
-import { defineTexts, useTexts } from "../app/texts.ts";
+import { defineTexts, type Text } from "../app/texts.ts";
 import type { Column } from "../components/list/data-table.tsx";
 import { ListPage } from "../components/list/list-page.tsx";
 import { Badge } from "../components/ui/badge.tsx";
 import { Dialog } from "../components/ui/dialog.tsx";
 import { JsonView } from "../components/ui/json-view.tsx";
-import { NothingYet } from "../components/ui/states.tsx";
+import { NothingYet } from "../components/ui/page.tsx";
 import { Ago } from "../components/ui/time.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "Audit log",
-    action: "Action",
-    actor: "Actor",
-    tenant: "Tenant",
-    status: "Status",
-    at: "Time",
-    nothing: "No entries yet",
-    unknown: "unknown",
-    installation: "all",
-    kinds: { admin: "admin key", key: "key", member: "member", operator: "operator" } as Record<
-      string,
-      string
-    >,
-  },
-  de: {
-    title: "Audit-Log",
-    action: "Aktion",
-    actor: "Akteur",
-    tenant: "Mandant",
-    status: "Status",
-    at: "Zeit",
-    nothing: "Noch keine Einträge",
-    unknown: "unbekannt",
-    installation: "alle",
-    kinds: {
-      admin: "Admin-Schlüssel",
-      key: "Schlüssel",
-      member: "Mitglied",
-      operator: "Betreiber",
-    } as Record<string, string>,
-  },
+const t = defineTexts({
+  actor: ["Actor", "Akteur"],
+  status: "Status",
+  at: ["Time", "Zeit"],
+  nothing: ["No entries yet", "Noch keine Einträge"],
+  kinds: {
+    admin: ["admin key", "Admin-Schlüssel"],
+    key: ["key", "Schlüssel"],
+    member: ["member", "Mitglied"],
+    operator: ["operator", "Betreiber"],
+  } as Readonly<Record<string, Text>>,
 });
 
 export function Audit() {
-  const t = useTexts(texts);
   const { filters } = useFilters();
   const [open, setOpen] = useState<AuditEntry | null>(null);
-  const list = useList(["audit", filters], (page, signal) =>
-    api.auditLog.list({ query: { ...filters, ...page }, signal }),
-  );
+  const list = useList("auditLog.list", { query: filters });
   const columns: readonly Column<AuditEntry>[] = [
     {
       key: "action",
@@ -67,7 +41,7 @@ export function Audit() {
       from: "sm",
       cell: ({ actor }) => `${t.kinds[actor.kind] ?? actor.kind} ${actor.user ?? actor.id ?? ""}`,
     },
-    { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant ?? t.installation },
+    { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant ?? t.all },
     {
       key: "status",
       head: t.status,
@@ -79,11 +53,10 @@ export function Audit() {
   ];
   return (
     <ListPage
-      title={t.title}
+      title={t.auditLog}
       filterBy={["tenant", "action", "created_after", "created_before"]}
       list={list}
       columns={columns}
-      keyOf={({ id }) => id}
       onOpen={setOpen}
       nothingYet={<NothingYet title={t.nothing} />}
     >

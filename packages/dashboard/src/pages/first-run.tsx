@@ -1,66 +1,51 @@
 // The getting-started page: publish an event, see it delivered, add an endpoint.
 import { Link } from "@tanstack/react-router";
+import { type ReactNode, useId } from "react";
 import { useFirstRun } from "../api/first-run.ts";
-import { defineTexts, useTexts } from "../app/texts.ts";
+import { defineTexts } from "../app/texts.ts";
 import { Arrival } from "../components/delivery/arrival.tsx";
 import { OwnEndpoint } from "../components/first-run/own-endpoint.tsx";
 import { SendEvent } from "../components/first-run/send-event.tsx";
-import { Step } from "../components/first-run/step.tsx";
 import { buttonClass } from "../components/ui/button.tsx";
-import { Page } from "../components/ui/panel.tsx";
-import { Failed, Loading } from "../components/ui/states.tsx";
+import { Icon } from "../components/ui/icons.tsx";
+import { IdLink } from "../components/ui/links.tsx";
+import { NotLoaded, Page } from "../components/ui/page.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "Getting started",
-    withSink: "Publish an event, see it delivered to this server's built-in sink, then to your application.",
-    withoutSink:
-      "This server has no built-in sink (posthorn dev has one). Add your endpoint first, then publish an event to it.",
-    send: "Publish an event",
-    arriveAtSink: "See it delivered to the sink",
-    arrive: "See it delivered",
-    own: "Add your own endpoint",
-    notYet: "Done as soon as an event is published and delivered.",
-    unmatched: "The event matched no endpoint.",
-    whyUnmatched: "Show why",
-    arrived: "Delivered.",
-    allDone: "All done.",
-    toOverview: "Open overview",
-    toCatalogue: "Describe your events",
-  },
-  de: {
-    title: "Erste Schritte",
-    withSink:
-      "Veröffentlichen Sie ein Ereignis und verfolgen Sie die Zustellung an den eingebauten Testempfänger (Sink), dann an Ihre Anwendung.",
-    withoutSink:
-      "Dieser Server hat keinen eingebauten Testempfänger (posthorn dev hat einen). Fügen Sie zuerst Ihren Endpunkt hinzu und veröffentlichen Sie dann ein Ereignis.",
-    send: "Ereignis veröffentlichen",
-    arriveAtSink: "Zustellung an den Testempfänger verfolgen",
-    arrive: "Zustellung verfolgen",
-    own: "Eigenen Endpunkt hinzufügen",
-    notYet: "Erledigt, sobald ein Ereignis veröffentlicht und zugestellt ist.",
-    unmatched: "Das Ereignis passte zu keinem Endpunkt.",
-    whyUnmatched: "Grund anzeigen",
-    arrived: "Zugestellt.",
-    allDone: "Alles erledigt.",
-    toOverview: "Überblick öffnen",
-    toCatalogue: "Ereignisse beschreiben",
-  },
+const t = defineTexts({
+  withSink: [
+    "Publish an event, see it delivered to this server's built-in sink, then to your application.",
+    "Veröffentlichen Sie ein Ereignis und verfolgen Sie die Zustellung an den eingebauten Testempfänger (Sink), dann an Ihre Anwendung.",
+  ],
+  withoutSink: [
+    "This server has no built-in sink (posthorn dev has one). Add your endpoint first, then publish an event to it.",
+    "Dieser Server hat keinen eingebauten Testempfänger (posthorn dev hat einen). Fügen Sie zuerst Ihren Endpunkt hinzu und veröffentlichen Sie dann ein Ereignis.",
+  ],
+  arriveAtSink: ["See it delivered to the sink", "Zustellung an den Testempfänger verfolgen"],
+  arrive: ["See it delivered", "Zustellung verfolgen"],
+  own: ["Add your own endpoint", "Eigenen Endpunkt hinzufügen"],
+  notYet: [
+    "Done as soon as an event is published and delivered.",
+    "Erledigt, sobald ein Ereignis veröffentlicht und zugestellt ist.",
+  ],
+  whyUnmatched: ["Show why", "Grund anzeigen"],
+  arrived: ["Delivered.", "Zugestellt."],
+  allDone: ["All done.", "Alles erledigt."],
+  toOverview: ["Open overview", "Überblick öffnen"],
+  toCatalogue: ["Describe your events", "Ereignisse beschreiben"],
+  done: ["done", "erledigt"],
 });
 
 export function FirstRunPage() {
-  const t = useTexts(texts);
-  const { data, error, refetch, refresh } = useFirstRun();
-  if (data === undefined) {
-    return error === null ? <Loading /> : <Failed error={error} onRetry={() => void refetch()} />;
-  }
+  const query = useFirstRun();
+  const { data } = query;
+  if (data === undefined) return <NotLoaded query={query} />;
   const { progress, example, arriving, toOwn, hasReachedOwn } = data;
   const { sink, own, tenant, sent } = progress;
   const hasArrived = arriving?.state === "success";
   const send = {
-    title: t.send,
+    title: t.publishEvent,
     isDone: sent !== null,
-    content: <SendEvent tenant={tenant} example={example} sent={sent} onSent={refresh} />,
+    content: <SendEvent tenant={tenant} example={example} sent={sent} />,
   };
   const arrive = {
     title: sink === null ? t.arrive : t.arriveAtSink,
@@ -70,10 +55,10 @@ export function FirstRunPage() {
         <p className="text-muted">{t.notYet}</p>
       ) : arriving === null ? (
         <p>
-          {t.unmatched}{" "}
-          <Link to="/events/$id" params={{ id: sent.id }} className="underline">
+          {t.eventMatchedNone}{" "}
+          <IdLink to="/events/$id" id={sent.id}>
             {t.whyUnmatched}
-          </Link>
+          </IdLink>
         </p>
       ) : (
         <Arrival delivery={arriving.id} arrived={t.arrived} />
@@ -82,11 +67,14 @@ export function FirstRunPage() {
   const addOwn = {
     title: t.own,
     isDone: hasReachedOwn,
-    content: <OwnEndpoint tenant={tenant} own={own} newest={toOwn} onChange={refresh} />,
+    content: <OwnEndpoint tenant={tenant} own={own} newest={toOwn} />,
   };
   const steps = sink === null ? [addOwn, send, arrive] : [send, arrive, addOwn];
   return (
-    <Page title={t.title} lead={<p className="max-w-prose">{sink === null ? t.withoutSink : t.withSink}</p>}>
+    <Page
+      title={t.gettingStarted}
+      lead={<p className="max-w-prose">{sink === null ? t.withoutSink : t.withSink}</p>}
+    >
       <ol className="flex flex-col gap-4">
         {steps.map(({ title, isDone, content }, index) => (
           <Step key={title} number={index + 1} title={title} isDone={isDone}>
@@ -106,5 +94,41 @@ export function FirstRunPage() {
         </div>
       )}
     </Page>
+  );
+}
+
+/** A numbered step with a check mark when it is done. */
+function Step({
+  number,
+  title,
+  isDone,
+  children,
+}: {
+  readonly number: number;
+  readonly title: string;
+  readonly isDone: boolean;
+  readonly children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <li aria-labelledby={id} className="min-w-0 rounded-lg border border-line bg-surface p-4">
+      <div className="flex items-center gap-3">
+        <span
+          aria-hidden="true"
+          className={`inline-flex size-8 shrink-0 items-center justify-center rounded-full font-semibold ${
+            isDone ? "bg-ok-ground text-ok" : "border border-line text-muted"
+          }`}
+        >
+          {isDone ? <Icon name="check" className="size-5" /> : number}
+        </span>
+        <h2 id={id} className="text-base font-semibold">
+          {title}
+          <span role="status" className="sr-only">
+            {isDone && ` – ${t.done}`}
+          </span>
+        </h2>
+      </div>
+      <div className="flex flex-col gap-3 pt-3 sm:pl-11">{children}</div>
+    </li>
   );
 }

@@ -1,90 +1,52 @@
 // The overview: rates, latency, backlog and failing endpoints.
 import type { Activity, System } from "@posthorn/client";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import { api } from "../api/client.ts";
-import { useHasPublished } from "../api/published.ts";
-import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
+import { type ReactNode, useState } from "react";
+import { useHasPublished } from "../api/first-run.ts";
+import { useApi } from "../api/use-api.ts";
+import { defineTexts } from "../app/texts.ts";
 import { ActivityCharts, type Period, PeriodChoice } from "../components/chart/activity-charts.tsx";
-import { EndpointName } from "../components/endpoint/endpoint-name.tsx";
-import { Badge } from "../components/ui/badge.tsx";
+import { Badge, type Tone } from "../components/ui/badge.tsx";
 import { buttonClass } from "../components/ui/button.tsx";
-import { Figure } from "../components/ui/figure.tsx";
-import { Page, Panel } from "../components/ui/panel.tsx";
-import { Failed, Loading } from "../components/ui/states.tsx";
+import { EndpointLink } from "../components/ui/links.tsx";
+import { Failed, Loading, Page, Panel } from "../components/ui/page.tsx";
 import { Ago } from "../components/ui/time.tsx";
 import { explain, lastErrorKey } from "../format/delivery-texts.ts";
 import { rate, share, whole } from "../format/number.ts";
 import { duration } from "../format/time.ts";
 
-const texts = defineTexts({
-  en: {
-    title: "Overview",
-    rate: "Attempts per second",
-    success: "Success rate",
-    latency: "Latency p95",
-    latencyNote: (p50: string, p99: string) => `p50 ${p50}, p99 ${p99}`,
-    owed: "Backlog",
-    oldest: (age: string) => `oldest overdue by ${age}`,
-    nothingDue: "none overdue",
-    workers: "Active workers",
-    noWorkers: "deliveries are stopped",
-    dead: "Dead letters",
-    failing: "Failing endpoints",
-    noneFailing: "No failing endpoints.",
-    circuits: "Open circuits",
-    noCircuits: "No open circuits.",
-    failures: (count: number) => (count === 1 ? "1 failure" : `${count} consecutive failures`),
-    none: "no data yet",
-    nothingSent: "No event has been published yet.",
-    begin: "Get started",
-  },
-  de: {
-    title: "Überblick",
-    rate: "Versuche pro Sekunde",
-    success: "Erfolgsquote",
-    latency: "Latenz p95",
-    latencyNote: (p50: string, p99: string) => `p50 ${p50}, p99 ${p99}`,
-    owed: "Rückstand",
-    oldest: (age: string) => `älteste überfällig seit ${age}`,
-    nothingDue: "nichts überfällig",
-    workers: "Aktive Worker",
-    noWorkers: "keine Zustellungen",
-    dead: "Dead Letters",
-    failing: "Endpunkte mit Fehlern",
-    noneFailing: "Keine Endpunkte mit Fehlern.",
-    circuits: "Offene Circuits",
-    noCircuits: "Keine offenen Circuits.",
-    failures: (count: number) => (count === 1 ? "1 Fehler" : `${count} Fehler in Folge`),
-    none: "noch keine Daten",
-    nothingSent: "Es wurde noch kein Ereignis veröffentlicht.",
-    begin: "Erste Schritte",
-  },
+const t = defineTexts({
+  rate: ["Attempts per second", "Versuche pro Sekunde"],
+  success: ["Success rate", "Erfolgsquote"],
+  latency: ["Latency p95", "Latenz p95"],
+  latencyNote: (p50: string, p99: string) => `p50 ${p50}, p99 ${p99}`,
+  oldest: ["oldest overdue by {age}", "älteste seit {age} überfällig"],
+  nothingDue: ["none overdue", "keine überfällig"],
+  workers: ["Active workers", "Aktive Worker"],
+  noWorkers: ["no deliveries are sent", "es wird nichts zugestellt"],
+  failing: ["Failing endpoints", "Endpunkte mit Fehlern"],
+  noneFailing: ["No failing endpoints.", "Keine Endpunkte mit Fehlern."],
+  circuits: ["Open circuits", "Offene Circuit Breaker"],
+  noCircuits: ["No open circuits.", "Keine offenen Circuit Breaker."],
+  failures: ["{count} {count|failure|consecutive failures}", "{count} Fehler{count|| in Folge}"],
+  none: ["no data yet", "noch keine Daten"],
+  nothingSent: ["No event has been published yet.", "Es wurde noch kein Ereignis veröffentlicht."],
+  begin: ["Get started", "Erste Schritte"],
 });
 
-const REFRESH_MS = 5_000;
+const REFRESHED = { refetchInterval: 5_000 };
 
 export function Overview() {
-  const t = useTexts(texts);
   const [period, setPeriod] = useState<Period>("hour");
-  const activity = useQuery({
-    queryKey: ["activity", period],
-    queryFn: ({ signal }) => api.activity.get({ query: { period }, signal }),
+  const activity = useApi(
+    "activity.get",
+    { query: { period } },
     // keeps showing the previous period while another one loads
-    placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS,
-  });
-  const system = useQuery({
-    queryKey: ["system"],
-    queryFn: ({ signal }) => api.system.get({ signal }),
-    refetchInterval: REFRESH_MS,
-  });
-  const { data: stats } = useQuery({
-    queryKey: ["stats"],
-    queryFn: ({ signal }) => api.stats.get({ signal }),
-    refetchInterval: REFRESH_MS,
-  });
+    { placeholderData: keepPreviousData, ...REFRESHED },
+  );
+  const system = useApi("system.get", {}, REFRESHED);
+  const { data: stats } = useApi("stats.get", {}, REFRESHED);
   const hasPublished = useHasPublished();
   const error = activity.error ?? system.error;
   if (activity.data === undefined || system.data === undefined) {
@@ -92,7 +54,7 @@ export function Overview() {
     return <Failed error={error} onRetry={() => void Promise.all([activity.refetch(), system.refetch()])} />;
   }
   return (
-    <Page title={t.title} actions={<PeriodChoice value={period} onChange={setPeriod} />}>
+    <Page title={t.overview} actions={<PeriodChoice value={period} onChange={setPeriod} />}>
       {hasPublished === false && (
         <div className="flex flex-wrap items-center justify-between gap-3 rounded-lg border border-line bg-calm-ground p-4 text-calm">
           <p className="font-semibold">{t.nothingSent}</p>
@@ -123,43 +85,37 @@ function Figures({
   readonly system: System;
   readonly dead: number | undefined;
 }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
-  const { success, failed, dead: deadCount, success_share, p50, p95, p99 } = activity.total;
+  const { success, failed, dead: deadCount, success_rate, p50, p95, p99 } = activity.total;
   const seconds = activity.points.length * activity.step_seconds;
   const alive = system.workers.data.filter(({ is_alive, delivers }) => is_alive && delivers).length;
-  const lateMs = system.owed.oldest_due_age_seconds * 1_000;
+  const lateMs = system.backlog.oldest_due_age_seconds * 1_000;
   const tone =
-    success_share === null
+    success_rate === null
       ? "plain"
-      : success_share >= SHARES.good
+      : success_rate >= SHARES.good
         ? "ok"
-        : success_share >= SHARES.poor
+        : success_rate >= SHARES.poor
           ? "warn"
           : "bad";
   return (
     <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-6">
-      <Figure name={t.rate} value={rate((success + failed + deadCount) / seconds, language)} />
-      <Figure
-        name={t.success}
-        tone={tone}
-        value={success_share === null ? "–" : share(success_share, language)}
-      />
+      <Figure name={t.rate} value={rate((success + failed + deadCount) / seconds)} />
+      <Figure name={t.success} tone={tone} value={success_rate === null ? "–" : share(success_rate)} />
       <Figure
         name={t.latency}
         value={p95 === null ? "–" : duration(p95)}
         note={p50 === null || p99 === null ? t.none : t.latencyNote(duration(p50), duration(p99))}
       />
       <Figure
-        name={t.owed}
-        value={whole(system.owed.count, language)}
+        name={t.backlog}
+        value={whole(system.backlog.count)}
         tone={lateMs > LATE_MS ? "warn" : "plain"}
-        note={lateMs === 0 ? t.nothingDue : t.oldest(duration(lateMs))}
+        note={lateMs === 0 ? t.nothingDue : t.oldest({ age: duration(lateMs) })}
         to="/retry-queue"
       />
       <Figure
-        name={t.dead}
-        value={dead === undefined ? "–" : whole(dead, language)}
+        name={t.deadLetters}
+        value={dead === undefined ? "–" : whole(dead)}
         tone={dead ? "bad" : "plain"}
         to="/dead-letters"
       />
@@ -183,8 +139,6 @@ function Trouble({
   readonly nothing: string;
   readonly endpoints: System["failing_endpoints"]["data"];
 }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
   return (
     <Panel title={title}>
       {endpoints.length === 0 && <p className="text-muted">{nothing}</p>}
@@ -192,13 +146,7 @@ function Trouble({
         {endpoints.map(({ endpoint_id, tenant, since, reason, consecutive_failures }) => (
           <li key={endpoint_id} className="flex flex-col gap-0.5">
             <div className="flex items-baseline gap-2">
-              <Link
-                to="/tenants/$tenant/endpoints/$id"
-                params={{ tenant, id: endpoint_id }}
-                className="min-w-0 truncate underline"
-              >
-                <EndpointName tenant={tenant} id={endpoint_id} />
-              </Link>
+              <EndpointLink tenant={tenant} id={endpoint_id} className="min-w-0 truncate underline" />
               <span className="truncate text-muted">{tenant}</span>
               {since !== null && (
                 <span className="ml-auto text-muted">
@@ -208,14 +156,51 @@ function Trouble({
             </div>
             <div className="flex flex-wrap items-center gap-2 text-sm">
               <Badge tone="bad" icon="warning">
-                {t.failures(consecutive_failures)}
+                {t.failures({ count: consecutive_failures })}
               </Badge>
-              {reason !== null && <span>{explain(lastErrorKey(reason), language).what}</span>}
+              {reason !== null && <span>{explain(lastErrorKey(reason)).what}</span>}
               {reason !== null && <code className="font-mono text-xs text-muted">{reason}</code>}
             </div>
           </li>
         ))}
       </ul>
     </Panel>
+  );
+}
+
+const TONES: Record<Tone, string> = {
+  ok: "text-ok",
+  warn: "text-warn",
+  bad: "text-bad",
+  calm: "text-calm",
+  plain: "text-ink",
+};
+
+function Figure({
+  name,
+  value,
+  note,
+  tone = "plain",
+  to,
+}: {
+  readonly name: string;
+  readonly value: ReactNode;
+  readonly note?: ReactNode;
+  readonly tone?: Tone;
+  readonly to?: string;
+}) {
+  const content = (
+    <>
+      <span className="text-xs text-muted">{name}</span>
+      <span className={`text-2xl font-semibold tabular-nums ${TONES[tone]}`}>{value}</span>
+      {note !== undefined && <span className="text-xs text-muted">{note}</span>}
+    </>
+  );
+  const look = "flex flex-col gap-0.5 rounded-lg border border-line bg-surface p-3";
+  if (to === undefined) return <div className={look}>{content}</div>;
+  return (
+    <Link to={to} className={`${look} hover:bg-raised`}>
+      {content}
+    </Link>
   );
 }

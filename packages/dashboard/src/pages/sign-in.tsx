@@ -1,37 +1,32 @@
 // The sign-in page of the operator dashboard.
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { isStatus } from "../api/client.ts";
 import { useSignIn } from "../api/session.ts";
-import { defineTexts, useTexts } from "../app/texts.ts";
+import { defineTexts } from "../app/texts.ts";
 import { Button } from "../components/ui/button.tsx";
-import { TextField } from "../components/ui/field.tsx";
+import { submitted, TextField } from "../components/ui/field.tsx";
 import { showError, Toasts } from "../components/ui/toasts.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "Sign in to Posthorn",
-    key: "API key",
-    hint: "An API key (phk_…) or the admin key, which the server prints at its first start.",
-    refused: "This key is not valid. It may have been revoked or have expired.",
-    signIn: "Sign in",
-  },
-  de: {
-    title: "Bei Posthorn anmelden",
-    key: "API-Schlüssel",
-    hint: "Ein API-Schlüssel (phk_…) oder der Admin-Schlüssel, den der Server beim ersten Start ausgibt.",
-    refused: "Dieser Schlüssel ist ungültig. Möglicherweise wurde er widerrufen oder ist abgelaufen.",
-    signIn: "Anmelden",
-  },
+const t = defineTexts({
+  title: ["Sign in to Posthorn", "Bei Posthorn anmelden"],
+  key: ["API key", "API-Schlüssel"],
+  hint: [
+    "An API key (phk_…) or the admin key, which the server prints at its first start.",
+    "Ein API-Schlüssel (phk_…) oder der Admin-Schlüssel, den der Server beim ersten Start ausgibt.",
+  ],
+  refused: [
+    "This key is not valid. It may have been revoked or have expired.",
+    "Dieser Schlüssel ist ungültig. Möglicherweise wurde er widerrufen oder ist abgelaufen.",
+  ],
+  signIn: ["Sign in", "Anmelden"],
 });
 
 export function SignIn() {
-  const t = useTexts(texts);
   const signIn = useSignIn();
   const [key, setKey] = useState("");
   const [isRefused, setRefused] = useState(false);
   const [isBusy, setBusy] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     setBusy(true);
     try {
       await signIn(key.trim());
@@ -45,7 +40,7 @@ export function SignIn() {
   return (
     <main className="grid min-h-screen place-items-center p-4">
       <form
-        onSubmit={(event) => void submit(event)}
+        onSubmit={submitted(submit)}
         className="flex w-full max-w-sm flex-col gap-4 rounded-lg border border-line bg-surface p-6"
       >
         <h1 className="text-lg font-semibold">{t.title}</h1>

@@ -1,98 +1,55 @@
 // The state of the installation: workers, backlog and retention.
 import type { System } from "@posthorn/client";
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../api/client.ts";
-import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
+import { useApi } from "../api/use-api.ts";
+import { defineTexts } from "../app/texts.ts";
 import { Badge } from "../components/ui/badge.tsx";
-import { Fact, Facts, Page, Panel } from "../components/ui/panel.tsx";
-import { Failed, Loading } from "../components/ui/states.tsx";
+import { Fact, Facts, NotLoaded, Page, Panel } from "../components/ui/page.tsx";
 import { Ago } from "../components/ui/time.tsx";
 import { share, whole } from "../format/number.ts";
 import { duration } from "../format/time.ts";
 
-const texts = defineTexts({
-  en: {
-    title: "System",
-    version: "Version",
-    schema: "Database schema",
-    pending: (count: number) => `${count} pending migrations: run posthorn migrate`,
-    withLatest: "up to date",
-    workers: "Workers",
-    noWorkers: "No worker is running. Start one: posthorn serve --role worker",
-    worker: "Worker",
-    state: "State",
-    alive: "alive",
-    gone: "dead",
-    apiOnly: "API only",
-    leads: "leader",
-    busy: "Utilisation",
-    started: "Started",
-    seen: "Last seen",
-    owed: "Backlog",
-    count: "Unfinished deliveries",
-    oldestDue: "Longest overdue",
-    outbox: "Events waiting for fan-out",
-    held: "On hold",
-    heldBy: (circuit: string, throttle: string, limit: string) =>
-      `${circuit} open circuit, ${throttle} throttled, ${limit} rate limited`,
-    kept: "Retention",
-    history: "Finished deliveries and their events",
-    dead: "Dead letters",
-    untilDeleted: "until deleted",
-    idempotency: "Idempotency keys",
-    audit: "Audit log",
-    days: (count: number) => `${count} days`,
-  },
-  de: {
-    title: "System",
-    version: "Version",
-    schema: "Datenbankschema",
-    pending: (count: number) => `${count} ausstehende Migrationen: posthorn migrate ausführen`,
-    withLatest: "aktuell",
-    workers: "Worker",
-    noWorkers: "Es läuft kein Worker. Starten Sie einen: posthorn serve --role worker",
-    worker: "Worker",
-    state: "Status",
-    alive: "aktiv",
-    gone: "ausgefallen",
-    apiOnly: "nur API",
-    leads: "Leader",
-    busy: "Auslastung",
-    started: "Gestartet",
-    seen: "Zuletzt gesehen",
-    owed: "Rückstand",
-    count: "Nicht abgeschlossene Zustellungen",
-    oldestDue: "Am längsten überfällig",
-    outbox: "Ereignisse vor dem Fan-out",
-    held: "Angehalten",
-    heldBy: (circuit: string, throttle: string, limit: string) =>
-      `${circuit} Circuit offen, ${throttle} gedrosselt, ${limit} Ratenlimit`,
-    kept: "Aufbewahrung",
-    history: "Abgeschlossene Zustellungen und ihre Ereignisse",
-    dead: "Dead Letters",
-    untilDeleted: "bis zum Löschen",
-    idempotency: "Idempotenz-Schlüssel",
-    audit: "Audit-Log",
-    days: (count: number) => `${count} Tage`,
-  },
+const t = defineTexts({
+  schema: ["Database schema", "Datenbankschema"],
+  pending: [
+    "{count} pending {count|migration|migrations}: run posthorn migrate",
+    "{count} ausstehende {count|Migration|Migrationen}: posthorn migrate ausführen",
+  ],
+  withLatest: ["up to date", "aktuell"],
+  workers: ["Workers", "Worker"],
+  noWorkers: [
+    "No worker is running. Start one: posthorn serve --role worker",
+    "Es läuft kein Worker. Starten Sie einen: posthorn serve --role worker",
+  ],
+  worker: "Worker",
+  alive: ["alive", "aktiv"],
+  gone: ["dead", "ausgefallen"],
+  apiOnly: ["API only", "nur API"],
+  leads: ["leader", "Leader"],
+  busy: ["Utilisation", "Auslastung"],
+  seen: ["Last seen", "Zuletzt gesehen"],
+  count: ["Unfinished deliveries", "Nicht abgeschlossene Zustellungen"],
+  oldestDue: ["Longest overdue", "Am längsten überfällig"],
+  outbox: ["Events waiting for fan-out", "Ereignisse, die auf den Fan-out warten"],
+  held: ["On hold", "Angehalten"],
+  heldBy: [
+    "{circuit} by an open circuit, {throttle} throttled, {limit} rate limited",
+    "{circuit} wegen offenem Circuit Breaker, {throttle} gedrosselt, {limit} wegen Ratenlimit",
+  ],
+  kept: ["Retention", "Aufbewahrung"],
+  history: ["Finished deliveries and their events", "Abgeschlossene Zustellungen und ihre Ereignisse"],
+  untilDeleted: ["until deleted", "bis zum Löschen"],
+  idempotency: ["Idempotency keys", "Idempotenz-Schlüssel"],
+  days: ["{count} {count|day|days}", "{count} {count|Tag|Tage}"],
 });
 
 const REFRESH_MS = 5_000;
 
 export function SystemPage() {
-  const t = useTexts(texts);
-  const query = useQuery({
-    queryKey: ["system"],
-    queryFn: ({ signal }) => api.system.get({ signal }),
-    refetchInterval: REFRESH_MS,
-  });
-  if (query.data === undefined) {
-    if (query.error === null) return <Loading />;
-    return <Failed error={query.error} onRetry={() => void query.refetch()} />;
-  }
+  const query = useApi("system.get", {}, { refetchInterval: REFRESH_MS });
+  if (query.data === undefined) return <NotLoaded query={query} />;
   const system = query.data;
   return (
-    <Page title={t.title}>
+    <Page title={t.system}>
       <Panel>
         <Facts>
           <Fact name={t.version}>{system.version}</Fact>
@@ -104,22 +61,20 @@ export function SystemPage() {
               </Badge>
             ) : (
               <Badge tone="warn" icon="warning">
-                {t.pending(system.schema.pending.length)}
+                {t.pending({ count: system.schema.pending.length })}
               </Badge>
             )}
           </Fact>
         </Facts>
       </Panel>
       <Workers workers={system.workers.data} />
-      <Backlog owed={system.owed} />
+      <Backlog backlog={system.backlog} />
       <Retention retention={system.retention} />
     </Page>
   );
 }
 
 function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
   const isAnyDelivering = workers.some(({ is_alive, delivers }) => is_alive && delivers);
   return (
     <Panel title={t.workers} isFlush>
@@ -162,7 +117,7 @@ function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
                 <td className="px-4 py-2">
                   <Ago at={last_seen_at} />
                 </td>
-                <td className="px-4 py-2 tabular-nums max-sm:hidden">{share(utilisation, language)}</td>
+                <td className="px-4 py-2 tabular-nums max-sm:hidden">{share(utilisation)}</td>
                 <td className="px-4 py-2 max-sm:hidden">
                   <Ago at={started_at} />
                 </td>
@@ -175,18 +130,20 @@ function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
   );
 }
 
-function Backlog({ owed }: { readonly owed: System["owed"] }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
-  const number = (value: number) => whole(value, language);
+function Backlog({ backlog }: { readonly backlog: System["backlog"] }) {
+  const number = (value: number) => whole(value);
   return (
-    <Panel title={t.owed}>
+    <Panel title={t.backlog}>
       <Facts>
-        <Fact name={t.count}>{number(owed.count)}</Fact>
-        <Fact name={t.oldestDue}>{duration(owed.oldest_due_age_seconds * 1_000)}</Fact>
-        <Fact name={t.outbox}>{number(owed.outbox)}</Fact>
+        <Fact name={t.count}>{number(backlog.count)}</Fact>
+        <Fact name={t.oldestDue}>{duration(backlog.oldest_due_age_seconds * 1_000)}</Fact>
+        <Fact name={t.outbox}>{number(backlog.outbox)}</Fact>
         <Fact name={t.held}>
-          {t.heldBy(number(owed.held.circuit), number(owed.held.throttle), number(owed.held.limit))}
+          {t.heldBy({
+            circuit: number(backlog.held.circuit),
+            throttle: number(backlog.held.throttle),
+            limit: number(backlog.held.limit),
+          })}
         </Fact>
       </Facts>
     </Panel>
@@ -194,17 +151,16 @@ function Backlog({ owed }: { readonly owed: System["owed"] }) {
 }
 
 function Retention({ retention }: { readonly retention: System["retention"] }) {
-  const t = useTexts(texts);
   const { retention_days, dead_retention_days, idempotency_days, audit_days } = retention;
   return (
     <Panel title={t.kept}>
       <Facts>
-        <Fact name={t.history}>{t.days(retention_days)}</Fact>
-        <Fact name={t.dead}>
-          {dead_retention_days === null ? t.untilDeleted : t.days(dead_retention_days)}
+        <Fact name={t.history}>{t.days({ count: retention_days })}</Fact>
+        <Fact name={t.deadLetters}>
+          {dead_retention_days === null ? t.untilDeleted : t.days({ count: dead_retention_days })}
         </Fact>
-        <Fact name={t.idempotency}>{t.days(idempotency_days)}</Fact>
-        <Fact name={t.audit}>{t.days(audit_days)}</Fact>
+        <Fact name={t.idempotency}>{t.days({ count: idempotency_days })}</Fact>
+        <Fact name={t.auditLog}>{t.days({ count: audit_days })}</Fact>
       </Facts>
     </Panel>
   );

@@ -1,81 +1,92 @@
-// Verifies a pasted request in the browser. Neither the request nor the secret is sent anywhere.
+// Verifies a pasted request in the browser, and shows code that verifies signatures. Neither the request nor the secret
+// is sent anywhere.
 import { examine, type Finding, signedBy } from "@posthorn/wire";
-import { type FormEvent, useState } from "react";
-import { defineTexts, useTexts } from "../app/texts.ts";
-import { VerifySnippets } from "../components/endpoint/verify-snippets.tsx";
+import { useState } from "react";
+import { useFilters } from "../app/filters.ts";
+import { defineTexts } from "../app/texts.ts";
 import { Badge } from "../components/ui/badge.tsx";
 import { Button } from "../components/ui/button.tsx";
-import { TextArea, TextField } from "../components/ui/field.tsx";
-import { Page, Panel } from "../components/ui/panel.tsx";
+import { fieldsIn, Select, submitted, TextArea, TextField } from "../components/ui/field.tsx";
+import { CodeView } from "../components/ui/json-view.tsx";
+import { Page, Panel } from "../components/ui/page.tsx";
 import { type PastedRequest, readPastedRequest } from "../format/pasted-request.ts";
+import { headersOf, isByKeyPair, kindOf, SCHEMES_BY_KIND, signsUrl } from "../format/signature-schemes.ts";
+import { SNIPPETS, type SnippetLanguage, snippetFor } from "../snippets/snippets.ts";
 
-const texts = defineTexts({
-  en: {
-    title: "Verify signature",
-    lead: "Paste a request that your receiver got. It is verified in your browser and not sent anywhere.",
-    request: "Request",
-    requestHint: "Headers, an empty line and the unmodified body; or a curl command.",
-    secret: "Secret",
-    secretHint: "The endpoint's secret: whsec_…, whpk_… for a key pair, or that of another service.",
-    url: "URL",
-    urlHint: "Only needed if the signature covers the URL and the request does not contain it.",
-    prefix: "Header prefix",
-    check: "Verify",
-    noRequest: "No headers found.",
-    genuine: "Valid signature",
-    notGenuine: "Invalid signature",
-    refusals: {
-      header_missing: (hint: string) => hint,
-      malformed: (hint: string) => hint,
-      no_match: (hint: string) => hint,
-      body_changed: (hint: string) => hint,
-      too_old: (hint: string) => hint,
-      too_new: (hint: string) => hint,
-      url_missing: (hint: string) => hint,
-    } satisfies Record<Reason, (hint: string) => string>,
-    noSignature:
-      "No known signature header found. Check the header prefix, and that the whole request was pasted.",
-    noSecret: (schemes: string) =>
-      `The request is signed with ${schemes}, which needs another kind of secret: whsec_… for HMAC, whpk_… for key pairs.`,
-    message: "The request has an HTTP Message Signature (RFC 9421). Verify it with an RFC 9421 library.",
-    late: "The timestamp is not checked.",
+const t = defineTexts({
+  lead: [
+    "Paste a request that reached your receiver. It is verified in your browser and not sent anywhere.",
+    "Fügen Sie eine Anfrage ein, die Ihr Empfänger erhalten hat. Sie wird im Browser geprüft und verlässt ihn nicht.",
+  ],
+  requestHint: [
+    "Headers, an empty line and the unmodified body; or a curl command.",
+    "Header, eine leere Zeile und der unveränderte Body; oder ein curl-Befehl.",
+  ],
+  secretHint: [
+    "The endpoint's secret: whsec_…, whpk_… for a key pair, or that of another service.",
+    "Das Secret des Endpunkts: whsec_…, whpk_… bei Schlüsselpaaren oder das eines anderen Dienstes.",
+  ],
+  urlHint: [
+    "Only needed if the signature covers the URL and the request does not contain it.",
+    "Nur nötig, wenn die Signatur die URL umfasst und die Anfrage sie nicht enthält.",
+  ],
+  check: ["Verify", "Prüfen"],
+  noRequest: ["No headers found.", "Keine Header gefunden."],
+  genuine: ["Valid signature", "Gültige Signatur"],
+  notGenuine: ["Invalid signature", "Ungültige Signatur"],
+  refusals: {
+    header_missing: ["{hint}", "Ein Header mit der Signatur fehlt ({hint})"],
+    malformed: ["{hint}", "Die Signatur ist nicht lesbar ({hint})"],
+    no_match: [
+      "{hint}",
+      "Keine Signatur passt zu diesem Secret. Es gehört zu einem anderen Endpunkt, wurde rotiert, oder der Body wurde verändert: Prüfen Sie die unveränderten Bytes vor dem Parsen",
+    ],
+    body_changed: ["{hint}", "Das Secret stimmt, aber der Body wurde verändert ({hint})"],
+    too_old: ["{hint}", "Der Zeitstempel ist zu alt ({hint})"],
+    too_new: ["{hint}", "Der Zeitstempel liegt in der Zukunft ({hint})"],
+    url_missing: ["{hint}", "Die Signatur umfasst die URL: Geben Sie die URL der Anfrage an"],
   },
-  de: {
-    title: "Signatur prüfen",
-    lead: "Fügen Sie eine Anfrage ein, die Ihr Empfänger erhalten hat. Sie wird im Browser geprüft und nicht gesendet.",
-    request: "Anfrage",
-    requestHint: "Header, eine leere Zeile und der unveränderte Body; oder ein curl-Befehl.",
-    secret: "Secret",
-    secretHint:
-      "Das Secret des Endpunkts: whsec_…, whpk_… bei Schlüsselpaaren oder das eines anderen Dienstes.",
-    url: "URL",
-    urlHint: "Nur nötig, wenn die Signatur die URL umfasst und die Anfrage sie nicht enthält.",
-    prefix: "Header-Präfix",
-    check: "Prüfen",
-    noRequest: "Keine Header gefunden.",
-    genuine: "Gültige Signatur",
-    notGenuine: "Ungültige Signatur",
-    refusals: {
-      header_missing: (hint: string) => `Ein Header mit der Signatur fehlt (${hint})`,
-      malformed: (hint: string) => `Die Signatur ist nicht lesbar (${hint})`,
-      no_match: () =>
-        "Keine Signatur passt zu diesem Secret. Es gehört zu einem anderen Endpunkt, wurde rotiert, oder der Body wurde verändert: Prüfen Sie die unveränderten Bytes vor dem Parsen",
-      body_changed: (hint: string) => `Das Secret stimmt, aber der Body wurde verändert (${hint})`,
-      too_old: (hint: string) => `Der Zeitstempel ist zu alt (${hint})`,
-      too_new: (hint: string) => `Der Zeitstempel liegt in der Zukunft (${hint})`,
-      url_missing: () => "Die Signatur umfasst die URL: Geben Sie die URL der Anfrage an",
-    },
-    noSignature:
-      "Kein bekannter Signatur-Header gefunden. Prüfen Sie das Header-Präfix und ob die ganze Anfrage eingefügt wurde.",
-    noSecret: (schemes: string) =>
-      `Die Anfrage ist mit ${schemes} signiert und benötigt ein anderes Secret: whsec_… für HMAC, whpk_… für Schlüsselpaare.`,
-    message:
-      "Die Anfrage hat eine HTTP Message Signature (RFC 9421). Prüfen Sie sie mit einer RFC-9421-Bibliothek.",
-    late: "Der Zeitstempel wird nicht geprüft.",
-  },
+  noSignature: [
+    "No known signature header found. Check the header prefix, and that the whole request was pasted.",
+    "Kein bekannter Signatur-Header gefunden. Prüfen Sie das Header-Präfix und ob die ganze Anfrage eingefügt wurde.",
+  ],
+  noSecret: [
+    "The request is signed with {schemes}, which needs another kind of secret: whsec_… for HMAC, whpk_… for key pairs.",
+    "Die Anfrage ist mit {schemes} signiert und benötigt ein anderes Secret: whsec_… für HMAC, whpk_… für Schlüsselpaare.",
+  ],
+  message: [
+    "The request has an HTTP Message Signature (RFC 9421). Verify it with an RFC 9421 library.",
+    "Die Anfrage hat eine HTTP Message Signature (RFC 9421). Prüfen Sie sie mit einer RFC-9421-Bibliothek.",
+  ],
+  late: ["The timestamp is not checked.", "Der Zeitstempel wird nicht geprüft."],
+  snippets: ["Verify signatures in your receiver", "Signaturen im Empfänger prüfen"],
+  rawBytes: [
+    "Verify the raw bytes of the body with the endpoint's secret.",
+    "Prüfen Sie die unveränderten Bytes des Body mit dem Secret des Endpunkts.",
+  ],
+  scheme: ["Signature scheme", "Signaturverfahren"],
+  header: ["The signature is in", "Die Signatur steht in"],
+  standard: [
+    "Standard Webhooks libraries can also verify it.",
+    "Auch Bibliotheken für Standard Webhooks können sie prüfen.",
+  ],
+  vendor: [
+    "Requests are signed like those of {name}; libraries for {name} can verify them.",
+    "Anfragen werden wie bei {name} signiert; Bibliotheken für {name} können sie prüfen.",
+  ],
+  useLibrary: [
+    "Use an RFC 9421 library for your language. The signature also covers method and URL.",
+    "Verwenden Sie eine Bibliothek für RFC 9421 in Ihrer Sprache. Die Signatur umfasst auch Methode und URL.",
+  ],
+  keyPair: [
+    "Instead of a secret, use the public key shown on the endpoint's page.",
+    "Verwenden Sie statt eines Secrets den öffentlichen Schlüssel von der Seite des Endpunkts.",
+  ],
+  coversUrl: [
+    "The signature covers the URL: use the endpoint's public URL, not one rewritten by a proxy.",
+    "Die Signatur umfasst die URL: Verwenden Sie die öffentliche URL des Endpunkts, nicht die eines Proxys.",
+  ],
 });
-
-type Reason = NonNullable<Finding["reason"]>;
 
 /** The findings, or why the request cannot be verified here. */
 type Verdict =
@@ -86,31 +97,27 @@ type Verdict =
 const DEFAULT_PREFIX = "X-Webhook";
 
 export function Verify() {
-  const t = useTexts(texts);
-  const [text, setText] = useState("");
-  const [secret, setSecret] = useState("");
-  const [url, setUrl] = useState("");
-  const [prefix, setPrefix] = useState(DEFAULT_PREFIX);
+  const [form, setForm] = useState({ text: "", secret: "", url: "", prefix: DEFAULT_PREFIX });
+  const field = fieldsIn({ form, onChange: setForm });
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const [isNone, setNone] = useState(false);
-  const check = async (event: FormEvent) => {
-    event.preventDefault();
+  const check = async () => {
+    const { text, secret, url, prefix } = form;
     const pasted = readPastedRequest(text);
     setNone(pasted === null);
     setVerdict(pasted === null ? null : await judge(pasted, secret.trim(), prefix.trim(), url.trim()));
   };
   return (
-    <Page title={t.title} lead={t.lead}>
+    <Page title={t.verifySignature} lead={t.lead}>
       <Panel>
-        <form onSubmit={(event) => void check(event)} className="flex flex-col gap-3">
+        <form onSubmit={submitted(check)} className="flex flex-col gap-3">
           <TextArea
             label={t.request}
             hint={t.requestHint}
-            problem={isNone ? t.noRequest : undefined}
             required
             rows={12}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
+            {...field("text")}
+            problem={isNone ? t.noRequest : undefined}
           />
           <div className="grid gap-3 sm:grid-cols-3">
             <TextField
@@ -118,17 +125,10 @@ export function Verify() {
               hint={t.secretHint}
               required
               autoComplete="off"
-              value={secret}
-              onChange={(event) => setSecret(event.target.value)}
+              {...field("secret")}
             />
-            <TextField
-              label={t.url}
-              hint={t.urlHint}
-              inputMode="url"
-              value={url}
-              onChange={(event) => setUrl(event.target.value)}
-            />
-            <TextField label={t.prefix} value={prefix} onChange={(event) => setPrefix(event.target.value)} />
+            <TextField label={t.url} hint={t.urlHint} inputMode="url" {...field("url")} />
+            <TextField label={t.headerPrefix} {...field("prefix")} />
           </div>
           <div>
             <Button kind="primary" type="submit">
@@ -140,15 +140,15 @@ export function Verify() {
           {verdict !== null && <VerdictView verdict={verdict} />}
         </div>
       </Panel>
-      <VerifySnippets prefix={prefix} />
+      <VerifySnippets prefix={form.prefix} />
     </Page>
   );
 }
 
 function VerdictView({ verdict }: { readonly verdict: Verdict }) {
-  const t = useTexts(texts);
   if ("nothing" in verdict) {
-    const message = verdict.nothing === "noSecret" ? t.noSecret(verdict.schemes) : t[verdict.nothing];
+    const message =
+      verdict.nothing === "noSecret" ? t.noSecret({ schemes: verdict.schemes }) : t[verdict.nothing];
     return <p className="break-words text-warn">{message}</p>;
   }
   return (
@@ -159,7 +159,7 @@ function VerdictView({ verdict }: { readonly verdict: Verdict }) {
             {scheme}: {ok ? t.genuine : t.notGenuine}
           </Badge>
           {reason !== null && (
-            <p className="break-words first-letter:uppercase">{t.refusals[reason](message)}</p>
+            <p className="break-words first-letter:uppercase">{t.refusals[reason]({ hint: message })}</p>
           )}
         </div>
       ))}
@@ -183,4 +183,55 @@ async function judge(pasted: PastedRequest, secret: string, prefix: string, url:
   const signed = signedBy(request);
   if (signed.length > 0) return { nothing: "noSecret", schemes: signed.map(({ name }) => name).join(", ") };
   return { nothing: "signature-input" in pasted.headers ? "message" : "noSignature" };
+}
+
+const DEFAULT_SCHEME = "t-v1";
+const SCHEMES = Object.values(SCHEMES_BY_KIND).flat();
+
+function VerifySnippets({ prefix }: { readonly prefix: string }) {
+  const { filters, set } = useFilters();
+  const [language, setLanguage] = useState<SnippetLanguage>("TypeScript");
+  const scheme = SCHEMES.find((name) => name === filters.scheme) ?? DEFAULT_SCHEME;
+  const kind = kindOf(scheme);
+  const notes = [
+    kind === "vendor" && t.vendor({ name: scheme }),
+    kind === "message" && t.useLibrary,
+    scheme.startsWith("standard-webhooks") && t.standard,
+    isByKeyPair(scheme) && t.keyPair,
+    kind !== "message" && signsUrl(scheme) && t.coversUrl,
+  ].filter((note) => note !== false);
+  return (
+    <Panel
+      title={t.snippets}
+      actions={
+        <>
+          <Select
+            aria-label={t.scheme}
+            options={SCHEMES.map((name) => [name, name])}
+            value={scheme}
+            onChange={(event) => set({ scheme: event.target.value })}
+            className="py-1"
+          />
+          {scheme === DEFAULT_SCHEME && (
+            <Select
+              aria-label={t.language}
+              options={Object.keys(SNIPPETS).map((name) => [name, name])}
+              value={language}
+              onChange={(event) => setLanguage(event.target.value as SnippetLanguage)}
+              className="py-1"
+            />
+          )}
+        </>
+      }
+    >
+      <p className="pb-2 text-muted">
+        {t.rawBytes} {t.header} <code className="font-mono text-xs">{headersOf(scheme, prefix)[0]}</code>.{" "}
+        {notes.join(" ")}
+      </p>
+      {scheme === DEFAULT_SCHEME && <CodeView label={language} text={SNIPPETS[language]} />}
+      {scheme !== DEFAULT_SCHEME && kind !== "message" && (
+        <CodeView label="TypeScript" text={snippetFor(scheme)} />
+      )}
+    </Panel>
+  );
 }

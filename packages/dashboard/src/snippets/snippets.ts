@@ -1,5 +1,5 @@
-// How a receiver verifies a delivery: by t-v1 with nothing but what six languages bring along, by the others with our
-// library. They are whole files that tests run against a real delivery.
+// Example code that verifies a delivery: for t-v1 in six languages without a library, for other schemes with ours. Tests
+// run each file against a real delivery.
 import java from "./VerifyWebhook.java?raw";
 import go from "./verify_webhook.go?raw";
 import python from "./verify_webhook.py?raw";
@@ -18,7 +18,7 @@ export const SNIPPETS = {
 } as const;
 export type SnippetLanguage = keyof typeof SNIPPETS;
 
-/** The scheme that the file itself is for. */
+/** The scheme in the file. */
 const WRITTEN_FOR = '"standard-webhooks"';
 
 export function snippetFor(scheme: string): string {

@@ -3,74 +3,33 @@ import { PosthornApiError } from "@posthorn/client/web";
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useRef, useState } from "react";
 import { type Outcome, runAll } from "../../api/run-all.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
-import { countBy, type Plan, type Refusal } from "../../format/bulk-plan.ts";
+import { defineTexts } from "../../app/texts.ts";
+import { countBy, type Plan, skipTexts } from "../../format/bulk-plan.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 
-const texts = defineTexts({
-  en: {
-    cannot: (count: number) => `${count} skipped:`,
-    reasons: {
-      in_flight: "attempt in flight",
-      delivered: "already delivered",
-      endpoint_disabled: "the endpoint is disabled; enable it first",
-      endpoint_not_agreed: "the receiver has not consented to webhooks",
-      endpoint_deleted: "the endpoint was deleted",
-      tenant_inactive: "the tenant is inactive; activate it first",
-      not_dead: "only dead letters can be deleted",
-      is_active: "already enabled",
-      is_disabled: "already disabled",
-      is_subscription: "WebSub subscriptions are managed by their subscribers",
-    } satisfies Record<Refusal, string>,
-    looking: "Checking the selection …",
-    nothing: "Nothing to do.",
-    running: (finished: number, all: number) => `${finished} of ${all}`,
-    stop: "Stop",
-    done: (done: number, all: number) => `${done} of ${all} done.`,
-    failed: (count: number) => `${count} failed, still selected:`,
-    left: (count: number) => `${count} not started, still selected.`,
-    unreachable: "the server could not be reached",
-    more: (count: number) => `and ${count} more`,
-  },
-  de: {
-    cannot: (count: number) => `${count} übersprungen:`,
-    reasons: {
-      in_flight: "Versuch läuft",
-      delivered: "bereits zugestellt",
-      endpoint_disabled: "der Endpunkt ist deaktiviert; zuerst aktivieren",
-      endpoint_not_agreed: "der Empfänger hat Webhooks nicht zugestimmt",
-      endpoint_deleted: "der Endpunkt wurde gelöscht",
-      tenant_inactive: "der Mandant ist inaktiv; zuerst aktivieren",
-      not_dead: "nur Dead Letters können gelöscht werden",
-      is_active: "bereits aktiviert",
-      is_disabled: "bereits deaktiviert",
-      is_subscription: "WebSub-Abonnements werden von ihren Abonnenten verwaltet",
-    },
-    looking: "Auswahl wird geprüft …",
-    nothing: "Nichts zu tun.",
-    running: (finished: number, all: number) => `${finished} von ${all}`,
-    stop: "Anhalten",
-    done: (done: number, all: number) => `${done} von ${all} erledigt.`,
-    failed: (count: number) => `${count} fehlgeschlagen, weiterhin ausgewählt:`,
-    left: (count: number) => `${count} nicht begonnen, weiterhin ausgewählt.`,
-    unreachable: "der Server war nicht erreichbar",
-    more: (count: number) => `und ${count} weitere`,
-  },
+const t = defineTexts({
+  cannot: ["{count} skipped:", "{count} übersprungen:"],
+  looking: ["Checking the selection …", "Auswahl wird geprüft …"],
+  nothing: ["Nothing to do.", "Nichts zu tun."],
+  running: ["{finished} of {all}", "{finished} von {all}"],
+  stop: ["Stop", "Stoppen"],
+  done: ["{done} of {all} done.", "{done} von {all} erledigt."],
+  failed: ["{count} failed, still selected:", "{count} fehlgeschlagen, weiterhin ausgewählt:"],
+  left: ["{count} not started, still selected.", "{count} nicht begonnen, weiterhin ausgewählt."],
+  unreachable: ["the server could not be reached", "der Server war nicht erreichbar"],
+  more: ["and {count} more", "und {count} weitere"],
 });
 
 export interface BulkDialogProps<Row> {
   readonly title: string;
-  /** The label of the action button. */
   readonly action: string;
   readonly isDangerous?: boolean;
   /** Null while loading. */
   readonly plan: Plan<Row> | null;
-  /** Describes what will happen. */
-  readonly describe: (count: number) => ReactNode;
+  readonly describe: (values: { readonly count: number }) => string;
   /** Groups shown in the preview, such as tenants or endpoints. */
   readonly parts: readonly { readonly title: string; readonly nameOf: (row: Row) => string }[];
-  /** Options shown below the preview. */
   readonly options?: ReactNode;
   readonly act: (row: Row) => Promise<unknown>;
   /** Receives the rows that succeeded; null if the action was not run. */
@@ -79,7 +38,6 @@ export interface BulkDialogProps<Row> {
 
 export function BulkDialog<Row>(props: BulkDialogProps<Row>) {
   const { title, action, isDangerous = false, plan, act, onClose } = props;
-  const t = useTexts(texts);
   const queries = useQueryClient();
   const [finished, setFinished] = useState<number | null>(null);
   const [outcome, setOutcome] = useState<Outcome<Row> | null>(null);
@@ -100,7 +58,6 @@ export function BulkDialog<Row>(props: BulkDialogProps<Row>) {
   return (
     <Dialog
       title={title}
-      isOpen
       onClose={close}
       {...(outcome === null && {
         closeLabel: finished === null ? undefined : t.stop,
@@ -137,12 +94,11 @@ function Preview<Row>({
   parts,
   options,
 }: BulkDialogProps<Row> & { readonly plan: Plan<Row> }) {
-  const t = useTexts(texts);
-  const { doable, refused } = plan;
+  const { doable, skipped } = plan;
   return (
     <>
       <div role="status" className="font-medium">
-        {doable.length === 0 ? t.nothing : describe(doable.length)}
+        {doable.length === 0 ? t.nothing : describe({ count: doable.length })}
       </div>
       {doable.length > 0 && (
         <dl className="grid grid-cols-[minmax(5rem,auto)_1fr] gap-x-4 gap-y-1.5">
@@ -159,7 +115,7 @@ function Preview<Row>({
                       </li>
                     ))}
                     {names.length > MAX_NAMES && (
-                      <li className="text-muted">{t.more(names.length - MAX_NAMES)}</li>
+                      <li className="text-muted">{t.more({ count: names.length - MAX_NAMES })}</li>
                     )}
                   </ul>
                 </dd>
@@ -168,13 +124,15 @@ function Preview<Row>({
           })}
         </dl>
       )}
-      {refused.length > 0 && (
+      {skipped.length > 0 && (
         <div className="rounded-md border border-line bg-warn-ground p-3 text-warn">
-          <p className="font-medium">{t.cannot(refused.reduce((sum, { rows }) => sum + rows.length, 0))}</p>
+          <p className="font-medium">
+            {t.cannot({ count: skipped.reduce((sum, { rows }) => sum + rows.length, 0) })}
+          </p>
           <ul>
-            {refused.map(({ why, rows }) => (
+            {skipped.map(({ why, rows }) => (
               <li key={why}>
-                {rows.length} × {t.reasons[why]}
+                {rows.length} × {skipTexts[why]}
               </li>
             ))}
           </ul>
@@ -186,31 +144,31 @@ function Preview<Row>({
 }
 
 function Progress({ finished, all }: { readonly finished: number; readonly all: number }) {
-  const t = useTexts(texts);
   return (
     <p className="flex items-center gap-3">
       <progress
-        aria-label={t.running(finished, all)}
+        aria-label={t.running({ finished, all })}
         value={finished}
         max={all}
         className="h-2 flex-1 accent-accent"
       />
-      <span className="tabular-nums">{t.running(finished, all)}</span>
+      <span className="tabular-nums">{t.running({ finished, all })}</span>
     </p>
   );
 }
 
 function Result<Row>({ outcome: { done, failed, left } }: { readonly outcome: Outcome<Row> }) {
-  const t = useTexts(texts);
   const reasons = countBy(failed, ({ error }) =>
     error instanceof PosthornApiError ? error.message : t.unreachable,
   );
   return (
     <div role="status" className="flex flex-col gap-3">
-      <p className="font-medium">{t.done(done.length, done.length + failed.length + left.length)}</p>
+      <p className="font-medium">
+        {t.done({ done: done.length, all: done.length + failed.length + left.length })}
+      </p>
       {failed.length > 0 && (
         <div className="rounded-md border border-line bg-bad-ground p-3 text-bad">
-          <p className="font-medium">{t.failed(failed.length)}</p>
+          <p className="font-medium">{t.failed({ count: failed.length })}</p>
           <ul>
             {reasons.map(({ name, count }) => (
               <li key={name} className="break-words">
@@ -220,7 +178,7 @@ function Result<Row>({ outcome: { done, failed, left } }: { readonly outcome: Ou
           </ul>
         </div>
       )}
-      {left.length > 0 && <p>{t.left(left.length)}</p>}
+      {left.length > 0 && <p>{t.left({ count: left.length })}</p>}
     </div>
   );
 }

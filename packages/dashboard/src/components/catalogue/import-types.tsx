@@ -1,51 +1,34 @@
 // Imports event types from an OpenAPI document, after a preview.
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { readJson } from "../../format/json-text.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { TextArea, TextField } from "../ui/field.tsx";
-import { ProblemList } from "../ui/problem-list.tsx";
+import { ProblemList, TextArea, TextField } from "../ui/field.tsx";
 import { showToast } from "../ui/toasts.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "Import from OpenAPI",
-    hint: "Imports all webhooks of an OpenAPI 3.1 document in JSON.",
-    file: "File",
-    document: "Document",
-    look: "Preview",
-    lookFirst: "Preview the changes first.",
-    import: "Import",
-    notJson: "Not valid JSON.",
-    empty: "Choose a file or paste the document.",
-    preview: "Changes",
-    created: "new",
-    updated: "updated",
-    unchanged: "unchanged",
-    done: (count: number) => (count === 1 ? "1 event type imported." : `${count} event types imported.`),
-  },
-  de: {
-    title: "Aus OpenAPI importieren",
-    hint: "Importiert alle Webhooks eines OpenAPI-3.1-Dokuments in JSON.",
-    file: "Datei",
-    document: "Dokument",
-    look: "Vorschau",
-    lookFirst: "Zeigen Sie zuerst die Vorschau an.",
-    import: "Importieren",
-    notJson: "Kein gültiges JSON.",
-    empty: "Wählen Sie eine Datei oder fügen Sie das Dokument ein.",
-    preview: "Änderungen",
-    created: "neu",
-    updated: "aktualisiert",
-    unchanged: "unverändert",
-    done: (count: number) =>
-      count === 1 ? "1 Ereignistyp importiert." : `${count} Ereignistypen importiert.`,
-  },
+const t = defineTexts({
+  title: ["Import from OpenAPI", "Aus OpenAPI importieren"],
+  hint: [
+    "Imports all webhooks of an OpenAPI 3.1 document in JSON.",
+    "Importiert alle Webhooks eines OpenAPI-3.1-Dokuments in JSON.",
+  ],
+  file: ["File", "Datei"],
+  document: ["Document", "Dokument"],
+  look: ["Preview", "Vorschau"],
+  lookFirst: ["Preview the changes first.", "Zeigen Sie zuerst die Vorschau an."],
+  empty: ["Choose a file or paste the document.", "Wählen Sie eine Datei oder fügen Sie das Dokument ein."],
+  preview: ["Changes", "Änderungen"],
+  created: ["new", "neu"],
+  updated: ["updated", "aktualisiert"],
+  unchanged: ["unchanged", "unverändert"],
+  done: [
+    "{count} event {count|type|types} imported.",
+    "{count} {count|Ereignistyp|Ereignistypen} importiert.",
+  ],
 });
 
 type Imported = Awaited<ReturnType<typeof api.eventTypes.import>>["data"];
@@ -56,13 +39,11 @@ const TONES: Record<Imported[number]["change"], Tone> = {
 };
 
 export function ImportTypes({ onClose }: { readonly onClose: () => void }) {
-  const t = useTexts(texts);
-  const queries = useQueryClient();
   const [text, setText] = useState("");
   const [preview, setPreview] = useState<Imported | null>(null);
   const { isBusy, problems, submit } = useSubmission();
   const read = readJson(text);
-  const refused = !read.ok ? t.notJson : read.value === undefined ? t.empty : undefined;
+  const disabledReason = !read.ok ? t.notJson : read.value === undefined ? t.empty : undefined;
   const change = (next: string) => {
     setText(next);
     setPreview(null);
@@ -72,31 +53,27 @@ export function ImportTypes({ onClose }: { readonly onClose: () => void }) {
     const { data } = await api.eventTypes.import({ body: { document, dry_run: isDryRun } });
     return data;
   };
-  const look = () => submit(async () => setPreview(await send(true)));
-  const take = async () => {
-    const isDone = await submit(async () => {
+  const loadPreview = () => submit(async () => setPreview(await send(true)));
+  const runImport = () =>
+    submit(async () => {
       const done = await send(false);
-      showToast(t.done(done.filter(({ change: what }) => what !== "unchanged").length));
+      showToast(t.done({ count: done.filter(({ change: what }) => what !== "unchanged").length }));
+      onClose();
     });
-    if (!isDone) return;
-    onClose();
-    await queries.invalidateQueries();
-  };
   return (
     <Dialog
       title={t.title}
-      isOpen
       onClose={onClose}
       actions={
         <>
-          <Button isBusy={isBusy} disabledReason={refused} onClick={() => void look()}>
+          <Button isBusy={isBusy} disabledReason={disabledReason} onClick={() => void loadPreview()}>
             {t.look}
           </Button>
           <Button
             kind="primary"
             isBusy={isBusy}
             disabledReason={preview === null ? t.lookFirst : undefined}
-            onClick={() => void take()}
+            onClick={() => void runImport()}
           >
             {t.import}
           </Button>

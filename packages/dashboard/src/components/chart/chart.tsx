@@ -1,15 +1,16 @@
 // A time series chart (uPlot) in theme colours, with the same data as a table for screen readers.
+import type { Activity } from "@posthorn/client";
 import { useEffect, useRef } from "react";
 import UPlot from "uplot";
-import { useIsDark } from "../../app/preferences.ts";
-import { useLanguage } from "../../app/texts.ts";
+import { useIsDark, useLanguage } from "../../app/preferences.ts";
 import { axisTime, exactUtc } from "../../format/time.ts";
 
+type Point = Activity["points"][number];
+
 export interface Series {
-  readonly name: string;
-  /** A theme colour. */
+  readonly field: Exclude<keyof Point, "at">;
+  readonly name: () => string;
   readonly colour: "ok" | "bad" | "warn" | "calm" | "accent";
-  readonly values: readonly (number | null)[];
   readonly isFilled?: boolean;
 }
 
@@ -21,7 +22,7 @@ const TIME_PX = 110;
 const STEPS = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
 /** Indexes of values between two gaps, drawn as points: a line would have no length. */
-function isolatedIndexes(values: Series["values"]): number[] {
+function isolatedIndexes(values: readonly (number | null)[]): number[] {
   const isThere = (index: number) => (values[index] ?? null) !== null;
   return values.flatMap((_, index) =>
     isThere(index) && !isThere(index - 1) && !isThere(index + 1) ? [index] : [],
@@ -30,25 +31,25 @@ function isolatedIndexes(values: Series["values"]): number[] {
 
 export function Chart({
   title,
-  times,
+  points,
   series,
   format,
 }: {
   readonly title: string;
-  readonly times: readonly string[];
+  readonly points: readonly Point[];
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
 }) {
   const container = useRef<HTMLDivElement>(null);
   const language = useLanguage();
   const isDark = useIsDark();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours, the language the labels
   useEffect(() => {
     const element = container.current;
-    const spanMs = Date.parse(times.at(-1) ?? "") - Date.parse(times[0] ?? "");
+    const spanMs = Date.parse(points.at(-1)?.at ?? "") - Date.parse(points[0]?.at ?? "");
     if (element === null) return;
     const colourOf = (name: string) =>
-      getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+      getComputedStyle(document.documentElement).getPropertyValue(`--color-${name}`);
     const axis = {
       stroke: colourOf("muted"),
       grid: { stroke: colourOf("line"), width: 1 },
@@ -64,23 +65,30 @@ export function Chart({
           {
             ...axis,
             space: TIME_PX,
-            values: (_, ticks) => ticks.map((tick) => axisTime(new Date(tick * 1_000), spanMs, language)),
+            values: (_, ticks) => ticks.map((tick) => axisTime(new Date(tick * 1_000), spanMs)),
           },
           { ...axis, size: 60, incrs: STEPS, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
         series: [
           { label: "UTC", value: (_, at) => (at === null ? "" : exactUtc(new Date(at * 1_000))) },
-          ...series.map(({ name, colour, isFilled, values }) => ({
-            label: name,
+          ...series.map(({ field, name, colour, isFilled }) => ({
+            label: name(),
             stroke: colourOf(colour),
             width: 1.5,
-            points: { show: true, size: 5, filter: () => isolatedIndexes(values) },
+            points: {
+              show: true,
+              size: 5,
+              filter: () => isolatedIndexes(points.map((point) => point[field])),
+            },
             value: (_: UPlot, value: number | null) => (value === null ? "" : format(value)),
             ...(isFilled && { fill: `${colourOf(colour)}22` }),
           })),
         ],
       },
-      [times.map((time) => Date.parse(time) / 1_000), ...series.map(({ values }) => [...values])],
+      [
+        points.map(({ at }) => Date.parse(at) / 1_000),
+        ...series.map(({ field }) => points.map((point) => point[field])),
+      ],
       element,
     );
     const watch = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
@@ -89,7 +97,7 @@ export function Chart({
       watch.disconnect();
       plot.destroy();
     };
-  }, [times, series, format, language, isDark]);
+  }, [points, series, format, language, isDark]);
   return (
     <figure>
       <figcaption className="pb-2 font-medium">{title}</figcaption>
@@ -105,20 +113,20 @@ export function Chart({
           <thead>
             <tr>
               <th scope="col">UTC</th>
-              {series.map(({ name }) => (
-                <th key={name} scope="col">
-                  {name}
+              {series.map(({ field, name }) => (
+                <th key={field} scope="col">
+                  {name()}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {times.map((time, index) => (
-              <tr key={time}>
-                <th scope="row">{time}</th>
-                {series.map(({ name, values }) => {
-                  const value = values[index] ?? null;
-                  return <td key={name}>{value === null ? "–" : format(value)}</td>;
+            {points.map((point) => (
+              <tr key={point.at}>
+                <th scope="row">{point.at}</th>
+                {series.map(({ field }) => {
+                  const value = point[field];
+                  return <td key={field}>{value === null ? "–" : format(value)}</td>;
                 })}
               </tr>
             ))}

@@ -1,17 +1,12 @@
 // Bars of the last 24 hours: failed attempts stacked on delivered ones.
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 
-const texts = defineTexts({
-  en: {
-    label: (success: number, failed: number) =>
-      `Last 24 hours: ${success} delivered, ${failed} failed attempts`,
-    nothing: "No attempts in the last 24 hours",
-  },
-  de: {
-    label: (success: number, failed: number) =>
-      `Letzte 24 Stunden: ${success} zugestellt, ${failed} fehlgeschlagene Versuche`,
-    nothing: "Keine Versuche in den letzten 24 Stunden",
-  },
+const t = defineTexts({
+  label: [
+    "Last 24 hours: {success} delivered, {failed} failed attempts",
+    "Letzte 24 Stunden: {success} zugestellt, {failed} fehlgeschlagene Versuche",
+  ],
+  nothing: ["No attempts in the last 24 hours", "Keine Versuche in den letzten 24 Stunden"],
 });
 
 interface Hour {
@@ -24,7 +19,6 @@ const WIDTH = 96;
 const HEIGHT = 20;
 
 export function Sparkline({ points }: { readonly points: readonly Hour[] | null }) {
-  const t = useTexts(texts);
   if (points === null || points.length === 0)
     return (
       <span className="text-xs text-muted" title={t.nothing}>
@@ -37,10 +31,10 @@ export function Sparkline({ points }: { readonly points: readonly Hour[] | null 
   return (
     <svg
       role="img"
-      aria-label={t.label(
-        total(({ success }) => success),
-        total(({ failed }) => failed),
-      )}
+      aria-label={t.label({
+        success: total(({ success }) => success),
+        failed: total(({ failed }) => failed),
+      })}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       className="h-5 w-24"
     >

@@ -1,26 +1,20 @@
 // Shows live whether a delivery arrived, or why not.
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useWatchedDelivery } from "../../api/watched-delivery.ts";
-import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { useWatchedDelivery } from "../../api/deliveries.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { explain, explanationKey } from "../../format/delivery-texts.ts";
 import { duration } from "../../format/time.ts";
 import { Icon } from "../ui/icons.tsx";
+import { IdLink } from "../ui/links.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
-const texts = defineTexts({
-  en: {
-    waiting: "Waiting for the receiver's response …",
-    answer: (status: number, took: string) => `The receiver returned HTTP ${status} after ${took}.`,
-    failed: "Not delivered yet",
-    open: "Open delivery",
-  },
-  de: {
-    waiting: "Warten auf die Antwort des Empfängers …",
-    answer: (status: number, took: string) => `Der Empfänger hat nach ${took} HTTP ${status} zurückgegeben.`,
-    failed: "Noch nicht zugestellt",
-    open: "Zustellung öffnen",
-  },
+const t = defineTexts({
+  waiting: ["Waiting for the receiver's response …", "Warten auf die Antwort des Empfängers …"],
+  answer: [
+    "The receiver returned HTTP {status} after {took}.",
+    "Der Empfänger hat nach {took} HTTP {status} zurückgegeben.",
+  ],
+  failed: ["Not delivered yet", "Noch nicht zugestellt"],
 });
 
 export function Arrival({
@@ -29,15 +23,12 @@ export function Arrival({
 }: {
   /** Null if nothing was sent yet. */
   readonly delivery: string | null;
-  /** The text shown on success. */
   readonly arrived: ReactNode;
 }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
   const { data } = useWatchedDelivery(id);
   const last = data?.attempts.at(-1);
   const hasArrived = data?.state === "success";
-  const why = last !== undefined && !hasArrived ? explain(explanationKey(last), language) : null;
+  const why = last !== undefined && !hasArrived ? explain(explanationKey(last)) : null;
   return (
     <div role="status" className="flex flex-col gap-2">
       {id !== null && !hasArrived && why === null && <p>{t.waiting}</p>}
@@ -48,7 +39,9 @@ export function Arrival({
             {arrived}
           </p>
           {last?.status_code != null && last.duration_ms !== null && (
-            <p className="text-muted">{t.answer(last.status_code, duration(last.duration_ms))}</p>
+            <p className="text-muted">
+              {t.answer({ status: last.status_code, took: duration(last.duration_ms) })}
+            </p>
           )}
         </div>
       )}
@@ -62,9 +55,9 @@ export function Arrival({
       )}
       {data !== undefined && (
         <p>
-          <Link to="/deliveries/$id" params={{ id: data.id }} className="underline">
-            {t.open}
-          </Link>
+          <IdLink to="/deliveries/$id" id={data.id}>
+            {t.openDelivery}
+          </IdLink>
         </p>
       )}
     </div>

@@ -1,62 +1,30 @@
 // Table columns of deliveries.
 import type { Delivery } from "@posthorn/client";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { reasonTexts } from "../../format/delivery-texts.ts";
-import { EndpointName } from "../endpoint/endpoint-name.tsx";
 import type { Column } from "../list/data-table.tsx";
+import { EndpointName } from "../ui/links.tsx";
 import { Ago } from "../ui/time.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
-const texts = defineTexts({
-  en: {
-    state: "State",
-    type: "Event type",
-    endpoint: "Endpoint",
-    tenant: "Tenant",
-    attempts: "Attempts",
-    next: "Next attempt",
-    reason: "Dead reason",
-    created: "Created",
-    waits: {
-      tenant: "when the tenant is active",
-      endpoint: "when the endpoint is enabled",
-      handshake: "when the receiver consents",
-    },
-  },
-  de: {
-    state: "Status",
-    type: "Ereignistyp",
-    endpoint: "Endpunkt",
-    tenant: "Mandant",
-    attempts: "Versuche",
-    next: "Nächster Versuch",
-    reason: "Fehlergrund",
-    created: "Erstellt",
-    waits: {
-      tenant: "wenn der Mandant aktiv ist",
-      endpoint: "wenn der Endpunkt aktiviert ist",
-      handshake: "wenn der Empfänger zustimmt",
-    },
+const t = defineTexts({
+  next: ["Next attempt", "Nächster Versuch"],
+  waits: {
+    tenant: ["when the tenant is active", "wenn der Mandant aktiv ist"],
+    endpoint: ["when the endpoint is enabled", "wenn der Endpunkt aktiviert ist"],
+    handshake: ["when the receiver consents", "wenn der Empfänger zustimmt"],
   },
 });
 
-export function useDeliveryColumns({
+export function deliveryColumns({
   areDead = false,
   isOfOneTenant = false,
 } = {}): readonly Column<Delivery>[] {
-  const t = useTexts(texts);
-  const reasons = useTexts(reasonTexts);
-  const reasonOf = ({ dead_reason }: Delivery) =>
-    dead_reason === null ? "–" : (reasons[dead_reason] ?? dead_reason);
-  const nextOf = ({ waits_for, next_retry_at }: Delivery) => {
-    if (waits_for !== null) return t.waits[waits_for];
-    return next_retry_at === null ? null : <Ago at={next_retry_at} />;
-  };
   const columns: readonly (Column<Delivery> | false)[] = [
     { key: "state", head: t.state, cell: ({ state }) => <StateBadge state={state} /> },
     {
       key: "type",
-      head: t.type,
+      head: t.eventType,
       cell: ({ event_type }) => <code className="font-mono text-xs">{event_type}</code>,
       below: (delivery) => (
         <>
@@ -83,14 +51,18 @@ export function useDeliveryColumns({
       cell: ({ attempt_count }) => attempt_count,
     },
     areDead
-      ? { key: "reason", head: t.reason, from: "lg", cell: reasonOf }
-      : {
-          key: "next",
-          head: t.next,
-          from: "lg",
-          cell: (delivery) => nextOf(delivery) ?? "–",
-        },
+      ? { key: "reason", head: t.deadReason, from: "lg", cell: reasonOf }
+      : { key: "next", head: t.next, from: "lg", cell: (delivery) => nextOf(delivery) ?? "–" },
     { key: "created", head: t.created, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
   ];
   return columns.filter((column) => column !== false);
+}
+
+function reasonOf({ dead_reason }: Delivery): string {
+  return dead_reason === null ? "–" : (reasonTexts[dead_reason] ?? dead_reason);
+}
+
+function nextOf({ waits_for, next_retry_at }: Delivery) {
+  if (waits_for !== null) return t.waits[waits_for];
+  return next_retry_at === null ? null : <Ago at={next_retry_at} />;
 }

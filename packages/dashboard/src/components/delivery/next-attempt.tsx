@@ -1,67 +1,61 @@
 // When the next attempt is due, or why the delivery is held, and the remaining schedule.
 import type { Delivery, DeliveryDetail, Endpoint } from "@posthorn/client";
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client.ts";
-import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { useApi } from "../../api/use-api.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { type Hold, holdOf } from "../../format/hold.ts";
 import { clockTime, duration, exactUtc } from "../../format/time.ts";
 import { useNow } from "../ui/time.tsx";
 
-const texts = defineTexts({
-  en: {
-    next: (wait: string, at: string) => `Next attempt in ${wait}, at ${at}`,
-    now: "The next attempt is due now.",
-    used: (used: number, planned: number) => `${used} of ${planned} attempts used`,
-    after: (gaps: string) => `Further attempts after ${gaps}.`,
-    last: "This is the last attempt.",
-    tenant: "On hold: the tenant is inactive.",
-    tenantRemedy: "The delivery continues when the tenant is activated.",
-    endpoint: "On hold: the endpoint is disabled.",
-    endpointRemedy: "The delivery continues when the endpoint is enabled, unless the backlog is discarded.",
-    handshake: "On hold: the receiver has not consented to webhooks.",
-    handshakeRemedy:
-      "The delivery continues when the receiver consents. Its response is shown on the endpoint's page.",
-    circuit: (wait: string, at: string) =>
-      `Circuit open: deliveries are paused. Next probe in ${wait}, at ${at}.`,
-    circuitRemedy:
-      "The endpoint failed too often in a row. The probe is a single delivery; if it succeeds, deliveries resume.",
-    throttle: (wait: string, at: string) =>
-      `Throttled: the receiver asked to pause. Deliveries resume in ${wait}, at ${at}.`,
-    throttleRemedy: "The receiver returned HTTP 429 or 503. No action is needed.",
-    probe: "Circuit half-open: a probe is in flight.",
-    probeRemedy: "If the probe succeeds, deliveries resume.",
-  },
-  de: {
-    next: (wait: string, at: string) => `Nächster Versuch in ${wait}, um ${at}`,
-    now: "Der nächste Versuch ist jetzt fällig.",
-    used: (used: number, planned: number) => `${used} von ${planned} Versuchen verbraucht`,
-    after: (gaps: string) => `Weitere Versuche nach ${gaps}.`,
-    last: "Das ist der letzte Versuch.",
-    tenant: "Angehalten: Der Mandant ist inaktiv.",
-    tenantRemedy: "Die Zustellung wird fortgesetzt, sobald der Mandant aktiviert wird.",
-    endpoint: "Angehalten: Der Endpunkt ist deaktiviert.",
-    endpointRemedy:
-      "Die Zustellung wird fortgesetzt, sobald der Endpunkt aktiviert wird, sofern der Rückstand nicht verworfen wird.",
-    handshake: "Angehalten: Der Empfänger hat Webhooks nicht zugestimmt.",
-    handshakeRemedy:
-      "Die Zustellung wird fortgesetzt, sobald der Empfänger zustimmt. Seine Antwort steht auf der Seite des Endpunkts.",
-    circuit: (wait: string, at: string) =>
-      `Circuit offen: Die Zustellungen sind angehalten. Nächster Testversuch in ${wait}, um ${at}.`,
-    circuitRemedy:
-      "Der Endpunkt ist zu oft in Folge fehlgeschlagen. Ist der Testversuch erfolgreich, laufen die Zustellungen weiter.",
-    throttle: (wait: string, at: string) =>
-      `Gedrosselt: Der Empfänger hat um eine Pause gebeten. Weiter in ${wait}, um ${at}.`,
-    throttleRemedy: "Der Empfänger hat HTTP 429 oder 503 zurückgegeben. Es ist nichts zu tun.",
-    probe: "Circuit halb offen: Ein Testversuch läuft.",
-    probeRemedy: "Ist er erfolgreich, laufen die Zustellungen weiter.",
-  },
+const t = defineTexts({
+  next: ["Next attempt in {wait}, at {at}", "Nächster Versuch in {wait}, um {at}"],
+  now: ["The next attempt is due now.", "Der nächste Versuch ist jetzt fällig."],
+  used: ["{used} of {planned} attempts used", "{used} von {planned} Versuchen verbraucht"],
+  after: ["Further attempts after {gaps}.", "Weitere Versuche nach {gaps}."],
+  last: ["This is the last attempt.", "Das ist der letzte Versuch."],
+  tenant: ["On hold: the tenant is inactive.", "Angehalten: Der Mandant ist inaktiv."],
+  tenantRemedy: [
+    "The delivery continues when the tenant is activated.",
+    "Die Zustellung wird fortgesetzt, sobald der Mandant aktiviert wird.",
+  ],
+  endpoint: ["On hold: the endpoint is disabled.", "Angehalten: Der Endpunkt ist deaktiviert."],
+  endpointRemedy: [
+    "The delivery continues when the endpoint is enabled, unless the backlog is discarded.",
+    "Die Zustellung wird fortgesetzt, sobald der Endpunkt aktiviert wird, sofern der Rückstand nicht verworfen wird.",
+  ],
+  handshake: [
+    "On hold: the receiver has not consented to webhooks.",
+    "Angehalten: Die Zustimmung des Empfängers fehlt.",
+  ],
+  handshakeRemedy: [
+    "The delivery continues when the receiver consents. Its response is shown on the endpoint's page.",
+    "Die Zustellung wird fortgesetzt, sobald der Empfänger zustimmt. Seine Antwort steht auf der Seite des Endpunkts.",
+  ],
+  circuit: [
+    "Circuit open: deliveries are paused. Next probe in {wait}, at {at}.",
+    "Circuit Breaker offen: Die Zustellungen sind angehalten. Nächster Testversuch in {wait}, um {at}.",
+  ],
+  circuitRemedy: [
+    "The endpoint failed too often in a row. The probe is a single delivery; if it succeeds, deliveries resume.",
+    "Der Endpunkt ist zu oft in Folge fehlgeschlagen. Der Testversuch ist eine einzelne Zustellung. Gelingt er, werden die Zustellungen fortgesetzt.",
+  ],
+  throttle: [
+    "Throttled: the receiver asked to pause. Deliveries resume in {wait}, at {at}.",
+    "Gedrosselt: Der Empfänger hat um eine Pause gebeten. Weiter in {wait}, um {at}.",
+  ],
+  throttleRemedy: [
+    "The receiver returned HTTP 429 or 503. No action is needed.",
+    "Der Empfänger hat HTTP 429 oder 503 zurückgegeben. Es ist nichts zu tun.",
+  ],
+  probe: ["Circuit half-open: a probe is in flight.", "Circuit Breaker halb offen: Ein Testversuch läuft."],
+  probeRemedy: [
+    "If the probe succeeds, deliveries resume.",
+    "Gelingt der Testversuch, werden die Zustellungen fortgesetzt.",
+  ],
 });
 
 const REFRESH_MS = 5_000;
 
 export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
   const now = useNow();
   const { attempt_count: used } = delivery;
   const { receiver } = useRelated(delivery);
@@ -77,15 +71,17 @@ export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail })
       ) : (
         at !== null && (
           <p className="text-base font-semibold" title={exactUtc(at)}>
-            {at.getTime() <= now ? t.now : t.next(duration(at.getTime() - now), clockTime(at, language))}
+            {at.getTime() <= now ? t.now : t.next({ wait: duration(at.getTime() - now), at: clockTime(at) })}
           </p>
         )
       )}
       {receiver !== undefined && (
         <>
-          <Dots used={used} planned={gaps.length + 1} label={t.used(used, gaps.length + 1)} />
+          <Dots used={used} planned={gaps.length + 1} label={t.used({ used, planned: gaps.length + 1 })} />
           {hold === null && (
-            <p className="text-sm">{rest.length > 0 ? t.after(rest.map(duration).join(", ")) : t.last}</p>
+            <p className="text-sm">
+              {rest.length > 0 ? t.after({ gaps: rest.map(duration).join(", ") }) : t.last}
+            </p>
           )}
         </>
       )}
@@ -97,21 +93,11 @@ function isUnfinished({ state }: Delivery): boolean {
   return state === "pending" || state === "failed";
 }
 
-/** The endpoint and tenant of an unfinished delivery. */
 function useRelated(delivery: Delivery) {
   const { tenant, endpoint_id: endpoint } = delivery;
-  const { data: receiver } = useQuery({
-    queryKey: ["endpoint", endpoint],
-    queryFn: ({ signal }) => api.endpoints.get({ tenant, endpoint, signal }),
-    enabled: isUnfinished(delivery),
-    refetchInterval: REFRESH_MS,
-  });
-  const { data: owner } = useQuery({
-    queryKey: ["tenant", tenant],
-    queryFn: ({ signal }) => api.tenants.get({ tenant, signal }),
-    enabled: isUnfinished(delivery),
-    refetchInterval: REFRESH_MS,
-  });
+  const options = { enabled: isUnfinished(delivery), refetchInterval: REFRESH_MS };
+  const { data: receiver } = useApi("endpoints.get", { tenant, endpoint }, options);
+  const { data: owner } = useApi("tenants.get", { tenant }, options);
   return { receiver, owner };
 }
 
@@ -123,12 +109,10 @@ export function useHold(delivery: Delivery): Hold | null {
 }
 
 export function HoldNote({ hold }: { readonly hold: Hold }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
   const now = useNow();
   const what =
     "until" in hold
-      ? t[hold.by](duration(hold.until.getTime() - now), clockTime(hold.until, language))
+      ? t[hold.by]({ wait: duration(hold.until.getTime() - now), at: clockTime(hold.until) })
       : t[hold.by];
   return (
     <>

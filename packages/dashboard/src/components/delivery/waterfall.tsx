@@ -1,35 +1,23 @@
 // The phases of an attempt as a waterfall chart.
 import type { Attempt } from "@posthorn/client";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { duration } from "../../format/time.ts";
 
-const texts = defineTexts({
-  en: {
-    label: "Phases",
-    queue_ms: "Queued",
-    connect_ms: "Connect",
-    tls_ms: "TLS",
-    first_byte_ms: "First byte",
-    body_ms: "Body",
-    reused: "reused",
-  },
-  de: {
-    label: "Phasen",
-    queue_ms: "In der Warteschlange",
-    connect_ms: "Verbinden",
-    tls_ms: "TLS",
-    first_byte_ms: "Erstes Byte",
-    body_ms: "Body",
-    reused: "wiederverwendet",
-  },
+const t = defineTexts({
+  label: ["Phases", "Phasen"],
+  queue_ms: ["Queued", "In der Warteschlange"],
+  connect_ms: ["Connect", "Verbinden"],
+  tls_ms: "TLS",
+  first_byte_ms: ["First byte", "Erstes Byte"],
+  body_ms: "Body",
+  reused: ["reused", "wiederverwendet"],
 });
 
 const PHASES = ["queue_ms", "connect_ms", "tls_ms", "first_byte_ms", "body_ms"] as const;
 
 export function Waterfall({ phases }: { readonly phases: Attempt["phases"] }) {
-  const t = useTexts(texts);
   const total = PHASES.reduce((sum, phase) => sum + (phases[phase] ?? 0), 0);
-  // TLS cannot tell: plain http has none either way
+  // TLS does not show it: plain http never has a TLS phase
   const isReused = phases.connect_ms === null && phases.first_byte_ms !== null;
   let before = 0;
   return (

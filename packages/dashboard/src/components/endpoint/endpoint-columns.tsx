@@ -1,37 +1,33 @@
-// Table columns of endpoints.
+// Table columns of endpoints, with the state, URL and problem of an endpoint.
 import type { Endpoint } from "@posthorn/client";
-import { Link } from "@tanstack/react-router";
-import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import type { ReactNode } from "react";
+import { defineTexts, type Text } from "../../app/texts.ts";
+import { explain, lastErrorKey } from "../../format/delivery-texts.ts";
 import { share } from "../../format/number.ts";
 import { Sparkline } from "../chart/sparkline.tsx";
 import type { Column } from "../list/data-table.tsx";
-import { EndpointBadge } from "./endpoint-badge.tsx";
-import { EndpointUrl } from "./endpoint-url.tsx";
-import { useEndpointWhy } from "./endpoint-why.tsx";
+import { Badge, type BadgeProps } from "../ui/badge.tsx";
+import { EndpointLink, TenantLink } from "../ui/links.tsx";
 
-const texts = defineTexts({
-  en: {
-    state: "State",
-    url: "URL",
-    tenant: "Tenant",
-    events: "Event types",
-    day: "Last 24 hours",
-    why: "Problem",
-  },
-  de: {
-    state: "Status",
-    url: "URL",
-    tenant: "Mandant",
-    events: "Ereignistypen",
-    day: "Letzte 24 Stunden",
-    why: "Problem",
-  },
+const t = defineTexts({
+  degraded: ["degraded", "beeinträchtigt"],
+  circuitOpen: ["circuit open", "Circuit Breaker offen"],
+  subscription: [
+    "WebSub subscription, managed by its subscriber.",
+    "WebSub-Abonnement, vom Abonnenten verwaltet.",
+  ],
+  problems: {
+    manual: ["disabled manually", "manuell deaktiviert"],
+    gone: "HTTP 410 (Gone)",
+    failures: ["too many consecutive failures", "zu viele Fehler in Folge"],
+    no_success: ["no success for days", "seit Tagen kein Erfolg"],
+    asking: ["consent requested", "Zustimmung angefragt"],
+    waiting: ["consent pending", "Zustimmung offen"],
+    denied: ["consent declined", "Zustimmung abgelehnt"],
+  } as Readonly<Record<string, Text>>,
 });
 
-export function useEndpointColumns({ isOfOneTenant = false } = {}): readonly Column<Endpoint>[] {
-  const t = useTexts(texts);
-  const whyOf = useEndpointWhy();
-  const language = useLanguage();
+export function endpointColumns({ isOfOneTenant = false } = {}): readonly Column<Endpoint>[] {
   const columns: readonly (Column<Endpoint> | false)[] = [
     { key: "state", head: t.state, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
     {
@@ -39,22 +35,22 @@ export function useEndpointColumns({ isOfOneTenant = false } = {}): readonly Col
       head: t.url,
       cell: (endpoint) => (
         <EndpointUrl endpoint={endpoint}>
-          <Link
-            to="/tenants/$tenant/endpoints/$id"
-            params={{ tenant: endpoint.tenant, id: endpoint.id }}
+          <EndpointLink
+            tenant={endpoint.tenant}
+            id={endpoint.id}
             className="font-mono text-xs underline-offset-2 hover:underline"
           >
             {endpoint.url}
-          </Link>
+          </EndpointLink>
         </EndpointUrl>
       ),
       below: (endpoint) => {
-        const why = whyOf(endpoint);
+        const problem = endpointProblem(endpoint);
         return (
           <>
             {!isOfOneTenant && <span className="sm:hidden">{endpoint.tenant}</span>}
-            {!isOfOneTenant && why !== null && <span className="sm:hidden"> · </span>}
-            {why}
+            {!isOfOneTenant && problem !== null && <span className="sm:hidden"> · </span>}
+            {problem}
           </>
         );
       },
@@ -63,32 +59,70 @@ export function useEndpointColumns({ isOfOneTenant = false } = {}): readonly Col
       key: "tenant",
       head: t.tenant,
       from: "sm",
-      cell: ({ tenant }) => (
-        <Link to="/tenants/$tenant" params={{ tenant }} className="underline-offset-2 hover:underline">
-          {tenant}
-        </Link>
-      ),
+      cell: ({ tenant }) => <TenantLink tenant={tenant} className="underline-offset-2 hover:underline" />,
     },
-    { key: "events", head: t.events, from: "lg", cell: ({ events }) => events.join(", ") },
-    {
-      key: "why",
-      head: t.why,
-      from: "xl",
-      cell: (endpoint) => whyOf(endpoint) ?? "–",
-    },
+    { key: "events", head: t.eventTypes, from: "lg", cell: ({ events }) => events.join(", ") },
+    { key: "problem", head: t.problem, from: "xl", cell: (endpoint) => endpointProblem(endpoint) ?? "–" },
     {
       key: "day",
-      head: t.day,
+      head: t.lastDay,
       from: "md",
       cell: ({ health: { last_day } }) => (
         <span className="flex items-center gap-2">
           <Sparkline points={last_day?.points ?? null} />
           {last_day !== null && (
-            <span className="text-xs text-muted tabular-nums">{share(last_day.success_share, language)}</span>
+            <span className="text-xs text-muted tabular-nums">{share(last_day.success_rate)}</span>
           )}
         </span>
       ),
     },
   ];
   return columns.filter((column) => column !== false);
+}
+
+export function EndpointBadge({ endpoint }: { readonly endpoint: Endpoint }) {
+  return <Badge {...lookOf(endpoint)} />;
+}
+
+function lookOf({ is_active, disabled_reason, handshake, circuit, health }: Endpoint): BadgeProps {
+  if (!is_active)
+    return { tone: "bad", icon: "pause", title: t.problems[disabled_reason ?? ""], children: t.disabled };
+  if (handshake !== null && handshake.state !== "granted") {
+    const look = handshake.state === "denied" ? DENIED : WAITING;
+    return { ...look, title: handshake.detail ?? undefined, children: t.problems[handshake.state] };
+  }
+  if (circuit === "closed" && health.consecutive_failures === 0)
+    return { tone: "ok", icon: "check", children: t.active };
+  const children = circuit === "closed" ? t.degraded : t.circuitOpen;
+  return { tone: "warn", icon: "warning", title: health.last_error ?? undefined, children };
+}
+
+const DENIED = { tone: "bad", icon: "lock" } as const;
+const WAITING = { tone: "warn", icon: "clock" } as const;
+
+/** Returns the problem of an endpoint in a few words; null for a healthy one. */
+export function endpointProblem({ disabled_reason, handshake, health }: Endpoint): string | null {
+  if (disabled_reason !== null) return t.problems[disabled_reason] ?? disabled_reason;
+  if (handshake !== null && handshake.state !== "granted") return t.problems[handshake.state] ?? null;
+  if (health.consecutive_failures === 0 || health.last_error === null) return null;
+  return explain(lastErrorKey(health.last_error)).what;
+}
+
+/** The URL, with a badge for WebSub subscriptions. */
+export function EndpointUrl({
+  endpoint: { websub },
+  children,
+}: {
+  readonly endpoint: Pick<Endpoint, "websub">;
+  readonly children: ReactNode;
+}) {
+  if (websub === null) return children;
+  return (
+    <>
+      <Badge tone="plain" title={t.subscription}>
+        WebSub
+      </Badge>{" "}
+      {children}
+    </>
+  );
 }

@@ -4,48 +4,35 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useEndpointChanges } from "../../api/endpoints.ts";
 import { useSubmission } from "../../api/problems.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { readJson, writeJson } from "../../format/json-text.ts";
 import { type Draft, EventDraft, eventOf } from "../event/event-draft.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { TextArea } from "../ui/field.tsx";
-import { Panel } from "../ui/panel.tsx";
-import { ProblemList } from "../ui/problem-list.tsx";
+import { ProblemList, TextArea } from "../ui/field.tsx";
+import { Panel } from "../ui/page.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "Filter",
-    hint: 'Optional conditions on events, for example {"data":{"amount":{"$gte":100}}}. Empty accepts all events of the subscribed types.',
-    save: "Save",
-    same: "No changes.",
-    saved: "Saved. The filter applies to new events.",
-    try: "Test the filter",
-    tryHint: "Checks the filter above, saved or not. Nothing is published or sent.",
-    ask: "Test",
-    yes: "This event matches.",
-    no: "This event does not match.",
-    notJson: "Not valid JSON.",
-  },
-  de: {
-    title: "Filter",
-    hint: 'Optionale Bedingungen, zum Beispiel {"data":{"amount":{"$gte":100}}}. Leer: alle Ereignisse der abonnierten Typen.',
-    save: "Speichern",
-    same: "Keine Änderungen.",
-    saved: "Gespeichert. Der Filter gilt für neue Ereignisse.",
-    try: "Filter testen",
-    tryHint: "Prüft den obigen Filter, auch ungespeichert. Es wird nichts veröffentlicht oder gesendet.",
-    ask: "Testen",
-    yes: "Dieses Ereignis passt.",
-    no: "Dieses Ereignis passt nicht.",
-    notJson: "Kein gültiges JSON.",
-  },
+const t = defineTexts({
+  hint: [
+    "Optional conditions on events, for example {example}. Empty accepts all events of the subscribed types.",
+    "Optionale Bedingungen, zum Beispiel {example}. Leer: alle Ereignisse der abonnierten Typen.",
+  ],
+  saved: ["Saved. The filter applies to new events.", "Gespeichert. Der Filter gilt für neue Ereignisse."],
+  try: ["Test the filter", "Filter testen"],
+  tryHint: [
+    "Checks the filter above, saved or not. Nothing is published or sent.",
+    "Prüft den obigen Filter, auch ungespeichert. Es wird nichts veröffentlicht oder gesendet.",
+  ],
+  ask: ["Test", "Testen"],
+  yes: ["This event matches.", "Dieses Ereignis passt."],
+  no: ["This event does not match.", "Dieses Ereignis passt nicht."],
 });
+
+const EXAMPLE = '{"data":{"amount":{"$gte":100}}}';
 
 type Match = Awaited<ReturnType<typeof api.endpoints.match>>;
 
 export function EndpointFilter({ endpoint }: { readonly endpoint: Endpoint }) {
-  const t = useTexts(texts);
   const { tenant, id } = endpoint;
   const { update } = useEndpointChanges();
   const saved = writeJson(endpoint.filter);
@@ -74,12 +61,12 @@ export function EndpointFilter({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
     <>
       <Panel
-        title={t.title}
+        title={t.filter}
         actions={
           <Button
             kind="primary"
             isBusy={saving.isBusy}
-            disabledReason={!read.ok ? t.notJson : text === saved ? t.same : undefined}
+            disabledReason={!read.ok ? t.notJson : text === saved ? t.noChanges : undefined}
             onClick={() => void save()}
           >
             {t.save}
@@ -87,8 +74,8 @@ export function EndpointFilter({ endpoint }: { readonly endpoint: Endpoint }) {
         }
       >
         <TextArea
-          label={t.title}
-          hint={t.hint}
+          label={t.filter}
+          hint={t.hint({ example: EXAMPLE })}
           value={text}
           problem={read.ok ? (saving.problems.at("/filter") ?? trying.problems.at("/filter")) : read.problem}
           onChange={(change) => {

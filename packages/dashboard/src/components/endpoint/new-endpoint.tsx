@@ -1,18 +1,16 @@
 // Creates an endpoint and shows its secret once.
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { changesIn, EMPTY_FORM } from "../../format/endpoint-form.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { SettingsForm } from "./form/settings-form.tsx";
 import { NewSecret } from "./new-secret.tsx";
 
-const texts = defineTexts({
-  en: { title: "New endpoint", make: "Create", createdTitle: "Endpoint created" },
-  de: { title: "Neuer Endpunkt", make: "Erstellen", createdTitle: "Endpunkt erstellt" },
+const t = defineTexts({
+  createdTitle: ["Endpoint created", "Endpunkt erstellt"],
 });
 
 type NewEndpointInput = Parameters<typeof api.endpoints.create>[0]["body"];
@@ -27,8 +25,6 @@ export function NewEndpoint({
   /** Called after the secret was shown. */
   readonly onCreated: (id: string) => void;
 }) {
-  const t = useTexts(texts);
-  const queries = useQueryClient();
   const [form, setForm] = useState({ ...EMPTY_FORM, events: "*" });
   const [created, setCreated] = useState<{ readonly id: string; readonly secret: string } | null>(null);
   const { isBusy, problems, submit } = useSubmission();
@@ -36,23 +32,21 @@ export function NewEndpoint({
     submit(async () => {
       const body = { url: "", events: [], ...changesIn(form, EMPTY_FORM) } as NewEndpointInput;
       setCreated(await api.endpoints.create({ tenant, body }));
-      await queries.invalidateQueries({ queryKey: ["endpoints"] });
     });
   if (created !== null) {
     return (
-      <Dialog title={t.createdTitle} isOpen onClose={() => onCreated(created.id)}>
+      <Dialog title={t.createdTitle} onClose={() => onCreated(created.id)}>
         <NewSecret endpoint={created.id} secret={created.secret} />
       </Dialog>
     );
   }
   return (
     <Dialog
-      title={t.title}
-      isOpen
+      title={t.newEndpoint}
       onClose={onClose}
       actions={
         <Button kind="primary" type="submit" form="new-endpoint" isBusy={isBusy}>
-          {t.make}
+          {t.create}
         </Button>
       }
     >
@@ -61,7 +55,7 @@ export function NewEndpoint({
         form={form}
         before={EMPTY_FORM}
         onChange={setForm}
-        onSubmit={() => void make()}
+        onSubmit={make}
         problems={problems}
         isNew
       />

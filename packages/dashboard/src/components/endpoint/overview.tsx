@@ -1,106 +1,100 @@
 // The overview of an endpoint: problems, settings, charts and recent attempts.
 import type { Endpoint, EndpointAttempt } from "@posthorn/client";
-import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
-import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { useApi } from "../../api/use-api.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { explain, lastErrorKey, triggerTexts } from "../../format/delivery-texts.ts";
 import { retryPolicyText } from "../../format/endpoint-form.ts";
+import { formatTexts } from "../../format/format-texts.ts";
+import { bytes, whole } from "../../format/number.ts";
+import { headersOf, isByKeyPair } from "../../format/signature-schemes.ts";
 import { duration } from "../../format/time.ts";
 import { ActivityCharts, type Period, PeriodChoice } from "../chart/activity-charts.tsx";
+import { OutcomeBadge } from "../delivery/state-badge.tsx";
 import type { Column } from "../list/data-table.tsx";
-import { ListView } from "../list/list.tsx";
-import { Badge } from "../ui/badge.tsx";
+import { ListView } from "../list/list-page.tsx";
 import { buttonClass } from "../ui/button.tsx";
-import { Countdown } from "../ui/countdown.tsx";
-import { Fact, Facts, Panel } from "../ui/panel.tsx";
-import { Failed, Loading, NothingYet } from "../ui/states.tsx";
-import { Ago } from "../ui/time.tsx";
+import { Fact, Facts, Note, NothingYet, NotLoaded, Panel, TimeFact } from "../ui/page.tsx";
+import { Ago, Countdown } from "../ui/time.tsx";
 import { Consent } from "./consent.tsx";
-import { RequestFacts } from "./request-facts.tsx";
+import { PublicKeys } from "./new-secret.tsx";
 
-const texts = defineTexts({
-  en: {
-    gone: "Disabled: the receiver returned HTTP 410 (Gone). Deliveries are kept.",
-    failures: "Disabled after too many consecutive failures. Deliveries are kept.",
-    no_success: "Disabled after days without a successful delivery. Deliveries are kept.",
-    manual: "Disabled manually. Deliveries are kept.",
-    open: "Circuit open: deliveries are paused.",
-    probe: "Next probe in",
-    half_open: "Circuit half-open: sending a few deliveries to check the receiver.",
-    throttled: "Throttled: the receiver asked to pause. Deliveries resume in",
-    failing: (count: number) =>
-      count === 1 ? "The last attempt failed." : `The last ${count} attempts failed.`,
-    last: "Last error",
-    since: "Since",
-    topic: "WebSub topic",
-    lease: "Subscription expires",
-    leaseHint: "Managed by the subscriber, who may renew it. Deleting the endpoint ends the subscription.",
-    events: "Event types",
-    retries: "Retries",
-    made: "Created",
-    changed: "Updated",
-    attempts: "Attempts",
-    deliveries: "All deliveries",
-    result: "Outcome",
-    took: "Duration",
-    trigger: "Trigger",
-    started: "Started",
-    noAttempts: "No attempts yet",
-  },
-  de: {
-    gone: "Deaktiviert: Der Empfänger hat HTTP 410 (Gone) zurückgegeben. Zustellungen werden aufbewahrt.",
-    failures: "Nach zu vielen Fehlern in Folge deaktiviert. Zustellungen werden aufbewahrt.",
-    no_success: "Nach Tagen ohne erfolgreiche Zustellung deaktiviert. Zustellungen werden aufbewahrt.",
-    manual: "Manuell deaktiviert. Zustellungen werden aufbewahrt.",
-    open: "Circuit offen: Die Zustellungen sind angehalten.",
-    probe: "Nächster Testversuch in",
-    half_open: "Circuit halb offen: Einige Zustellungen prüfen den Empfänger.",
-    throttled: "Gedrosselt: Der Empfänger hat um eine Pause gebeten. Weiter in",
-    failing: (count: number) =>
-      count === 1
-        ? "Der letzte Versuch ist fehlgeschlagen."
-        : `Die letzten ${count} Versuche sind fehlgeschlagen.`,
-    last: "Letzter Fehler",
-    since: "Seit",
-    topic: "WebSub-Topic",
-    lease: "Abonnement läuft ab",
-    leaseHint:
-      "Vom Abonnenten verwaltet, der es verlängern kann. Das Löschen des Endpunkts beendet das Abonnement.",
-    events: "Ereignistypen",
-    retries: "Retry-Richtlinie",
-    made: "Erstellt",
-    changed: "Aktualisiert",
-    attempts: "Versuche",
-    deliveries: "Alle Zustellungen",
-    result: "Ergebnis",
-    took: "Dauer",
-    trigger: "Auslöser",
-    started: "Gestartet",
-    noAttempts: "Noch keine Versuche",
+const t = defineTexts({
+  gone: [
+    "Disabled: the receiver returned HTTP 410 (Gone). Deliveries are kept.",
+    "Deaktiviert: Der Empfänger hat HTTP 410 (Gone) zurückgegeben. Zustellungen werden aufbewahrt.",
+  ],
+  failures: [
+    "Disabled after too many consecutive failures. Deliveries are kept.",
+    "Nach zu vielen Fehlern in Folge deaktiviert. Zustellungen werden aufbewahrt.",
+  ],
+  no_success: [
+    "Disabled after days without a successful delivery. Deliveries are kept.",
+    "Nach Tagen ohne erfolgreiche Zustellung deaktiviert. Zustellungen werden aufbewahrt.",
+  ],
+  manual: ["Disabled manually. Deliveries are kept.", "Manuell deaktiviert. Zustellungen werden aufbewahrt."],
+  open: ["Circuit open: deliveries are paused.", "Circuit Breaker offen: Die Zustellungen sind angehalten."],
+  probe: ["Next probe in", "Nächster Testversuch in"],
+  half_open: [
+    "Circuit half-open: sending a few deliveries to check the receiver.",
+    "Circuit Breaker halb offen: Einige Zustellungen werden gesendet, um den Empfänger zu prüfen.",
+  ],
+  throttled: [
+    "Throttled: the receiver asked to pause. Deliveries resume in",
+    "Gedrosselt: Der Empfänger hat um eine Pause gebeten. Weiter in",
+  ],
+  failedOnce: ["The last attempt failed.", "Der letzte Versuch ist fehlgeschlagen."],
+  failing: ["The last {count} attempts failed.", "Die letzten {count} Versuche sind fehlgeschlagen."],
+  last: ["Last error", "Letzter Fehler"],
+  since: ["Since", "Seit"],
+  topic: ["WebSub topic", "WebSub-Topic"],
+  lease: ["Subscription expires", "Abonnement läuft ab"],
+  leaseHint: [
+    "Managed by the subscriber, who may renew it. Deleting the endpoint ends the subscription.",
+    "Vom Abonnenten verwaltet, der es verlängern kann. Das Löschen des Endpunkts beendet das Abonnement.",
+  ],
+  inFlight: ["Concurrent attempts", "Gleichzeitige Versuche"],
+  inFlightNow: ["At most {count} now", "Derzeit höchstens {count}"],
+  inFlightRange: [
+    "{least} to {most}: more while responses are fast and successful. Updated every few seconds.",
+    "{least} bis {most}: mehr, solange die Antworten schnell und erfolgreich sind. Wird alle paar Sekunden aktualisiert.",
+  ],
+  retries: ["Retry policy", "Retry-Richtlinie"],
+  deliveries: ["All deliveries", "Alle Zustellungen"],
+  result: ["Outcome", "Ergebnis"],
+  took: ["Duration", "Dauer"],
+  trigger: ["Trigger", "Auslöser"],
+  noAttempts: ["No attempts yet", "Noch keine Versuche"],
+  body: "Body",
+  batch: "Batches",
+  bounds: [
+    "At most {events} events or {size}, sent at most {delay} after the first event.",
+    "Höchstens {events} Ereignisse oder {size}, spätestens {delay} nach dem ersten Ereignis.",
+  ],
+  verify: ["How to verify", "So wird geprüft"],
+  keys: ["Public keys", "Öffentliche Schlüssel"],
+  tokens: {
+    bearer: ["Set. Sent in the Authorization header.", "Gesetzt. Wird im Header Authorization gesendet."],
+    query: ["Set. Sent as access_token in the URL.", "Gesetzt. Wird als access_token in der URL gesendet."],
   },
 });
 
 const REFRESH_MS = 5_000;
 
 export function EndpointOverview({ endpoint }: { readonly endpoint: Endpoint }) {
-  const t = useTexts(texts);
   const [period, setPeriod] = useState<Period>("day");
   const { tenant, id } = endpoint;
-  const activity = useQuery({
-    queryKey: ["activity", id, period],
-    queryFn: ({ signal }) => api.activity.get({ query: { tenant, endpoint: id, period }, signal }),
-    refetchInterval: REFRESH_MS,
-  });
+  const query = { tenant, endpoint: id, period };
+  const activity = useApi("activity.get", { query }, { refetchInterval: REFRESH_MS });
   return (
     <>
       <Trouble endpoint={endpoint} />
       <Consent endpoint={endpoint} />
       <Panel>
         <Facts>
-          <Fact name={t.events}>
+          <Fact name={t.eventTypes}>
             <span className="font-mono text-xs">{endpoint.events.join(", ")}</span>
           </Fact>
           {endpoint.websub === null ? (
@@ -111,20 +105,17 @@ export function EndpointOverview({ endpoint }: { readonly endpoint: Endpoint }) 
                 <span className="font-mono text-xs break-all">{endpoint.websub.topic}</span>
               </Fact>
               <Fact name={t.lease}>
-                <Ago at={endpoint.websub.lease_ends_at} />
+                <Ago at={endpoint.websub.lease_expires_at} />
                 <span className="block text-xs text-muted">{t.leaseHint}</span>
               </Fact>
             </>
           )}
+          <InFlightFact endpoint={endpoint} />
           <Fact name={t.retries}>
             <span className="font-mono text-xs">{retryPolicyText(endpoint.retry_policy)}</span>
           </Fact>
-          <Fact name={t.made}>
-            <Ago at={endpoint.created_at} />
-          </Fact>
-          <Fact name={t.changed}>
-            <Ago at={endpoint.updated_at} />
-          </Fact>
+          <TimeFact name={t.created} at={endpoint.created_at} />
+          <TimeFact name={t.updated} at={endpoint.updated_at} />
         </Facts>
       </Panel>
       <div className="flex justify-end">
@@ -132,19 +123,68 @@ export function EndpointOverview({ endpoint }: { readonly endpoint: Endpoint }) 
       </div>
       {activity.data !== undefined ? (
         <ActivityCharts activity={activity.data} />
-      ) : activity.error === null ? (
-        <Loading />
       ) : (
-        <Failed error={activity.error} onRetry={() => void activity.refetch()} />
+        <NotLoaded query={activity} />
       )}
       <Attempts endpoint={endpoint} />
     </>
   );
 }
 
+/** The current limit on attempts in flight, and its range if it varies. */
+function InFlightFact({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { max_in_flight: least, max_in_flight_burst: most, health } = endpoint;
+  return (
+    <Fact name={t.inFlight}>
+      {t.inFlightNow({ count: health.current_max_in_flight })}
+      {most > least && <span className="block text-xs text-muted">{t.inFlightRange({ least, most })}</span>}
+    </Fact>
+  );
+}
+
+/** The parts of a request: body, signatures, token and public keys. */
+function RequestFacts({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { format, batch, signature, authorization } = endpoint;
+  return (
+    <>
+      <Fact name={t.body}>
+        {format}. <span className="text-muted">{formatTexts[format]}</span>
+      </Fact>
+      {format === "cloudevents-batch" && (
+        <Fact name={t.batch}>
+          {t.bounds({
+            events: whole(batch.max_events),
+            size: bytes(batch.max_bytes),
+            delay: duration(batch.max_delay_ms),
+          })}
+        </Fact>
+      )}
+      <Fact name={t.signature}>
+        <ul>
+          {signature.schemes.map((scheme) => (
+            <li key={scheme}>
+              {scheme}{" "}
+              <code className="font-mono text-xs break-all text-muted">
+                {headersOf(scheme, signature.header_prefix).join(", ")}
+              </code>{" "}
+              <Link to="/verify" search={{ scheme }} className="text-sm underline">
+                {t.verify}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </Fact>
+      {signature.schemes.some(isByKeyPair) && (
+        <Fact name={t.keys}>
+          <PublicKeys endpoint={endpoint.id} />
+        </Fact>
+      )}
+      {authorization !== null && <Fact name={t.token}>{t.tokens[authorization.type]}</Fact>}
+    </>
+  );
+}
+
 function Trouble({ endpoint }: { readonly endpoint: Endpoint }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
   const { is_active, disabled_reason, disabled_at, circuit, health } = endpoint;
   const sentences: ReactNode[] = [];
   if (!is_active) sentences.push(t[disabled_reason as "manual"] ?? disabled_reason);
@@ -161,15 +201,13 @@ function Trouble({ endpoint }: { readonly endpoint: Endpoint }) {
         {t.throttled} <Countdown until={health.throttled_until} />
       </>,
     );
-  if (health.consecutive_failures > 0) sentences.push(t.failing(health.consecutive_failures));
+  const { consecutive_failures: count } = health;
+  if (count > 0) sentences.push(count === 1 ? t.failedOnce : t.failing({ count }));
   if (sentences.length === 0) return null;
-  const lastError = health.last_error === null ? null : explain(lastErrorKey(health.last_error), language);
+  const lastError = health.last_error === null ? null : explain(lastErrorKey(health.last_error));
   const since = disabled_at ?? health.failing_since;
   return (
-    <div
-      role="note"
-      className="flex flex-col gap-1 rounded-lg border border-line bg-warn-ground p-4 text-warn"
-    >
+    <Note>
       {sentences.map((sentence, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the order never changes
         <p key={index} className={index === 0 ? "font-semibold" : ""}>
@@ -187,35 +225,31 @@ function Trouble({ endpoint }: { readonly endpoint: Endpoint }) {
           {t.since} <Ago at={since} />
         </p>
       )}
-    </div>
+    </Note>
   );
 }
 
 function Attempts({ endpoint: { tenant, id } }: { readonly endpoint: Endpoint }) {
-  const t = useTexts(texts);
-  const triggers = useTexts(triggerTexts);
   const navigate = useNavigate();
   const list = useList(
-    ["endpoint-attempts", id],
-    (page, signal) => api.endpoints.listAttempts({ tenant, endpoint: id, query: page, signal }),
-    { watch: { keyOf: attemptKey, everyMs: REFRESH_MS } },
+    "endpoints.listAttempts",
+    { tenant, endpoint: id },
+    {
+      keyOf: ({ delivery_id, number }) => `${delivery_id}:${number}`,
+      watch: { everyMs: REFRESH_MS },
+    },
   );
   const columns: readonly Column<EndpointAttempt>[] = [
     {
       key: "result",
       head: t.result,
-      cell: ({ delivery_id, status_code, error }) => {
-        const isDelivered = status_code !== null && status_code >= 200 && status_code < 300;
-        return (
-          <Link to="/deliveries/$id" params={{ id: delivery_id }}>
-            <Badge tone={isDelivered ? "ok" : "bad"} icon={isDelivered ? "check" : "warning"}>
-              {status_code ?? error}
-            </Badge>
-          </Link>
-        );
-      },
+      cell: (attempt) => (
+        <Link to="/deliveries/$id" params={{ id: attempt.delivery_id }}>
+          <OutcomeBadge attempt={attempt} />
+        </Link>
+      ),
     },
-    { key: "trigger", head: t.trigger, from: "sm", cell: ({ trigger }) => triggers[trigger] },
+    { key: "trigger", head: t.trigger, from: "sm", cell: ({ trigger }) => triggerTexts[trigger] },
     {
       key: "took",
       head: t.took,
@@ -242,14 +276,9 @@ function Attempts({ endpoint: { tenant, id } }: { readonly endpoint: Endpoint })
         label={t.attempts}
         list={list}
         columns={columns}
-        keyOf={attemptKey}
         onOpen={({ delivery_id }) => void navigate({ to: "/deliveries/$id", params: { id: delivery_id } })}
         nothingYet={<NothingYet title={t.noAttempts} />}
       />
     </Panel>
   );
-}
-
-function attemptKey({ delivery_id, number }: EndpointAttempt): string {
-  return `${delivery_id}:${number}`;
 }

@@ -1,121 +1,80 @@
 // The secrets of an endpoint and their rotation.
 import type { Endpoint, EndpointSecret } from "@posthorn/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { useSubmission } from "../../api/problems.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { useApi } from "../../api/use-api.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Button } from "../ui/button.tsx";
-import { Confirm } from "../ui/confirm.tsx";
-import { Countdown } from "../ui/countdown.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { Choice, TextField } from "../ui/field.tsx";
-import { Panel } from "../ui/panel.tsx";
-import { ProblemList } from "../ui/problem-list.tsx";
-import { Failed, Loading } from "../ui/states.tsx";
-import { Ago } from "../ui/time.tsx";
+import { ConfirmButton, Dialog, DialogButton, FormDialog } from "../ui/dialog.tsx";
+import { Choice, TextField, useForm } from "../ui/field.tsx";
+import { NotLoaded, Panel } from "../ui/page.tsx";
+import { Ago, Countdown } from "../ui/time.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { NewSecret } from "./new-secret.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "Secrets",
-    hint: "Deliveries are signed with every valid secret, so receivers need to know only one of them. A scheme with its own secrets uses only those.",
-    current: "current",
-    old: "expiring",
-    ofScheme: (scheme: string) => `only for ${scheme}`,
-    made: "Created",
-    ends: "Expires in",
-    rotate: "Rotate",
-    rotateTitle: "Rotate secret",
-    rotateHint:
-      "Creates a new secret. During the overlap, deliveries are signed with both, so the receiver can switch without rejecting any.",
-    forWhich: "Scheme",
-    forAll: "all schemes without their own secret",
-    own: "Custom secret",
-    ownHint: "Optional. Empty generates a secret.",
-    given: "Saved. Used from the next attempt.",
-    overlap: "Keep the old secret for",
-    overlaps: {
-      604800: "7 days",
-      1209600: "14 days",
-      86400: "1 day",
-      3600: "1 hour",
-      0: "0: revoke it immediately",
-    } as Record<number, string>,
-    rotatedTitle: "New secret",
-    end: "Revoke",
-    endTitle: "Revoke the old secret?",
-    endHint:
-      "From the next attempt, deliveries are no longer signed with it. Receivers that know only this secret will reject them.",
-    ended: "Secret revoked.",
+const t = defineTexts({
+  hint: [
+    "Deliveries are signed with every valid secret, so receivers need to know only one of them. A scheme with its own secrets uses only those.",
+    "Zustellungen werden mit jedem gültigen Secret signiert; Empfänger müssen nur eines kennen. Ein Verfahren mit eigenen Secrets verwendet nur diese.",
+  ],
+  current: ["current", "aktuell"],
+  old: ["expiring", "läuft ab"],
+  ofScheme: ["only for {scheme}", "nur für {scheme}"],
+  ends: ["Expires in", "Läuft ab in"],
+  rotate: ["Rotate", "Rotieren"],
+  rotateTitle: ["Rotate secret", "Secret rotieren"],
+  rotateHint: [
+    "Creates a new secret. During the overlap, deliveries are signed with both, so the receiver can switch without rejecting any.",
+    "Erzeugt ein neues Secret. Während der Übergangszeit wird mit beiden signiert, damit der Empfänger ohne Ablehnungen umstellen kann.",
+  ],
+  forWhich: ["Scheme", "Verfahren"],
+  forAll: ["all schemes without their own secret", "alle Verfahren ohne eigenes Secret"],
+  own: ["Custom secret", "Eigenes Secret"],
+  ownHint: ["Optional. Empty generates a secret.", "Optional. Leer: Ein Secret wird erzeugt."],
+  given: ["Saved. Used from the next attempt.", "Gespeichert. Gilt ab dem nächsten Versuch."],
+  overlap: ["Keep the old secret for", "Altes Secret behalten für"],
+  overlaps: {
+    "604800": ["7 days", "7 Tage"],
+    "1209600": ["14 days", "14 Tage"],
+    "86400": ["1 day", "1 Tag"],
+    "3600": ["1 hour", "1 Stunde"],
+    "0": ["0: revoke it immediately", "0: sofort widerrufen"],
   },
-  de: {
-    title: "Secrets",
-    hint: "Zustellungen werden mit jedem gültigen Secret signiert; Empfänger müssen nur eines kennen. Ein Verfahren mit eigenen Secrets verwendet nur diese.",
-    current: "aktuell",
-    old: "läuft aus",
-    ofScheme: (scheme: string) => `nur für ${scheme}`,
-    made: "Erstellt",
-    ends: "Läuft ab in",
-    rotate: "Rotieren",
-    rotateTitle: "Secret rotieren",
-    rotateHint:
-      "Erzeugt ein neues Secret. Während der Übergangszeit wird mit beiden signiert, damit der Empfänger ohne Ablehnungen umstellen kann.",
-    forWhich: "Verfahren",
-    forAll: "alle Verfahren ohne eigenes Secret",
-    own: "Eigenes Secret",
-    ownHint: "Optional. Leer: Ein Secret wird erzeugt.",
-    given: "Gespeichert. Gilt ab dem nächsten Versuch.",
-    overlap: "Altes Secret behalten für",
-    overlaps: {
-      604800: "7 Tage",
-      1209600: "14 Tage",
-      86400: "1 Tag",
-      3600: "1 Stunde",
-      0: "0: sofort widerrufen",
-    } as Record<number, string>,
-    rotatedTitle: "Neues Secret",
-    end: "Widerrufen",
-    endTitle: "Altes Secret widerrufen?",
-    endHint:
-      "Ab dem nächsten Versuch wird nicht mehr damit signiert. Empfänger, die nur dieses Secret kennen, lehnen Zustellungen dann ab.",
-    ended: "Secret widerrufen.",
-  },
+  rotatedTitle: ["New secret", "Neues Secret"],
+  endTitle: ["Revoke the old secret?", "Altes Secret widerrufen?"],
+  endHint: [
+    "From the next attempt, deliveries are no longer signed with it. Receivers that know only this secret will reject them.",
+    "Ab dem nächsten Versuch wird nicht mehr damit signiert. Empfänger, die nur dieses Secret kennen, lehnen Zustellungen dann ab.",
+  ],
+  ended: ["Secret revoked.", "Secret widerrufen."],
 });
 
-const OVERLAPS = [604_800, 1_209_600, 86_400, 3_600, 0];
+/** In seconds, the default first. */
+const OVERLAPS = ["604800", "1209600", "86400", "3600", "0"] as const;
 
 export function EndpointSecrets({ endpoint }: { readonly endpoint: Endpoint }) {
-  const t = useTexts(texts);
   const { tenant, id } = endpoint;
-  const [isRotating, setRotating] = useState(false);
-  const [ending, setEnding] = useState<EndpointSecret | null>(null);
-  const query = useQuery({
-    queryKey: ["secrets", id],
-    queryFn: ({ signal }) => api.endpoints.listSecrets({ tenant, endpoint: id, signal }),
+  const query = useApi(
+    "endpoints.listSecrets",
+    { tenant, endpoint: id },
     // refetches when a secret expires
-    refetchInterval: ({ state }) => untilNextEnd(state.data?.data ?? []),
-  });
-  const reload = useReload(id);
+    { refetchInterval: ({ state }) => untilNextEnd(state.data?.data ?? []) },
+  );
   const end = async (secret: EndpointSecret) => {
     await api.endpoints.revokeSecret({ tenant, endpoint: id, secret: secret.id });
     showToast(t.ended);
-    await reload();
   };
   return (
     <Panel
-      title={t.title}
+      title={t.secrets}
       actions={
-        <Button icon="retry" onClick={() => setRotating(true)}>
-          {t.rotate}
-        </Button>
+        <DialogButton icon="retry" label={t.rotate}>
+          {(close) => <Rotate endpoint={endpoint} onClose={close} />}
+        </DialogButton>
       }
     >
       <p className="pb-3 text-muted">{t.hint}</p>
-      {query.isPending && <Loading />}
-      {query.error !== null && <Failed error={query.error} onRetry={() => void query.refetch()} />}
+      {(query.isPending || query.error !== null) && <NotLoaded query={query} />}
       <ul className="flex flex-col gap-2">
         {query.data?.data.map((secret) => (
           <li
@@ -125,35 +84,29 @@ export function EndpointSecrets({ endpoint }: { readonly endpoint: Endpoint }) {
             <Badge tone={secret.is_current ? "ok" : "warn"} icon={secret.is_current ? "check" : "clock"}>
               {secret.is_current ? t.current : t.old}
             </Badge>
-            {secret.scheme !== null && <span>{t.ofScheme(secret.scheme)}</span>}
+            {secret.scheme !== null && <span>{t.ofScheme({ scheme: secret.scheme })}</span>}
             <span className="text-muted">
-              {t.made} <Ago at={secret.created_at} />
+              {t.created} <Ago at={secret.created_at} />
             </span>
             {secret.expires_at !== null && (
               <>
                 <span className="text-warn">
                   {t.ends} <Countdown until={secret.expires_at} />
                 </span>
-                <Button kind="quiet" className="ml-auto" onClick={() => setEnding(secret)}>
-                  {t.end}
-                </Button>
+                <ConfirmButton
+                  kind="quiet"
+                  className="ml-auto"
+                  title={t.endTitle}
+                  action={t.revoke}
+                  hint={t.endHint}
+                  typed={new URL(endpoint.url).host}
+                  onConfirm={() => end(secret)}
+                />
               </>
             )}
           </li>
         ))}
       </ul>
-      {isRotating && <Rotate endpoint={endpoint} onClose={() => setRotating(false)} />}
-      {ending !== null && (
-        <Confirm
-          title={t.endTitle}
-          action={t.end}
-          typed={new URL(endpoint.url).host}
-          onConfirm={() => end(ending)}
-          onClose={() => setEnding(null)}
-        >
-          <p>{t.endHint}</p>
-        </Confirm>
-      )}
     </Panel>
   );
 }
@@ -166,84 +119,61 @@ function untilNextEnd(secrets: readonly EndpointSecret[]): number | false {
   return Math.min(LONGEST_WAIT_MS, Math.max(1_000, Math.min(...ends) - Date.now()));
 }
 
-function useReload(id: string): () => Promise<void> {
-  const queries = useQueryClient();
-  return () => queries.invalidateQueries({ queryKey: ["secrets", id] });
-}
-
 function Rotate({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly onClose: () => void }) {
-  const t = useTexts(texts);
-  const [overlap, setOverlap] = useState(OVERLAPS[0] as number);
-  const [scheme, setScheme] = useState("");
-  const [own, setOwn] = useState("");
+  const state = useForm({ overlap: OVERLAPS[0] as string, scheme: "", secret: "" });
+  const { form, field } = state;
   const [secret, setSecret] = useState<string | null>(null);
-  const { isBusy, problems, submit } = useSubmission();
-  const reload = useReload(endpoint.id);
   const { schemes } = endpoint.signature;
-  const rotate = () =>
-    submit(async () => {
-      const { tenant, id } = endpoint;
-      const given = own.trim();
-      const body = {
-        overlap_seconds: overlap,
-        ...(scheme !== "" && { scheme }),
-        ...(given !== "" && { secret: given }),
-      };
-      const rotated = await api.endpoints.rotateSecret({ tenant, endpoint: id, body });
-      await reload();
-      if (given === "") return setSecret(rotated.secret);
-      showToast(t.given);
-      onClose();
-    });
+  const rotate = async () => {
+    const { tenant, id } = endpoint;
+    const given = form.secret.trim();
+    const body = {
+      overlap_seconds: Number(form.overlap),
+      ...(form.scheme !== "" && { scheme: form.scheme }),
+      ...(given !== "" && { secret: given }),
+    };
+    const rotated = await api.endpoints.rotateSecret({ tenant, endpoint: id, body });
+    if (given === "") return setSecret(rotated.secret);
+    showToast(t.given);
+    onClose();
+  };
   if (secret !== null) {
     return (
-      <Dialog title={t.rotatedTitle} isOpen onClose={onClose}>
+      <Dialog title={t.rotatedTitle} onClose={onClose}>
         <NewSecret endpoint={endpoint.id} secret={secret} />
       </Dialog>
     );
   }
   return (
-    <Dialog
+    <FormDialog
       title={t.rotateTitle}
-      isOpen
+      action={t.rotate}
+      kind={form.overlap === "0" ? "danger" : "primary"}
+      form={state}
+      onSubmit={rotate}
       onClose={onClose}
-      actions={
-        <Button kind={overlap === 0 ? "danger" : "primary"} isBusy={isBusy} onClick={() => void rotate()}>
-          {t.rotate}
-        </Button>
-      }
     >
       <p>{t.rotateHint}</p>
-      <ProblemList problems={problems.elsewhere(["/scheme", "/secret"])} />
       {schemes.length > 1 && (
         <Choice
           label={t.forWhich}
-          value={scheme}
-          problem={problems.at("/scheme")}
-          onChange={(event) => setScheme(event.target.value)}
-        >
-          <option value="">{t.forAll}</option>
-          {schemes.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </Choice>
+          none={t.forAll}
+          options={schemes.map((name) => [name, name])}
+          {...field("scheme")}
+        />
       )}
       <TextField
         label={t.own}
         hint={t.ownHint}
         type="password"
         autoComplete="new-password"
-        value={own}
-        problem={problems.at("/secret")}
-        onChange={(event) => setOwn(event.target.value)}
+        {...field("secret")}
       />
-      <Choice label={t.overlap} value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
-        {OVERLAPS.map((seconds) => (
-          <option key={seconds} value={seconds}>
-            {t.overlaps[seconds]}
-          </option>
-        ))}
-      </Choice>
-    </Dialog>
+      <Choice
+        label={t.overlap}
+        options={OVERLAPS.map((name) => [name, t.overlaps[name]])}
+        {...field("overlap")}
+      />
+    </FormDialog>
   );
 }

@@ -3,31 +3,18 @@ import type { Endpoint } from "@posthorn/client";
 import { useState } from "react";
 import { useEndpointChanges } from "../../api/endpoints.ts";
 import { useSubmission } from "../../api/problems.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { changesIn, formOf } from "../../format/endpoint-form.ts";
 import { Button } from "../ui/button.tsx";
-import { Panel } from "../ui/panel.tsx";
+import { Panel } from "../ui/page.tsx";
 import { SettingsForm } from "./form/settings-form.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "Settings",
-    save: "Save",
-    saved: "Saved. Applies from the next attempt.",
-    same: "No changes.",
-    undo: "Discard changes",
-  },
-  de: {
-    title: "Einstellungen",
-    save: "Speichern",
-    saved: "Gespeichert. Gilt ab dem nächsten Versuch.",
-    same: "Keine Änderungen.",
-    undo: "Änderungen verwerfen",
-  },
+const t = defineTexts({
+  saved: ["Saved. Applies from the next attempt.", "Gespeichert. Gilt ab dem nächsten Versuch."],
+  undo: ["Discard changes", "Änderungen verwerfen"],
 });
 
 export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) {
-  const t = useTexts(texts);
   const { update } = useEndpointChanges();
   // compared with the settings when editing began, so that concurrent changes of others are not reverted
   const [begun, setBegun] = useState(() => formOf(endpoint));
@@ -46,7 +33,7 @@ export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) 
   };
   return (
     <Panel
-      title={t.title}
+      title={t.settings}
       actions={
         <>
           {!isSame && <Button onClick={() => begin(endpoint)}>{t.undo}</Button>}
@@ -55,7 +42,7 @@ export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) 
             type="submit"
             form="endpoint-settings"
             isBusy={isBusy}
-            disabledReason={isSame ? t.same : undefined}
+            disabledReason={isSame ? t.noChanges : undefined}
           >
             {t.save}
           </Button>
@@ -68,7 +55,7 @@ export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) 
         before={begun}
         isNew={false}
         onChange={setForm}
-        onSubmit={() => void save()}
+        onSubmit={save}
         problems={problems}
       />
     </Panel>

@@ -1,51 +1,36 @@
 // Sends an editable test event and shows its outcome live.
+
 import type { DeliveryDetail, Endpoint } from "@posthorn/client";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { useWatchedDelivery } from "../../api/deliveries.ts";
 import { useSubmission } from "../../api/problems.ts";
-import { useWatchedDelivery } from "../../api/watched-delivery.ts";
-import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { explain, explanationKey } from "../../format/delivery-texts.ts";
 import { writeJson } from "../../format/json-text.ts";
 import { duration } from "../../format/time.ts";
-import { StateBadge } from "../delivery/state-badge.tsx";
+import { OutcomeBadge, StateBadge } from "../delivery/state-badge.tsx";
 import { type Draft, EventDraft, eventOf } from "../event/event-draft.tsx";
-import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
+import { ProblemList } from "../ui/field.tsx";
 import { CodeView } from "../ui/json-view.tsx";
-import { Panel } from "../ui/panel.tsx";
-import { ProblemList } from "../ui/problem-list.tsx";
+import { IdLink } from "../ui/links.tsx";
+import { Panel } from "../ui/page.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "Test event",
-    hint: "Sent only to this endpoint, regardless of its event types and filter, like any other delivery.",
-    send: "Send test event",
-    disabled: "The endpoint is disabled. Enable it first.",
-    notJson: "The data is not valid JSON.",
-    result: "Outcome",
-    onItsWay: "Sending …",
-    response: "Response",
-    open: "Open delivery",
-    greeting: "This is a test event.",
-  },
-  de: {
-    title: "Testereignis",
-    hint: "Wird unabhängig von Ereignistypen und Filter nur an diesen Endpunkt gesendet, wie jede andere Zustellung.",
-    send: "Testereignis senden",
-    disabled: "Der Endpunkt ist deaktiviert. Aktivieren Sie ihn zuerst.",
-    notJson: "Die Daten sind kein gültiges JSON.",
-    result: "Ergebnis",
-    onItsWay: "Wird gesendet …",
-    response: "Antwort",
-    open: "Zustellung öffnen",
-    greeting: "Das ist ein Testereignis.",
-  },
+const t = defineTexts({
+  title: ["Test event", "Testereignis"],
+  hint: [
+    "Sent only to this endpoint, regardless of its event types and filter, like any other delivery.",
+    "Wird unabhängig von Ereignistypen und Filter nur an diesen Endpunkt gesendet, wie jede andere Zustellung.",
+  ],
+  notJson: ["The data is not valid JSON.", "Die Daten sind kein gültiges JSON."],
+  result: ["Outcome", "Ergebnis"],
+  onItsWay: ["Sending …", "Wird gesendet …"],
+  response: ["Response", "Antwort"],
+  greeting: ["This is a test event.", "Das ist ein Testereignis."],
 });
 
 export function TestEvent({ endpoint }: { readonly endpoint: Endpoint }) {
-  const t = useTexts(texts);
   const { tenant, id } = endpoint;
   const [draft, setDraft] = useState<Draft>({
     type: "webhook.test",
@@ -70,10 +55,10 @@ export function TestEvent({ endpoint }: { readonly endpoint: Endpoint }) {
             kind="primary"
             icon="send"
             isBusy={isBusy}
-            disabledReason={!endpoint.is_active ? t.disabled : event === null ? t.notJson : undefined}
+            disabledReason={!endpoint.is_active ? t.enableFirst : event === null ? t.notJson : undefined}
             onClick={() => void send()}
           >
-            {t.send}
+            {t.sendTestEvent}
           </Button>
         }
       >
@@ -89,7 +74,6 @@ export function TestEvent({ endpoint }: { readonly endpoint: Endpoint }) {
 }
 
 function Result({ delivery: id }: { readonly delivery: string }) {
-  const t = useTexts(texts);
   const { data: delivery } = useWatchedDelivery(id);
   return (
     <Panel title={t.result}>
@@ -105,26 +89,21 @@ function Result({ delivery: id }: { readonly delivery: string }) {
 }
 
 function Attempted({ delivery }: { readonly delivery: DeliveryDetail }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
   const last = delivery.attempts.at(-1);
-  const isDelivered = delivery.state === "success";
   return (
     <>
       <div className="flex flex-wrap items-center gap-3">
         <StateBadge state={delivery.state} />
         {last !== undefined && (
           <>
-            <Badge tone={isDelivered ? "ok" : "bad"} icon={isDelivered ? "check" : "warning"}>
-              {last.status_code ?? last.error}
-            </Badge>
+            <OutcomeBadge attempt={last} />
             {last.duration_ms !== null && <span className="tabular-nums">{duration(last.duration_ms)}</span>}
-            <span>{explain(explanationKey(last), language).what}</span>
+            <span>{explain(explanationKey(last)).what}</span>
           </>
         )}
-        <Link to="/deliveries/$id" params={{ id: delivery.id }} className="ml-auto underline">
-          {t.open}
-        </Link>
+        <IdLink to="/deliveries/$id" id={delivery.id} className="ml-auto underline">
+          {t.openDelivery}
+        </IdLink>
       </div>
       {last !== undefined && last.response_body !== null && last.response_body !== "" && (
         <CodeView label={t.response} text={last.response_body} />

@@ -1,31 +1,16 @@
 // An editable event for tests, prefilled from a catalogue example.
 import type { EventType } from "@posthorn/client";
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { useApi } from "../../api/use-api.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { readJson, writeJson } from "../../format/json-text.ts";
 import type { Problems } from "../../format/problems.ts";
-import { Choice, TextArea, TextField } from "../ui/field.tsx";
+import { Choice, fieldsIn, TextArea, TextField } from "../ui/field.tsx";
 
-const texts = defineTexts({
-  en: {
-    example: "Use an example from the catalogue",
-    none: "none",
-    type: "Event type",
-    subject: "Subject",
-    subjectHint: "Optional.",
-    data: "Data",
-    dataHint: "JSON.",
-  },
-  de: {
-    example: "Beispiel aus dem Katalog verwenden",
-    none: "keines",
-    type: "Ereignistyp",
-    subject: "Subject",
-    subjectHint: "Optional.",
-    data: "Daten",
-    dataHint: "JSON.",
-  },
+const t = defineTexts({
+  example: ["Use an example from the catalogue", "Beispiel aus dem Katalog verwenden"],
+  none: ["none", "keines"],
+  subjectHint: "Optional.",
+  dataHint: "JSON.",
 });
 
 export interface Draft {
@@ -56,13 +41,10 @@ export function EventDraft({
   readonly onChange: (draft: Draft) => void;
   readonly problems: Problems;
 }) {
-  const t = useTexts(texts);
-  const { data: catalogue } = useQuery({
-    queryKey: ["event-types", "examples"],
-    queryFn: ({ signal }) => api.eventTypes.list({ query: { limit: MAX_TYPES }, signal }),
-  });
+  const { data: catalogue } = useApi("eventTypes.list", { query: { limit: MAX_TYPES } });
   const types = catalogue?.data ?? [];
   const read = readJson(draft.data);
+  const field = fieldsIn({ form: draft, onChange, problems });
   const take = (type: EventType | undefined) => {
     if (type !== undefined) onChange({ ...draft, type: type.name, data: writeJson(type.example ?? {}) });
   };
@@ -72,39 +54,21 @@ export function EventDraft({
         <div className="sm:col-span-2">
           <Choice
             label={t.example}
+            none={t.none}
+            options={types.map((type) => [keyOf(type), keyOf(type)])}
             value=""
             onChange={(event) => take(types.find((type) => keyOf(type) === event.target.value))}
-          >
-            <option value="">{t.none}</option>
-            {types.map((type) => (
-              <option key={keyOf(type)} value={keyOf(type)}>
-                {keyOf(type)}
-              </option>
-            ))}
-          </Choice>
+          />
         </div>
       )}
-      <TextField
-        label={t.type}
-        className="font-mono"
-        value={draft.type}
-        problem={problems.at("/type")}
-        onChange={(event) => onChange({ ...draft, type: event.target.value })}
-      />
-      <TextField
-        label={t.subject}
-        hint={t.subjectHint}
-        value={draft.subject}
-        problem={problems.at("/subject")}
-        onChange={(event) => onChange({ ...draft, subject: event.target.value })}
-      />
+      <TextField label={t.eventType} className="font-mono" {...field("type")} />
+      <TextField label={t.subject} hint={t.subjectHint} {...field("subject")} />
       <div className="sm:col-span-2">
         <TextArea
           label={t.data}
           hint={t.dataHint}
-          value={draft.data}
-          problem={read.ok ? problems.at("/data") : read.problem}
-          onChange={(event) => onChange({ ...draft, data: event.target.value })}
+          {...field("data")}
+          {...(!read.ok && { problem: read.problem })}
         />
       </div>
     </div>

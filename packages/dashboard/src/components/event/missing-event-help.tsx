@@ -1,31 +1,29 @@
 // Help for a search that finds no event.
 import { Link } from "@tanstack/react-router";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 
-const texts = defineTexts({
-  en: {
-    title: "Expected an event here?",
-    refused:
-      "Rejected events are not stored. The publisher received an error, for example 422 invalid_event if the data did not match the schema; check its logs.",
-    never: "If the publisher's logs contain no response from this server, the event was never published.",
-    whole: "Subjects match exactly: search for invoice-4711, not 4711.",
-    old: "Events older than the retention period are deleted.",
-    schemas: "Open the catalogue",
-  },
-  de: {
-    title: "Haben Sie hier ein Ereignis erwartet?",
-    refused:
-      "Abgelehnte Ereignisse werden nicht gespeichert. Der Absender hat einen Fehler erhalten, zum Beispiel 422 invalid_event, wenn die Daten nicht dem Schema entsprechen; prüfen Sie seine Logs.",
-    never:
-      "Enthalten die Logs des Absenders keine Antwort dieses Servers, wurde das Ereignis nie veröffentlicht.",
-    whole: "Subjects müssen exakt übereinstimmen: invoice-4711, nicht 4711.",
-    old: "Ereignisse werden nach Ablauf der Aufbewahrungsfrist gelöscht.",
-    schemas: "Katalog öffnen",
-  },
+const t = defineTexts({
+  title: ["Expected an event here?", "Haben Sie hier ein Ereignis erwartet?"],
+  refused: [
+    "Rejected events are not stored. The publisher received an error, for example 422 invalid_event if the data did not match the schema; check its logs.",
+    "Abgelehnte Ereignisse werden nicht gespeichert. Der Absender hat einen Fehler erhalten, zum Beispiel 422 invalid_event, wenn die Daten nicht dem Schema entsprechen; prüfen Sie seine Logs.",
+  ],
+  never: [
+    "If the publisher's logs contain no response from this server, the event was never published.",
+    "Enthalten die Logs des Absenders keine Antwort dieses Servers, wurde das Ereignis nie veröffentlicht.",
+  ],
+  whole: [
+    "Subjects match exactly: search for invoice-4711, not 4711.",
+    "Subjects müssen exakt übereinstimmen: invoice-4711, nicht 4711.",
+  ],
+  old: [
+    "Events older than the retention period are deleted.",
+    "Ereignisse werden nach Ablauf der Aufbewahrungsfrist gelöscht.",
+  ],
+  schemas: ["Open the catalogue", "Katalog öffnen"],
 });
 
 export function MissingEventHelp() {
-  const t = useTexts(texts);
   return (
     <div role="note" className="mx-auto flex max-w-prose flex-col gap-1 px-4 pb-8 text-left">
       <p className="font-medium">{t.title}</p>

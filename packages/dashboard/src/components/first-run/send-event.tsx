@@ -1,60 +1,49 @@
 // Publishes the first event, by button or by the equivalent command.
+
 import type { Event } from "@posthorn/client";
 import { Link } from "@tanstack/react-router";
 import { api, BASE_URL } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { type Example, publishCommand } from "../../format/first-run.ts";
 import { Button } from "../ui/button.tsx";
 import { CopyLine } from "../ui/copy.tsx";
-import { ProblemList } from "../ui/problem-list.tsx";
+import { ProblemList } from "../ui/field.tsx";
 import { Ago } from "../ui/time.tsx";
 
-const texts = defineTexts({
-  en: {
-    send: "Publish an event",
-    again: "Publish another event",
-    noTenant: "Every event belongs to a tenant, and there is none yet. Add an endpoint first.",
-    sent: "was published for",
-    command: "From a terminal or your application:",
-    key: "POSTHORN_API_KEY is the admin key, printed at the first start, or",
-    ownKey: "an API key",
-    scope: "with the scope events:publish.",
-    tenant: (id: string) => `The event belongs to the tenant ${id}. Each of your customers is a tenant.`,
-  },
-  de: {
-    send: "Ereignis veröffentlichen",
-    again: "Weiteres Ereignis veröffentlichen",
-    noTenant:
-      "Jedes Ereignis gehört zu einem Mandanten, und es gibt noch keinen. Fügen Sie zuerst einen Endpunkt hinzu.",
-    sent: "wurde veröffentlicht für",
-    command: "Aus einem Terminal oder Ihrer Anwendung:",
-    key: "POSTHORN_API_KEY ist der Admin-Schlüssel, der beim ersten Start ausgegeben wurde, oder",
-    ownKey: "ein API-Schlüssel",
-    scope: "mit der Berechtigung events:publish.",
-    tenant: (id: string) => `Das Ereignis gehört zum Mandanten ${id}. Jeder Ihrer Kunden ist ein Mandant.`,
-  },
+const t = defineTexts({
+  again: ["Publish another event", "Weiteres Ereignis veröffentlichen"],
+  noTenant: [
+    "Every event belongs to a tenant, and there is none yet. Add an endpoint first.",
+    "Jedes Ereignis gehört zu einem Mandanten, und es gibt noch keinen. Fügen Sie zuerst einen Endpunkt hinzu.",
+  ],
+  sent: ["was published for", "wurde veröffentlicht für"],
+  command: ["From a terminal or your application:", "Aus einem Terminal oder Ihrer Anwendung:"],
+  key: [
+    "POSTHORN_API_KEY is the admin key, printed at the first start, or",
+    "POSTHORN_API_KEY ist der Admin-Schlüssel, der beim ersten Start ausgegeben wurde, oder",
+  ],
+  ownKey: ["an API key", "ein API-Schlüssel"],
+  scope: ["with the scope events:publish.", "mit der Berechtigung events:publish."],
+  tenant: [
+    "The event belongs to the tenant {id}. Each of your customers is a tenant.",
+    "Das Ereignis gehört zum Mandanten {id}. Jeder Ihrer Kunden ist ein Mandant.",
+  ],
 });
 
 export function SendEvent({
   tenant,
   example,
   sent,
-  onSent,
 }: {
   /** Null if there is none yet. */
   readonly tenant: string | null;
   readonly example: Example;
   readonly sent: Event | null;
-  readonly onSent: () => Promise<void>;
 }) {
-  const t = useTexts(texts);
   const { isBusy, problems, submit } = useSubmission();
   const send = () =>
-    submit(async () => {
-      if (tenant !== null) await api.events.publish({ body: { tenant, ...example } });
-      await onSent();
-    });
+    submit(async () => tenant && (await api.events.publish({ body: { tenant, ...example } })));
   return (
     <>
       {sent !== null && (
@@ -74,7 +63,7 @@ export function SendEvent({
           disabledReason={tenant === null ? t.noTenant : undefined}
           onClick={() => void send()}
         >
-          {sent === null ? t.send : t.again}
+          {sent === null ? t.publishEvent : t.again}
         </Button>
       </div>
       {tenant === null ? (
@@ -88,7 +77,7 @@ export function SendEvent({
             <Link to="/keys" className="underline">
               {t.ownKey}
             </Link>{" "}
-            {t.scope} {t.tenant(tenant)}
+            {t.scope} {t.tenant({ id: tenant })}
           </p>
         </div>
       )}

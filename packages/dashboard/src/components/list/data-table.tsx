@@ -1,14 +1,15 @@
 // A virtualised table: only visible rows are rendered and reported to the list. Keys: j and k move, o opens, x selects.
 // The scroll position is restored on return.
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { ReadingPosition, Rows } from "../../api/list.ts";
+import type { List } from "../../api/list.ts";
 import { useKeys } from "../../app/keyboard.tsx";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { ROW_PX, useVisibleRows } from "./visible-rows.ts";
 
-const texts = defineTexts({
-  en: { select: "Select row", selectAll: "Select all loaded rows", more: "Loading more …" },
-  de: { select: "Zeile auswählen", selectAll: "Alle geladenen Zeilen auswählen", more: "Lädt weitere …" },
+const t = defineTexts({
+  select: ["Select row", "Zeile auswählen"],
+  selectAll: ["Select all loaded rows", "Alle geladenen Zeilen auswählen"],
+  more: ["Loading more …", "Weitere werden geladen …"],
 });
 
 export interface Column<Row> {
@@ -31,17 +32,13 @@ export interface Selection<Row> {
 /** Larger selections use a replay with a filter. */
 export const MAX_SELECTED = 250;
 
-export interface DataTableProps<Row> {
+type Paging<Row> = Pick<List<Row>, "onVisibleRows" | "isLoadingMore" | "position" | "savePosition">;
+
+/** The rows are those of a list, or are given without paging. */
+export interface DataTableProps<Row> extends Pick<List<Row>, "rows" | "keyOf">, Partial<Paging<Row>> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
-  readonly rows: Rows<Row>;
-  readonly keyOf: (row: Row) => string;
   readonly onOpen?: (row: Row) => void;
-  /** Reports the visible rows. */
-  readonly onVisibleRows?: (first: number, last: number) => void;
-  readonly isLoadingMore?: boolean;
-  readonly position?: ReadingPosition;
-  readonly onPositionChange?: (change: Partial<ReadingPosition>) => void;
   readonly selection?: Selection<Row>;
   /** Actions for the focused row by key, for example `{ r: retry }`. */
   readonly rowKeys?: Readonly<Record<string, (row: Row) => void>>;
@@ -62,15 +59,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     keyOf,
     onOpen,
     onVisibleRows,
-    onPositionChange,
+    savePosition,
     position,
     isLoadingMore = false,
     selection,
   } = props;
-  const t = useTexts(texts);
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, end, scrollTo } = useVisibleRows(body, rows.length, position?.offsetPx ?? 0, (offsetPx) =>
-    onPositionChange?.({ offsetPx }),
+    savePosition?.({ offsetPx }),
   );
   useEffect(() => {
     if (end > first) onVisibleRows?.(first, end - 1);
@@ -221,9 +217,9 @@ function select<Row>(
 }
 
 function useRowFocus<Row>(props: DataTableProps<Row>, scrollTo: (index: number) => void): number | null {
-  const { rows, onOpen, rowKeys, selection, position, onPositionChange } = props;
+  const { rows, onOpen, rowKeys, selection, position, savePosition } = props;
   const [ownIndex, setOwnIndex] = useState<number | null>(null);
-  const index = onPositionChange === undefined ? ownIndex : (position?.focused ?? null);
+  const index = savePosition === undefined ? ownIndex : (position?.focused ?? null);
   // keys may arrive faster than the table renders
   const focused = useRef(index);
   focused.current = index;
@@ -232,8 +228,8 @@ function useRowFocus<Row>(props: DataTableProps<Row>, scrollTo: (index: number) 
     const next = now === null ? 0 : Math.min(rows.length - 1, Math.max(0, now + step));
     if (rows.length === 0) return;
     focused.current = next;
-    if (onPositionChange === undefined) setOwnIndex(next);
-    else onPositionChange({ focused: next });
+    if (savePosition === undefined) setOwnIndex(next);
+    else savePosition({ focused: next });
     scrollTo(next);
   };
   const withRow = (act: ((row: Row) => void) | undefined) => () => {

@@ -3,64 +3,33 @@ import { useState } from "react";
 import { useEndpointUrls } from "../../api/endpoint-urls.ts";
 import { useSession } from "../../api/session.ts";
 import type { Filters } from "../../app/filters.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { reasonTexts, stateTexts } from "../../format/delivery-texts.ts";
 import { localTime } from "../../format/time.ts";
 import { Choice, TextField } from "../ui/field.tsx";
 import { SavedViews } from "./saved-views.tsx";
 
-const texts = defineTexts({
-  en: {
-    filters: "Filters",
-    state: "State",
-    which: "State",
-    active: "active",
-    disabled: "disabled",
-    failing: "failing",
-    websub: "WebSub subscriptions",
-    all: "all",
-    tenant: "Tenant",
-    endpoint: "Endpoint",
-    type: "Event type",
-    subject: "Subject",
-    reason: "Dead reason",
-    action: "Action",
-    after: "Created after",
-    before: "Created before",
-  },
-  de: {
-    filters: "Filter",
-    state: "Status",
-    which: "Status",
-    active: "aktiv",
-    disabled: "deaktiviert",
-    failing: "mit Fehlern",
-    websub: "WebSub-Abonnements",
-    all: "alle",
-    tenant: "Mandant",
-    endpoint: "Endpunkt",
-    type: "Ereignistyp",
-    subject: "Subject",
-    reason: "Fehlergrund",
-    action: "Aktion",
-    after: "Erstellt nach",
-    before: "Erstellt vor",
-  },
+const t = defineTexts({
+  filters: ["Filters", "Filter"],
+  failing: ["failing", "mit Fehlern"],
+  websub: ["WebSub subscriptions", "WebSub-Abonnements"],
 });
 
 export const WHICH_ENDPOINTS = ["active", "disabled", "failing", "websub"] as const;
 
-export type Field =
-  | "state"
-  | "which"
-  | "tenant"
-  | "endpoint"
-  | "type"
-  | "subject"
-  | "reason"
-  | "action"
-  | "created_after"
-  | "created_before";
+const labels = () => ({
+  state: t.state,
+  which: t.state,
+  tenant: t.tenant,
+  endpoint: t.endpoint,
+  type: t.eventType,
+  subject: t.subject,
+  reason: t.deadReason,
+  action: t.action,
+  created_after: t.createdAfter,
+  created_before: t.createdBefore,
+});
+export type Field = keyof ReturnType<typeof labels>;
 
 export function FilterBar({
   filters,
@@ -71,20 +40,16 @@ export function FilterBar({
   readonly onChange: (change: Filters) => void;
   readonly fields: readonly Field[];
 }) {
-  const t = useTexts(texts);
-  const states = useTexts(stateTexts);
-  const reasons = useTexts(reasonTexts);
   const session = useSession().data;
   const tenant = fields.includes("endpoint") ? (session?.tenant ?? filters.tenant) : undefined;
   const urls = useEndpointUrls(tenant);
   /** Options per field; fields without options are text fields. */
   const choices: { readonly [Name in Field]?: Readonly<Record<string, string>> | undefined } = {
-    state: states,
+    state: stateTexts,
     which: Object.fromEntries(WHICH_ENDPOINTS.map((name) => [name, t[name]])),
-    reason: reasons,
+    reason: reasonTexts,
     endpoint: tenant === undefined ? undefined : withChosen(urls ?? {}, filters.endpoint),
   };
-  const labels: Record<Field, string> = { ...t, created_after: t.after, created_before: t.before };
   return (
     <section aria-label={t.filters} className="flex flex-col gap-3">
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-7">
@@ -92,21 +57,16 @@ export function FilterBar({
           choices[field] !== undefined ? (
             <Choice
               key={field}
-              label={labels[field]}
+              label={labels()[field]}
+              none={t.all}
+              options={Object.entries(choices[field])}
               value={filters[field] ?? ""}
               onChange={(event) => onChange({ [field]: event.target.value })}
-            >
-              <option value="">{t.all}</option>
-              {Object.entries(choices[field]).map(([value, word]) => (
-                <option key={value} value={value}>
-                  {word}
-                </option>
-              ))}
-            </Choice>
+            />
           ) : (
             <FilterText
               key={field}
-              label={labels[field]}
+              label={labels()[field]}
               value={filters[field] ?? ""}
               isTime={field.startsWith("created")}
               onChange={(value) => onChange({ [field]: value })}

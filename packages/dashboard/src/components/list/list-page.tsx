@@ -1,9 +1,22 @@
-// A page that consists of one list with filters.
-import type { ReactNode } from "react";
+// A list with its empty states and the button that announces new rows, and a page that consists of one list.
+import { type ReactNode, useRef } from "react";
+import type { List } from "../../api/list.ts";
+import { MAX_NEW_ROWS } from "../../api/list-updates.ts";
+import type { NewRows } from "../../api/new-rows.ts";
 import { useFilters } from "../../app/filters.ts";
-import { Page, Panel } from "../ui/panel.tsx";
+import { defineTexts } from "../../app/texts.ts";
+import { whole } from "../../format/number.ts";
+import { Button } from "../ui/button.tsx";
+import { Failed, FilteredOut, Loading, Page, Panel } from "../ui/page.tsx";
+import { DataTable, type DataTableProps } from "./data-table.tsx";
 import { type Field, FilterBar } from "./filter-bar.tsx";
-import { ListView, type ListViewProps } from "./list.tsx";
+
+const t = defineTexts({
+  fresh: ["{count} new", "{count} neu"],
+  many: ["More than {count} new", "Mehr als {count} neu"],
+  changed: ["New activity", "Neue Aktivität"],
+  show: ["show", "anzeigen"],
+});
 
 export interface ListPageProps<Row> extends Omit<ListViewProps<Row>, "label" | "onClearFilters"> {
   readonly title: string;
@@ -26,4 +39,76 @@ export function ListPage<Row>({ title, lead, actions, filterBy, children, ...lis
       {children}
     </Page>
   );
+}
+
+export interface ListViewProps<Row> extends Omit<DataTableProps<Row>, keyof List<Row>> {
+  readonly list: List<Row>;
+  /** Clears the filters; undefined if none is set. */
+  readonly onClearFilters?: (() => void) | undefined;
+  /** Shown in addition when the filters match nothing. */
+  readonly filteredOut?: ReactNode;
+  readonly nothingYet: ReactNode;
+}
+
+export function ListView<Row>({
+  list,
+  onClearFilters,
+  filteredOut,
+  nothingYet,
+  ...table
+}: ListViewProps<Row>) {
+  if (list.isLoading) return <Loading />;
+  if (list.error !== null && list.rows.length === 0)
+    return <Failed error={list.error} onRetry={list.reload} />;
+  if (list.rows.length === 0) {
+    if (onClearFilters === undefined) return nothingYet;
+    return (
+      <>
+        <FilteredOut onClear={onClearFilters} />
+        {filteredOut}
+      </>
+    );
+  }
+  return (
+    <>
+      <NewRowsButton newRows={list.newRows} onShow={list.showNewRows} />
+      <DataTable {...table} {...list} />
+      {list.error !== null && <Failed error={list.error} onRetry={list.reload} />}
+    </>
+  );
+}
+
+/** Has no height, so that rows do not move when it appears. */
+function NewRowsButton({ newRows, onShow }: { readonly newRows: NewRows; readonly onShow: () => void }) {
+  const position = useRef<HTMLDivElement>(null);
+  return (
+    <div
+      ref={position}
+      tabIndex={-1}
+      aria-live="polite"
+      className="pointer-events-none sticky top-6 z-10 flex h-0 justify-center focus:outline-none"
+    >
+      {(newRows.count > 0 || newRows.isMore) && (
+        <Button
+          kind="primary"
+          icon="up"
+          className="pointer-events-auto h-fit -translate-y-3/5 !rounded-full !py-1 !text-xs shadow-md"
+          onClick={() => {
+            // the button disappears: keep the focus here for keyboard users
+            position.current?.focus();
+            window.scrollTo({ top: 0 });
+            onShow();
+          }}
+        >
+          {labelOf(newRows)}
+          <span className="font-normal">· {t.show}</span>
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function labelOf({ count, isMore }: NewRows): string {
+  if (isMore || count === 0) return t.changed;
+  return count > MAX_NEW_ROWS ? t.many({ count: MAX_NEW_ROWS }) : t.fresh({ count: whole(count) });
 }

@@ -1,30 +1,19 @@
 // Named filters stored in this browser. Selecting a view applies its filters to the URL.
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { readStored, writeStored } from "../../app/browser-storage.ts";
 import type { Filters } from "../../app/filters.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { Button } from "../ui/button.tsx";
+import { submitted } from "../ui/field.tsx";
 import { showToast } from "../ui/toasts.tsx";
 
-const texts = defineTexts({
-  en: {
-    views: "Saved views",
-    save: "Save view",
-    rename: (name: string) => `Rename view ${name}`,
-    name: "View name",
-    writeStored: "Save",
-    remove: (name: string) => `Delete view ${name}`,
-    removed: (name: string) => `View ${name} deleted.`,
-  },
-  de: {
-    views: "Gespeicherte Ansichten",
-    save: "Ansicht speichern",
-    rename: (name: string) => `Ansicht ${name} umbenennen`,
-    name: "Name der Ansicht",
-    writeStored: "Speichern",
-    remove: (name: string) => `Ansicht ${name} löschen`,
-    removed: (name: string) => `Ansicht ${name} gelöscht.`,
-  },
+const t = defineTexts({
+  views: ["Saved views", "Gespeicherte Ansichten"],
+  saveView: ["Save view", "Ansicht speichern"],
+  rename: ["Rename view {name}", "Ansicht {name} umbenennen"],
+  name: ["View name", "Name der Ansicht"],
+  remove: ["Delete view {name}", "Ansicht {name} löschen"],
+  removed: ["View {name} deleted.", "Ansicht {name} gelöscht."],
 });
 
 const MAX_VIEWS = 20;
@@ -41,7 +30,6 @@ export function SavedViews({
   readonly filters: Filters;
   readonly onChoose: (view: Filters) => void;
 }) {
-  const t = useTexts(texts);
   const [views, setViews] = useState(() => readViews(storageKey));
   /** The view being named; `of` is null for a new one. */
   const [naming, setNaming] = useState<{ readonly of: string | null } | null>(null);
@@ -65,7 +53,7 @@ export function SavedViews({
   const remove = (title: string) => {
     change((now) => Object.fromEntries(Object.entries(now).filter(([other]) => other !== title)));
     // a view saved under that name in the meantime stays
-    showToast(t.removed(title), {
+    showToast(t.removed({ name: title }), {
       undo: () => change((now) => ({ [title]: views[title] as Filters, ...now })),
     });
   };
@@ -89,16 +77,21 @@ export function SavedViews({
             <Button
               kind="quiet"
               icon="more"
-              aria-label={t.rename(title)}
+              aria-label={t.rename({ name: title })}
               onClick={() => setNaming({ of: title })}
             />
-            <Button kind="quiet" icon="close" aria-label={t.remove(title)} onClick={() => remove(title)} />
+            <Button
+              kind="quiet"
+              icon="close"
+              aria-label={t.remove({ name: title })}
+              onClick={() => remove(title)}
+            />
           </span>
         ),
       )}
       {hasFilters && naming === null && Object.keys(views).length < MAX_VIEWS && (
         <Button kind="quiet" icon="plus" onClick={() => setNaming({ of: null })}>
-          {t.save}
+          {t.saveView}
         </Button>
       )}
       {naming?.of === null && <NameForm initial="" onName={name} onCancel={() => setNaming(null)} />}
@@ -115,14 +108,9 @@ function NameForm({
   readonly onName: (name: string) => void;
   readonly onCancel: () => void;
 }) {
-  const t = useTexts(texts);
   const [name, setName] = useState(initial);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onName(name.trim());
-  };
   return (
-    <form className="flex gap-2" onSubmit={submit}>
+    <form className="flex gap-2" onSubmit={submitted(async () => onName(name.trim()))}>
       <input
         aria-label={t.name}
         placeholder={t.name}
@@ -134,7 +122,7 @@ function NameForm({
         onKeyDown={(event) => event.key === "Escape" && onCancel()}
         className="rounded-md border border-line bg-surface px-2 py-1"
       />
-      <Button type="submit">{t.writeStored}</Button>
+      <Button type="submit">{t.save}</Button>
     </form>
   );
 }

@@ -10,21 +10,13 @@ const STEP = 4;
 /** Distance between the focused row and the window edge, where sticky bars are. */
 const EDGE_PX = 2 * ROW_PX;
 
-export interface VisibleRows {
-  readonly first: number;
-  /** Exclusive. */
-  readonly end: number;
-  /** Scrolls a row into view if needed. */
-  readonly scrollTo: (index: number) => void;
-}
-
 /** `initialOffsetPx` is the scroll position to restore. */
 export function useVisibleRows(
   body: RefObject<HTMLElement | null>,
   count: number,
   initialOffsetPx: number,
   onLeave: (offsetPx: number) => void,
-): VisibleRows {
+) {
   const top = useRef(0);
   const isNearTop = useRef(true);
   const initialOffset = useRef(initialOffsetPx);
@@ -44,8 +36,10 @@ export function useVisibleRows(
   useOffsetOnUnmount(onLeave);
   return {
     first: Math.max(0, Math.min(firstVisible, count - visibleCount) - OVERSCAN),
+    /** Exclusive. */
     end: Math.min(count, firstVisible + visibleCount + OVERSCAN),
-    scrollTo: (index) => {
+    /** Scrolls a row into view if needed. */
+    scrollTo: (index: number) => {
       const rowTop = top.current + index * ROW_PX;
       const highest = rowTop - EDGE_PX;
       const lowest = rowTop + ROW_PX + EDGE_PX - window.innerHeight;

@@ -1,74 +1,39 @@
 // The form for a new replay: counts the matching deliveries before it starts.
-import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
 import type { Filters } from "../../app/filters.ts";
-import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
+import { stateTexts } from "../../format/delivery-texts.ts";
 import { whole } from "../../format/number.ts";
 import { duration } from "../../format/time.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { Choice, TextField, Tick } from "../ui/field.tsx";
-import { ProblemList } from "../ui/problem-list.tsx";
+import { Choice, ProblemList, submitted, TextField, Tick } from "../ui/field.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "New replay",
-    tenant: "Tenant",
-    endpoint: "Endpoint",
-    type: "Event type",
-    after: "Created after",
-    before: "Created before",
-    which: "Deliveries",
-    dead: "dead",
-    failed: "waiting for a retry",
-    success: "delivered",
-    all: "all",
-    resubscribe: "Missed events",
-    resubscribeHint:
-      "Events that match the endpoint's current settings but have no delivery, for example from before it subscribed.",
-    rate: "Deliveries per second",
-    preview: "Count",
-    would: (count: string, isExact: boolean) =>
-      `${isExact ? "" : "At least "}${count} ${count === "1" ? "delivery" : "deliveries"} will be sent.`,
-    takes: (rate: string, time: string) => `At ${rate} per second this takes about ${time}.`,
-    start: "Start replay",
-    countFirst: "Count the deliveries first.",
-    anything: "any",
-  },
-  de: {
-    title: "Neues Replay",
-    tenant: "Mandant",
-    endpoint: "Endpunkt",
-    type: "Ereignistyp",
-    after: "Erstellt nach",
-    before: "Erstellt vor",
-    which: "Zustellungen",
-    dead: "fehlgeschlagen",
-    failed: "warten auf neuen Versuch",
-    success: "zugestellt",
-    all: "alle",
-    resubscribe: "Verpasste Ereignisse",
-    resubscribeHint:
-      "Ereignisse, auf die die aktuellen Einstellungen des Endpunkts zutreffen, die aber keine Zustellung haben, zum Beispiel aus der Zeit vor dem Abonnement.",
-    rate: "Zustellungen pro Sekunde",
-    preview: "Zählen",
-    would: (count: string, isExact: boolean) =>
-      `${isExact ? "" : "Mindestens "}${count} ${count === "1" ? "Zustellung wird" : "Zustellungen werden"} gesendet.`,
-    takes: (rate: string, time: string) => `Bei ${rate} pro Sekunde dauert das etwa ${time}.`,
-    start: "Replay starten",
-    countFirst: "Zählen Sie zuerst die Zustellungen.",
-    anything: "beliebig",
-  },
+const t = defineTexts({
+  resubscribe: ["Missed events", "Verpasste Ereignisse"],
+  resubscribeHint: [
+    "Events that match the endpoint's current settings but have no delivery, for example from before it subscribed.",
+    "Ereignisse, die zu den aktuellen Einstellungen des Endpunkts passen, für die es aber keine Zustellung gibt, zum Beispiel aus der Zeit vor dem Abonnement.",
+  ],
+  rate: ["Deliveries per second", "Zustellungen pro Sekunde"],
+  preview: ["Count", "Zählen"],
+  would: [
+    "{count} {count|delivery|deliveries} will be sent.",
+    "{count} {count|Zustellung wird|Zustellungen werden} gesendet.",
+  ],
+  wouldAtLeast: [
+    "At least {count} {count|delivery|deliveries} will be sent.",
+    "Mindestens {count} {count|Zustellung wird|Zustellungen werden} gesendet.",
+  ],
+  takes: ["At {rate} per second this takes about {time}.", "Bei {rate} pro Sekunde dauert das etwa {time}."],
+  start: ["Start replay", "Replay starten"],
+  countFirst: ["Count the deliveries first.", "Zählen Sie zuerst die Zustellungen."],
+  anything: ["any", "beliebig"],
 });
 
-const STATES = {
-  dead: ["dead"],
-  failed: ["failed"],
-  success: ["success"],
-  all: ["dead", "failed", "success"],
-} as const;
+const STATES = ["dead", "failed", "success"] as const;
 const DEFAULT_RATE = 50;
 
 interface Preview {
@@ -88,14 +53,11 @@ export function StartReplay({
   /** The portal's tenant; operators choose one. */
   readonly tenant?: string;
   readonly onClose: () => void;
-  readonly onStarted: (id: string) => void;
+  readonly onStarted?: (id: string) => void;
 }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
-  const queries = useQueryClient();
   const [form, setForm] = useState<Filters>({ states: "dead", rate: String(DEFAULT_RATE), ...initial });
   const [preview, setPreview] = useState<Preview | null>(null);
-  const { isBusy, problems, submit: ask } = useSubmission();
+  const { isBusy, problems, submit } = useSubmission();
   const change = (part: Filters) => {
     setForm({ ...form, ...part });
     setPreview(null);
@@ -106,38 +68,37 @@ export function StartReplay({
     onChange: (event: { readonly target: { readonly value: string } }) =>
       change({ [name]: event.target.value }),
   });
-  const bodyOf = () => ({
-    ...given("tenant", onlyTenant ?? form.tenant),
-    ...given("endpoint", form.endpoint),
-    ...given("type", form.type),
-    ...given("reason", form.reason),
-    ...given("created_after", form.after && new Date(form.after).toISOString()),
-    ...given("created_before", form.before && new Date(form.before).toISOString()),
-    ...(form.resubscribe === "yes"
-      ? { resubscribe: true }
-      : { states: [...STATES[(form.states ?? "dead") as keyof typeof STATES]] }),
-    rate: Number(form.rate),
-  });
+  const bodyOf = () => {
+    const { states = "dead", after, before, resubscribe, rate, ...filters } = form;
+    const given = {
+      ...filters,
+      tenant: onlyTenant ?? form.tenant,
+      created_after: after && new Date(after).toISOString(),
+      created_before: before && new Date(before).toISOString(),
+    };
+    return {
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)),
+      ...(resubscribe === "yes"
+        ? { resubscribe: true }
+        : { states: STATES.filter((state) => states === "all" || states === state) }),
+      rate: Number(rate),
+    };
+  };
   const count = () =>
-    ask(async () => {
+    submit(async () => {
       const answer = await api.replays.start({ body: { ...bodyOf(), dry_run: true } });
       if ("count" in answer) setPreview(answer);
     });
   const start = () =>
-    ask(async () => {
+    submit(async () => {
       const answer = await api.replays.start({ body: bodyOf() });
       setPreview(null);
-      await queries.invalidateQueries();
-      if ("id" in answer) onStarted(answer.id);
+      if ("id" in answer) onStarted?.(answer.id);
       onClose();
     });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void (preview === null ? count() : start());
-  };
   return (
     <Dialog
-      title={t.title}
+      title={t.newReplay}
       isOpen={isOpen}
       onClose={onClose}
       actions={
@@ -156,26 +117,24 @@ export function StartReplay({
         </>
       }
     >
-      <form onSubmit={submit} className="grid gap-3 sm:grid-cols-2">
+      <form onSubmit={submitted(preview === null ? count : start)} className="grid gap-3 sm:grid-cols-2">
         {onlyTenant === undefined && <TextField label={t.tenant} {...text("tenant")} />}
         <TextField label={t.endpoint} {...text("endpoint")} />
-        <TextField label={t.type} {...text("type")} />
-        <Choice label={t.which} {...text("states")}>
-          {(Object.keys(STATES) as (keyof typeof STATES)[]).map((name) => (
-            <option key={name} value={name}>
-              {t[name]}
-            </option>
-          ))}
-        </Choice>
-        <TextField type="datetime-local" label={t.after} {...text("after")} />
-        <TextField type="datetime-local" label={t.before} {...text("before")} />
+        <TextField label={t.eventType} {...text("type")} />
+        <Choice
+          label={t.deliveries}
+          options={[...STATES.map((state) => [state, stateTexts[state]] as const), ["all", t.all]]}
+          {...text("states")}
+        />
+        <TextField type="datetime-local" label={t.createdAfter} {...text("after")} />
+        <TextField type="datetime-local" label={t.createdBefore} {...text("before")} />
         <TextField type="number" min={1} max={5_000} label={t.rate} {...text("rate")} />
         <div className="sm:col-span-2">
           <Tick
             label={t.resubscribe}
             hint={t.resubscribeHint}
             checked={form.resubscribe === "yes"}
-            onChange={(event) => change({ resubscribe: event.target.checked ? "yes" : undefined })}
+            onChange={(isChecked) => change({ resubscribe: isChecked ? "yes" : undefined })}
           />
         </div>
         <button type="submit" hidden />
@@ -184,16 +143,12 @@ export function StartReplay({
       <p role="status" className="min-h-5 font-medium">
         {preview !== null && (
           <>
-            {t.would(whole(preview.count, language), preview.is_exact)}{" "}
+            {(preview.is_exact ? t.would : t.wouldAtLeast)({ count: whole(preview.count) })}{" "}
             {preview.count > Number(form.rate) &&
-              t.takes(form.rate ?? "", duration((preview.count / Number(form.rate)) * 1_000))}
+              t.takes({ rate: form.rate ?? "", time: duration((preview.count / Number(form.rate)) * 1_000) })}
           </>
         )}
       </p>
     </Dialog>
   );
-}
-
-function given<Name extends string>(name: Name, value: string | undefined): Partial<Record<Name, string>> {
-  return value === undefined || value === "" ? {} : ({ [name]: value } as Record<Name, string>);
 }

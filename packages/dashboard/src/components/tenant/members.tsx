@@ -1,85 +1,46 @@
 // The members of a tenant.
 import type { Member } from "@posthorn/client";
-import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
-import { useSubmission } from "../../api/problems.ts";
 import { fieldsOf, useUndoable } from "../../api/undo.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts, type Text } from "../../app/texts.ts";
 import type { Column } from "../list/data-table.tsx";
-import { ListView } from "../list/list.tsx";
-import { Button } from "../ui/button.tsx";
-import { Confirm } from "../ui/confirm.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { Choice, TextField } from "../ui/field.tsx";
-import { Panel } from "../ui/panel.tsx";
-import { ProblemList } from "../ui/problem-list.tsx";
-import { NothingYet } from "../ui/states.tsx";
+import { ListView } from "../list/list-page.tsx";
+import { ConfirmButton, DialogButton, FormDialog } from "../ui/dialog.tsx";
+import { Choice, TextField, useForm } from "../ui/field.tsx";
+import { NothingYet, Panel } from "../ui/page.tsx";
 
 type Role = Member["role"];
-const ROLES = ["owner", "admin", "member"] as const satisfies readonly Role[];
 
-const texts = defineTexts({
-  en: {
-    title: "Members",
-    add: "Add member",
-    change: "Edit",
-    remove: "Remove",
-    save: "Save",
-    user: "User",
-    userHint: "The user's id in your application.",
-    role: "Role",
-    email: "Email",
-    emailHint: "Optional. Owners and admins are notified of disabled endpoints.",
-    roles: {
-      owner: "owner: manage endpoints, retry and replay",
-      admin: "admin: manage endpoints, retry and replay",
-      member: "member: read-only",
-    } as Record<Role, string>,
-    changeTitle: (user: string) => `Edit ${user}`,
-    saved: (user: string) => `${user} saved.`,
-    removeTitle: (user: string) => `Remove ${user}?`,
-    removeHint: "The member's tokens and sessions end immediately.",
-    nothing: "No members yet",
-  },
-  de: {
-    title: "Mitglieder",
-    add: "Mitglied hinzufügen",
-    change: "Bearbeiten",
-    remove: "Entfernen",
-    save: "Speichern",
-    user: "Benutzer",
-    userHint: "Die ID des Benutzers in Ihrer Anwendung.",
-    role: "Rolle",
-    email: "E-Mail",
-    emailHint: "Optional. Owner und Admins werden über deaktivierte Endpunkte benachrichtigt.",
-    roles: {
-      owner: "owner: Endpunkte verwalten, erneut zustellen",
-      admin: "admin: Endpunkte verwalten, erneut zustellen",
-      member: "member: nur lesen",
-    } as Record<Role, string>,
-    changeTitle: (user: string) => `${user} bearbeiten`,
-    saved: (user: string) => `${user} gespeichert.`,
-    removeTitle: (user: string) => `${user} entfernen?`,
-    removeHint: "Die Token und Sitzungen des Mitglieds enden sofort.",
-    nothing: "Noch keine Mitglieder",
-  },
+const t = defineTexts({
+  title: ["Members", "Mitglieder"],
+  add: ["Add member", "Mitglied hinzufügen"],
+  remove: ["Remove", "Entfernen"],
+  user: ["User", "Benutzer"],
+  userHint: ["The user's id in your application.", "Die ID des Benutzers in Ihrer Anwendung."],
+  role: ["Role", "Rolle"],
+  email: ["Email", "E-Mail"],
+  emailHint: [
+    "Optional. Owners and admins are notified of disabled endpoints.",
+    "Optional. Owner und Admins werden über deaktivierte Endpunkte benachrichtigt.",
+  ],
+  roles: {
+    owner: ["owner: manage endpoints, retry and replay", "owner: Endpunkte verwalten, erneut zustellen"],
+    admin: ["admin: manage endpoints, retry and replay", "admin: Endpunkte verwalten, erneut zustellen"],
+    member: ["member: read-only", "member: nur lesen"],
+  } as Readonly<Record<Role, Text>>,
+  changeTitle: ["Edit {user}", "{user} bearbeiten"],
+  saved: ["{user} saved.", "{user} gespeichert."],
+  removeTitle: ["Remove {user}?", "{user} entfernen?"],
+  removeHint: [
+    "The member's tokens and sessions end immediately.",
+    "Die Token und Sitzungen des Mitglieds werden sofort ungültig.",
+  ],
+  nothing: ["No members yet", "Noch keine Mitglieder"],
 });
 
 export function TenantMembers({ tenant }: { readonly tenant: string }) {
-  const t = useTexts(texts);
-  const queries = useQueryClient();
-  const [editing, setEditing] = useState<Member | "new" | null>(null);
-  const [removing, setRemoving] = useState<Member | null>(null);
-  const list = useList(["members", tenant], (page, signal) =>
-    api.members.list({ tenant, query: page, signal }),
-  );
-  const reload = () => queries.invalidateQueries({ queryKey: ["members", tenant] });
-  const remove = async (member: Member) => {
-    await api.members.delete({ tenant, user: member.user });
-    await reload();
-  };
+  const list = useList("members.list", { tenant }, { keyOf: ({ user }) => user });
   const columns: readonly Column<Member>[] = [
     { key: "user", head: t.user, cell: ({ user }) => user },
     { key: "role", head: t.role, cell: ({ role }) => role },
@@ -89,12 +50,16 @@ export function TenantMembers({ tenant }: { readonly tenant: string }) {
       head: "",
       cell: (member) => (
         <span className="flex justify-end">
-          <Button kind="quiet" onClick={() => setEditing(member)}>
-            {t.change}
-          </Button>
-          <Button kind="quiet" onClick={() => setRemoving(member)}>
-            {t.remove}
-          </Button>
+          <DialogButton kind="quiet" label={t.edit}>
+            {(close) => <EditMember tenant={tenant} member={member} onClose={close} />}
+          </DialogButton>
+          <ConfirmButton
+            kind="quiet"
+            title={t.removeTitle({ user: member.user })}
+            action={t.remove}
+            hint={t.removeHint}
+            onConfirm={() => api.members.delete({ tenant, user: member.user })}
+          />
         </span>
       ),
     },
@@ -104,36 +69,12 @@ export function TenantMembers({ tenant }: { readonly tenant: string }) {
       title={t.title}
       isFlush
       actions={
-        <Button icon="plus" onClick={() => setEditing("new")}>
-          {t.add}
-        </Button>
+        <DialogButton icon="plus" label={t.add}>
+          {(close) => <EditMember tenant={tenant} member={null} onClose={close} />}
+        </DialogButton>
       }
     >
-      <ListView
-        label={t.title}
-        list={list}
-        columns={columns}
-        keyOf={({ user }) => user}
-        nothingYet={<NothingYet title={t.nothing} />}
-      />
-      {editing !== null && (
-        <EditMember
-          tenant={tenant}
-          member={editing === "new" ? null : editing}
-          onClose={() => setEditing(null)}
-          onSaved={reload}
-        />
-      )}
-      {removing !== null && (
-        <Confirm
-          title={t.removeTitle(removing.user)}
-          action={t.remove}
-          onConfirm={() => remove(removing)}
-          onClose={() => setRemoving(null)}
-        >
-          <p>{t.removeHint}</p>
-        </Confirm>
-      )}
+      <ListView label={t.title} list={list} columns={columns} nothingYet={<NothingYet title={t.nothing} />} />
     </Panel>
   );
 }
@@ -142,83 +83,41 @@ function EditMember({
   tenant,
   member,
   onClose,
-  onSaved,
 }: {
   readonly tenant: string;
   /** Null creates a new member. */
   readonly member: Member | null;
   readonly onClose: () => void;
-  readonly onSaved: () => Promise<void>;
 }) {
-  const t = useTexts(texts);
-  const [user, setUser] = useState(member?.user ?? "");
-  const [role, setRole] = useState<Role>(member?.role ?? "member");
-  const [email, setEmail] = useState(member?.email ?? "");
-  const { isBusy, problems, submit } = useSubmission();
+  const { user = "", role = "member", email } = member ?? {};
+  const state = useForm({ user, role: role as Role, email: email ?? "" });
+  const { form, field } = state;
   const undoable = useUndoable();
-  const save = async (event: FormEvent) => {
-    event.preventDefault();
-    const body = { role, email: email.trim() === "" ? null : email.trim() };
-    const at = { tenant, user: user.trim() };
-    const isDone = await submit(async () => {
-      // PUT would add a member that was removed in the meantime
-      if (member !== null) await api.members.get(at);
-      const after = fieldsOf(await api.members.put({ ...at, body }), body);
-      if (member === null) return;
-      undoable(t.saved(member.user), {
-        after,
-        read: async () => fieldsOf(await api.members.get(at), body),
-        revert: () => api.members.put({ ...at, body: { role: member.role, email: member.email } }),
-      });
-    });
-    if (!isDone) return;
+  const save = async () => {
+    const body = { role: form.role, email: form.email.trim() === "" ? null : form.email.trim() };
+    const at = { tenant, user: form.user.trim() };
+    // PUT would add a member that was removed in the meantime
+    if (member !== null) await api.members.get(at);
+    const after = fieldsOf(await api.members.put({ ...at, body }), body);
     onClose();
-    await onSaved();
+    if (member === null) return;
+    undoable(t.saved({ user: member.user }), {
+      after,
+      read: async () => fieldsOf(await api.members.get(at), body),
+      revert: () => api.members.put({ ...at, body: { role: member.role, email: member.email } }),
+    });
   };
   return (
-    <Dialog
-      title={member === null ? t.add : t.changeTitle(member.user)}
-      isOpen
+    <FormDialog
+      title={member === null ? t.add : t.changeTitle({ user: member.user })}
+      action={t.save}
+      form={state}
+      onSubmit={save}
       onClose={onClose}
-      actions={
-        <Button kind="primary" type="submit" form="edit-member" isBusy={isBusy}>
-          {t.save}
-        </Button>
-      }
     >
-      <form id="edit-member" onSubmit={(event) => void save(event)} className="flex flex-col gap-3">
-        <ProblemList problems={problems.elsewhere(["/user", "/role", "/email"])} />
-        {member === null && (
-          <TextField
-            label={t.user}
-            hint={t.userHint}
-            required
-            value={user}
-            problem={problems.at("/user")}
-            onChange={(event) => setUser(event.target.value)}
-          />
-        )}
-        <Choice
-          label={t.role}
-          value={role}
-          problem={problems.at("/role")}
-          onChange={(event) => setRole(event.target.value as Role)}
-        >
-          {ROLES.map((name) => (
-            <option key={name} value={name}>
-              {t.roles[name]}
-            </option>
-          ))}
-        </Choice>
-        <TextField
-          label={t.email}
-          hint={t.emailHint}
-          type="email"
-          value={email}
-          problem={problems.at("/email")}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-      </form>
-    </Dialog>
+      {member === null && <TextField label={t.user} hint={t.userHint} required {...field("user")} />}
+      <Choice label={t.role} options={Object.entries(t.roles)} {...field("role")} />
+      <TextField label={t.email} hint={t.emailHint} type="email" {...field("email")} />
+    </FormDialog>
   );
 }

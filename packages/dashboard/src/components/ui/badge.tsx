@@ -12,17 +12,14 @@ const TONES: Record<Tone, string> = {
   plain: "bg-raised text-muted",
 };
 
-export function Badge({
-  tone,
-  icon,
-  title,
-  children,
-}: {
+export interface BadgeProps {
   readonly tone: Tone;
   readonly icon?: IconName;
   readonly title?: string | undefined;
-  readonly children: ReactNode;
-}) {
+  readonly children?: ReactNode;
+}
+
+export function Badge({ tone, icon, title, children }: BadgeProps) {
   return (
     <span
       title={title}

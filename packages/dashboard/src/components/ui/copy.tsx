@@ -1,11 +1,11 @@
 // Copies text to the clipboard.
 import { useState } from "react";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { Button } from "./button.tsx";
 
-const texts = defineTexts({
-  en: { copy: "Copy", copied: "Copied" },
-  de: { copy: "Kopieren", copied: "Kopiert" },
+const t = defineTexts({
+  copy: ["Copy", "Kopieren"],
+  copied: ["Copied", "Kopiert"],
 });
 
 const SHOWN_MS = 1_500;
@@ -17,7 +17,6 @@ export function CopyButton({
   readonly text: string | (() => Promise<string>);
   readonly label?: string;
 }) {
-  const t = useTexts(texts);
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     const isDone = await copyText(typeof text === "string" ? text : await text());

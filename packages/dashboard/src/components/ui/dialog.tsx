@@ -1,33 +1,33 @@
-// A modal dialog. Base UI traps and restores the focus.
+// Modal dialogs, with a form, and to confirm an action that cannot be undone. Base UI traps and restores the focus.
 import { Dialog as BaseDialog } from "@base-ui/react/dialog";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useId, useState } from "react";
 import { reserveDialogHeight } from "../../app/frame.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Button } from "./button.tsx";
+import { defineTexts } from "../../app/texts.ts";
+import { Button, type ButtonProps } from "./button.tsx";
+import { type FormState, ProblemList, pointerOf, submitted, TextField, useForm } from "./field.tsx";
 
-const texts = defineTexts({
-  en: { close: "Close", cancel: "Cancel" },
-  de: { close: "Schließen", cancel: "Abbrechen" },
+const t = defineTexts({
+  close: ["Close", "Schließen"],
+  type: ["Type {name} to confirm", "Zur Bestätigung {name} eingeben"],
+  typeFirst: ["Type the name to confirm.", "Zur Bestätigung den Namen eingeben."],
 });
 
 export function Dialog({
   title,
-  isOpen,
+  isOpen = true,
   onClose,
   children,
   actions,
   closeLabel,
 }: {
   readonly title: string;
-  readonly isOpen: boolean;
+  readonly isOpen?: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;
   /** Buttons next to the close button. */
   readonly actions?: ReactNode;
-  /** The label of the close button. */
   readonly closeLabel?: string | undefined;
 }) {
-  const t = useTexts(texts);
   useEffect(() => (isOpen ? reserveDialogHeight() : undefined), [isOpen]);
   return (
     <BaseDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
@@ -45,5 +45,120 @@ export function Dialog({
         </BaseDialog.Popup>
       </BaseDialog.Portal>
     </BaseDialog.Root>
+  );
+}
+
+/** A dialog with a form and its submit button. `onSubmit` runs in the submission. */
+export function FormDialog<Form extends object>({
+  title,
+  action,
+  kind = "primary",
+  form: { form, isBusy, problems, submit },
+  disabledReason,
+  className = "flex flex-col gap-3",
+  onSubmit,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly action: string;
+  readonly kind?: "primary" | "danger";
+  readonly form: FormState<Form>;
+  readonly disabledReason?: string | undefined;
+  readonly className?: string;
+  readonly onSubmit: () => Promise<unknown>;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <Button kind={kind} type="submit" form={id} isBusy={isBusy} disabledReason={disabledReason}>
+          {action}
+        </Button>
+      }
+    >
+      <ProblemList problems={problems.elsewhere(Object.keys(form).map(pointerOf))} />
+      <form id={id} onSubmit={submitted(() => submit(onSubmit))} className={className}>
+        {children}
+      </form>
+    </Dialog>
+  );
+}
+
+export function DialogButton({
+  label,
+  children,
+  ...button
+}: Omit<ButtonProps, "children" | "onClick"> & {
+  readonly label: string;
+  readonly children: (close: () => void) => ReactNode;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button {...button} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      {isOpen && children(() => setOpen(false))}
+    </>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  readonly action: string;
+  /** The consequences. */
+  readonly hint: string;
+  /** The name that must be typed. */
+  readonly typed?: string;
+  readonly onConfirm: () => Promise<unknown>;
+}
+
+/** A button for an action that cannot be undone, which asks for confirmation. */
+export function ConfirmButton({
+  title,
+  action,
+  hint,
+  typed,
+  onConfirm,
+  ...button
+}: ConfirmProps & Pick<ButtonProps, "kind" | "icon" | "className" | "disabledReason">) {
+  return (
+    <DialogButton label={action} {...button}>
+      {(close) => <Confirm {...{ title, action, hint, typed, onConfirm }} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+function Confirm({
+  typed: name,
+  hint,
+  onConfirm,
+  onClose,
+  ...dialog
+}: Omit<ConfirmProps, "typed"> & { readonly typed: string | undefined; readonly onClose: () => void }) {
+  const form = useForm({ typed: "" });
+  const confirm = async () => {
+    await onConfirm();
+    onClose();
+  };
+  return (
+    <FormDialog
+      {...dialog}
+      kind="danger"
+      form={form}
+      disabledReason={name === undefined || form.form.typed.trim() === name ? undefined : t.typeFirst}
+      onSubmit={confirm}
+      onClose={onClose}
+    >
+      <p>{hint}</p>
+      {name !== undefined && (
+        <TextField label={t.type({ name })} autoComplete="off" spellCheck={false} {...form.field("typed")} />
+      )}
+    </FormDialog>
   );
 }

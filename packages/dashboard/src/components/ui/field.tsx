@@ -1,11 +1,16 @@
 // Form fields with label, hint and problem.
+import { snakeCase } from "@posthorn/wire";
 import {
+  type FormEvent,
   type InputHTMLAttributes,
   type ReactNode,
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
   useId,
+  useState,
 } from "react";
+import { type Submission, useSubmission } from "../../api/problems.ts";
+import type { Problems } from "../../format/problems.ts";
 
 const BOX =
   "w-full rounded-md border border-line bg-surface px-2.5 py-1.5 text-ink placeholder:text-muted aria-invalid:border-bad";
@@ -16,26 +21,30 @@ interface FieldProps {
   readonly problem?: string | undefined;
 }
 
-function Labelled({
-  label,
-  hint,
-  problem,
-  children,
-}: FieldProps & {
-  readonly children: (ids: { id: string; "aria-describedby"?: string; "aria-invalid"?: true }) => ReactNode;
+type ControlProps<Props> = Omit<Props, keyof FieldProps> & { readonly id: string };
+
+/** `control` gets the other props, and those that connect it to its label, hint and problem. */
+function Labelled<Props extends FieldProps>({
+  field: { label, hint, problem, ...rest },
+  control,
+}: {
+  readonly field: Props;
+  readonly control: (props: ControlProps<Props>) => ReactNode;
 }) {
   const id = useId();
   const isDescribed = hint !== undefined || problem !== undefined;
+  const props = {
+    ...rest,
+    id,
+    ...(isDescribed && { "aria-describedby": `${id}-about` }),
+    ...(problem !== undefined && { "aria-invalid": true }),
+  };
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <label htmlFor={id} className="text-sm font-medium">
         {label}
       </label>
-      {children({
-        id,
-        ...(isDescribed && { "aria-describedby": `${id}-about` }),
-        ...(problem !== undefined && { "aria-invalid": true as const }),
-      })}
+      {control(props)}
       {isDescribed && (
         <p id={`${id}-about`} className={`text-xs ${problem === undefined ? "text-muted" : "text-bad"}`}>
           {problem ?? hint}
@@ -45,65 +54,88 @@ function Labelled({
   );
 }
 
-export function TextField({
-  label,
-  hint,
-  problem,
-  className = "",
-  ...rest
-}: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
+export function TextField(props: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
   return (
-    <Labelled label={label} hint={hint} problem={problem}>
-      {(ids) => <input type="text" {...rest} {...ids} className={`${BOX} ${className}`} />}
-    </Labelled>
-  );
-}
-
-export function TextArea({
-  label,
-  hint,
-  problem,
-  className = "",
-  ...rest
-}: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
-  return (
-    <Labelled label={label} hint={hint} problem={problem}>
-      {(ids) => (
-        <textarea
-          rows={8}
-          spellCheck={false}
-          {...rest}
-          {...ids}
-          className={`${BOX} font-mono text-xs ${className}`}
-        />
+    <Labelled
+      field={props}
+      control={({ className = "", ...rest }) => (
+        <input type="text" {...rest} className={`${BOX} ${className}`} />
       )}
-    </Labelled>
+    />
   );
 }
 
-export function Choice({
-  label,
-  hint,
-  problem,
-  className = "",
-  ...rest
-}: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) {
+export function TextArea(props: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return (
-    <Labelled label={label} hint={hint} problem={problem}>
-      {(ids) => <select {...rest} {...ids} className={`${BOX} ${className}`} />}
-    </Labelled>
+    <Labelled
+      field={props}
+      control={(rest) => (
+        <textarea rows={8} spellCheck={false} {...rest} className={`${BOX} font-mono text-xs`} />
+      )}
+    />
+  );
+}
+
+interface ChoiceProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "children"> {
+  readonly options: readonly (readonly [value: string, label: string])[];
+  /** The label of an empty option. */
+  readonly none?: string;
+}
+
+export function Choice(props: FieldProps & ChoiceProps) {
+  return (
+    <Labelled
+      field={props}
+      control={({ options, none, ...rest }) => (
+        <select {...rest} className={BOX}>
+          <Options options={options} none={none} />
+        </select>
+      )}
+    />
+  );
+}
+
+/** A choice without a visible label, for headers of pages and panels. */
+export function Select({ options, none, className = "py-1.5", ...rest }: ChoiceProps) {
+  return (
+    <select {...rest} className={`rounded-md border border-line bg-surface px-2 ${className}`}>
+      <Options options={options} none={none} />
+    </select>
+  );
+}
+
+function Options({ options, none }: Pick<ChoiceProps, "options"> & { readonly none: string | undefined }) {
+  return (
+    <>
+      {none !== undefined && <option value="">{none}</option>}
+      {options.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </>
   );
 }
 
 export function Tick({
   label,
   hint,
-  ...rest
-}: { readonly label: string; readonly hint?: ReactNode } & InputHTMLAttributes<HTMLInputElement>) {
+  checked,
+  onChange,
+}: Omit<FieldProps, "problem"> & {
+  readonly checked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+}) {
   const id = useId();
   return (
     <div className="flex gap-2">
-      <input type="checkbox" id={id} {...rest} className="mt-1 self-start" />
+      <input
+        type="checkbox"
+        id={id}
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+        className="mt-1 self-start"
+      />
       <div className="min-w-0 break-words">
         <label htmlFor={id} className="font-medium">
           {label}
@@ -112,4 +144,59 @@ export function Tick({
       </div>
     </div>
   );
+}
+
+export function ProblemList({ problems }: { readonly problems: readonly string[] }) {
+  if (problems.length === 0) return null;
+  return (
+    <ul role="alert" className="rounded-md bg-bad-ground p-3 text-sm break-words text-bad">
+      {problems.map((problem) => (
+        <li key={problem}>{problem}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** A form's submit handler: the browser must not send the form. */
+export function submitted(submit: () => Promise<unknown>) {
+  return (event: FormEvent) => {
+    event.preventDefault();
+    void submit();
+  };
+}
+
+/** The values of a form, the props of its text fields, and its submission. */
+export interface FormState<Form extends object> extends Submission {
+  readonly form: Form;
+  readonly setForm: (form: Form) => void;
+  readonly field: ReturnType<typeof fieldsIn<Form>>;
+}
+
+export function useForm<Form extends object>(initial: Form): FormState<Form> {
+  const [form, setForm] = useState(initial);
+  const submission = useSubmission();
+  return { form, setForm, field: fieldsIn({ form, onChange: setForm, ...submission }), ...submission };
+}
+
+/** The JSON Pointer of a field in the API. */
+export function pointerOf(name: string): string {
+  return `/${snakeCase(name)}`;
+}
+
+/** Returns the props of a form's text fields: value, change handler and problem. */
+export function fieldsIn<Form extends object>({
+  form,
+  onChange,
+  problems,
+}: {
+  readonly form: Form;
+  readonly onChange: (form: Form) => void;
+  readonly problems?: Problems;
+}) {
+  return <Name extends keyof Form & string>(name: Name, pointer = pointerOf(name)) => ({
+    value: form[name] as Form[Name] & string,
+    problem: problems?.at(pointer),
+    onChange: (event: { readonly target: { readonly value: string } }) =>
+      onChange({ ...form, [name]: event.target.value }),
+  });
 }

@@ -1,13 +1,12 @@
 // Shows untrusted JSON and code as text, with syntax colours. Long texts are truncated; the full text has no colours.
 import { useMemo, useState } from "react";
-import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { bytes } from "../../format/number.ts";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy.tsx";
 
-const texts = defineTexts({
-  en: { all: (size: string) => `Show all ${size}` },
-  de: { all: (size: string) => `Alle ${size} anzeigen` },
+const t = defineTexts({
+  all: ["Show all {size}", "Alle {size} anzeigen"],
 });
 
 const FIRST_LINES = 400;
@@ -32,8 +31,6 @@ export function CodeView({
   readonly label: string;
   readonly isJson?: boolean;
 }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? text : firstPartOf(text);
   return (
@@ -51,7 +48,7 @@ export function CodeView({
       </section>
       {shown.length < text.length && (
         <div className="p-2 text-center">
-          <Button onClick={() => setShowsAll(true)}>{t.all(bytes(new Blob([text]).size, language))}</Button>
+          <Button onClick={() => setShowsAll(true)}>{t.all({ size: bytes(new Blob([text]).size) })}</Button>
         </div>
       )}
     </div>

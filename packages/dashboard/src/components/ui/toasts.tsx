@@ -3,17 +3,17 @@ import { PosthornApiError } from "@posthorn/client/web";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { measureVisiblePart } from "../../app/frame.ts";
 import { useKeys } from "../../app/keyboard.tsx";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icons.tsx";
 
-const texts = defineTexts({
-  en: { undo: "Undo", dismiss: "Dismiss", unreachable: "The server cannot be reached. Please try again." },
-  de: {
-    undo: "Rückgängig",
-    dismiss: "Schließen",
-    unreachable: "Der Server ist nicht erreichbar. Bitte versuchen Sie es erneut.",
-  },
+const t = defineTexts({
+  undo: ["Undo", "Rückgängig"],
+  dismiss: ["Dismiss", "Schließen"],
+  unreachable: [
+    "The server cannot be reached. Please try again.",
+    "Der Server ist nicht erreichbar. Bitte versuchen Sie es erneut.",
+  ],
 });
 
 interface Toast {
@@ -35,12 +35,10 @@ export function showToast(text: string, { undo }: { readonly undo?: () => void }
   show({ id: nextId++, text, isBad: false, ...(undo && { undo }) });
 }
 
-/** Shows a failure. */
 export function showFailure(text: string): void {
   show({ id: nextId++, text, isBad: true });
 }
 
-/** Shows the message of an API error. */
 export function showError(error: unknown): void {
   show({ id: nextId++, text: error instanceof PosthornApiError ? error.message : null, isBad: true });
 }
@@ -90,7 +88,6 @@ export function Toasts() {
 }
 
 function ToastView({ toast }: { readonly toast: Toast }) {
-  const t = useTexts(texts);
   const { id, text, isBad, undo } = toast;
   const [isHeld, setHeld] = useState(false);
   useEffect(() => {

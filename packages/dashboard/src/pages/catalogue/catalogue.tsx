@@ -1,67 +1,43 @@
 // The event catalogue.
 import type { EventType } from "@posthorn/client";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { ImportTypes } from "../../components/catalogue/import-types.tsx";
 import { TypeForm } from "../../components/catalogue/type-form.tsx";
 import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { Badge } from "../../components/ui/badge.tsx";
 import { Button } from "../../components/ui/button.tsx";
-import { NothingYet } from "../../components/ui/states.tsx";
+import { DialogButton } from "../../components/ui/dialog.tsx";
+import { NothingYet } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { showError } from "../../components/ui/toasts.tsx";
-import { EMPTY_TYPE } from "../../format/event-type-form.ts";
+import { EMPTY_TYPE, versionKey } from "../../format/event-type-form.ts";
 
-const texts = defineTexts({
-  en: {
-    title: "Catalogue",
-    add: "New event type",
-    import: "Import",
-    export: (format: string) => `Export ${format}`,
-    name: "Event type",
-    version: "Version",
-    description: "Description",
-    changed: "Updated",
-    deprecated: "deprecated",
-    redacted: "redacted",
-    nothing: "The catalogue is empty",
-    nothingDetail:
-      "Events of any type are accepted. Add event types to show them to customers and to validate event data.",
-  },
-  de: {
-    title: "Katalog",
-    add: "Neuer Ereignistyp",
-    import: "Importieren",
-    export: (format: string) => `${format} exportieren`,
-    name: "Ereignistyp",
-    version: "Version",
-    description: "Beschreibung",
-    changed: "Aktualisiert",
-    deprecated: "veraltet",
-    redacted: "maskiert",
-    nothing: "Der Katalog ist leer",
-    nothingDetail:
-      "Ereignisse jedes Typs werden angenommen. Mit Ereignistypen sehen Kunden, was sie abonnieren können, und Daten werden validiert.",
-  },
+const t = defineTexts({
+  add: ["New event type", "Neuer Ereignistyp"],
+  export: ["Export {format}", "{format} exportieren"],
+  redacted: ["redacted", "maskiert"],
+  nothing: ["The catalogue is empty", "Der Katalog ist leer"],
+  nothingDetail: [
+    "Events of any type are accepted. Add event types to show them to customers and to validate event data.",
+    "Ereignisse jedes Typs werden angenommen. Legen Sie Ereignistypen an, damit Kunden sie sehen und die Daten validiert werden.",
+  ],
 });
 
 const EXPORTS = { openapi: "OpenAPI", asyncapi: "AsyncAPI" } as const;
 
 export function Catalogue() {
-  const t = useTexts(texts);
   const navigate = useNavigate();
-  const [opened, setOpened] = useState<"new" | "import" | null>(null);
-  const list = useList(["event-types"], (page, signal) => api.eventTypes.list({ query: page, signal }));
+  const list = useList("eventTypes.list", {}, { keyOf: versionKey });
   const open = (name: string, version: string) =>
     void navigate({ to: "/catalogue/$name", params: { name }, search: { version } });
   const columns: readonly Column<EventType>[] = [
     {
       key: "name",
-      head: t.name,
+      head: t.eventType,
       cell: ({ name, api_version, deprecated, redact }) => (
         <span className="flex items-center gap-2">
           <Link
@@ -87,35 +63,29 @@ export function Catalogue() {
     },
     { key: "version", head: t.version, cell: ({ api_version }) => api_version },
     { key: "description", head: t.description, from: "md", cell: ({ description }) => description ?? "–" },
-    { key: "changed", head: t.changed, from: "sm", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+    { key: "changed", head: t.updated, from: "sm", cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];
   return (
     <ListPage
-      title={t.title}
+      title={t.catalogue}
       actions={
         <>
           {(Object.keys(EXPORTS) as (keyof typeof EXPORTS)[]).map((format) => (
             <Button key={format} onClick={() => void save(format)}>
-              {t.export(EXPORTS[format])}
+              {t.export({ format: EXPORTS[format] })}
             </Button>
           ))}
-          <Button onClick={() => setOpened("import")}>{t.import}</Button>
-          <Button kind="primary" icon="plus" onClick={() => setOpened("new")}>
-            {t.add}
-          </Button>
+          <DialogButton label={t.import}>{(close) => <ImportTypes onClose={close} />}</DialogButton>
+          <DialogButton kind="primary" icon="plus" label={t.add}>
+            {(close) => <TypeForm title={t.add} initial={EMPTY_TYPE} onClose={close} onSaved={open} />}
+          </DialogButton>
         </>
       }
       list={list}
       columns={columns}
-      keyOf={({ name, api_version }) => `${name}:${api_version}`}
       onOpen={({ name, api_version }) => open(name, api_version)}
       nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
-    >
-      {opened === "new" && (
-        <TypeForm title={t.add} initial={EMPTY_TYPE} onClose={() => setOpened(null)} onSaved={open} />
-      )}
-      {opened === "import" && <ImportTypes onClose={() => setOpened(null)} />}
-    </ListPage>
+    />
   );
 }
 

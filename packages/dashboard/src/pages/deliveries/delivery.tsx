@@ -1,139 +1,66 @@
 // A delivery: its state, the next attempt, and all attempts with request and response.
 import type { Attempt, DeliveryDetail } from "@posthorn/client";
-import { useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { useSubmission } from "../../api/problems.ts";
-import { useRetry } from "../../api/retry.ts";
-import { isFinished, useWatchedDelivery } from "../../api/watched-delivery.ts";
+import { isFinished, useRetry, useWatchedDelivery } from "../../api/deliveries.ts";
+import { usePortalTenant } from "../../api/session.ts";
+import { useApi } from "../../api/use-api.ts";
 import { useKeys } from "../../app/keyboard.tsx";
-import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { NextAttempt } from "../../components/delivery/next-attempt.tsx";
-import { RequestView } from "../../components/delivery/request-view.tsx";
-import { StateBadge } from "../../components/delivery/state-badge.tsx";
+import { OutcomeBadge, StateBadge } from "../../components/delivery/state-badge.tsx";
 import { Waterfall } from "../../components/delivery/waterfall.tsx";
-import { EndpointName } from "../../components/endpoint/endpoint-name.tsx";
-import { Badge } from "../../components/ui/badge.tsx";
+import { ActionButton } from "../../components/ui/action-button.tsx";
 import { Button } from "../../components/ui/button.tsx";
 import { CopyButton } from "../../components/ui/copy.tsx";
-import { Fact, Facts, Page, Panel } from "../../components/ui/panel.tsx";
-import { Failed, Loading } from "../../components/ui/states.tsx";
+import { CodeView } from "../../components/ui/json-view.tsx";
+import { EndpointLink, IdLink, TenantLink } from "../../components/ui/links.tsx";
+import { Fact, Facts, NotLoaded, Page, Panel, TimeFact } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
+import { showError } from "../../components/ui/toasts.tsx";
+import { curlOf } from "../../format/curl.ts";
 import { explain, explanationKey, triggerTexts, whyKeys } from "../../format/delivery-texts.ts";
 import { whole } from "../../format/number.ts";
 import { duration } from "../../format/time.ts";
 
-const texts = defineTexts({
-  en: {
-    retry: "Retry now",
-    cancel: "Cancel",
-    inFlight: "An attempt is in flight.",
-    over: "The delivery is finished.",
-    event: "Event",
-    endpoint: "Endpoint",
-    tenant: "Tenant",
-    subject: "Subject",
-    created: "Created",
-    delivered: "Delivered",
-    dead: "Dead since",
-    replays: "Replayed",
-    times: (count: number) => `${count} times`,
-    attempts: "Attempts",
-    attempt: (number: number) => `Attempt ${number}`,
-    noAttempts: "No attempts yet.",
-    response: "Response",
-    noResponse: "No response.",
-    noBody: "Empty response body.",
-    request: "Request",
-    members: (count: string) => `Events in this batch: ${count}`,
-    membersHint: "Sent together, in this order.",
-  },
-  de: {
-    retry: "Jetzt erneut versuchen",
-    cancel: "Abbrechen",
-    inFlight: "Ein Versuch läuft gerade.",
-    over: "Die Zustellung ist abgeschlossen.",
-    event: "Ereignis",
-    endpoint: "Endpunkt",
-    tenant: "Mandant",
-    subject: "Subject",
-    created: "Erstellt",
-    delivered: "Zugestellt",
-    dead: "Fehlgeschlagen",
-    replays: "Replays",
-    times: (count: number) => `${count}-mal`,
-    attempts: "Versuche",
-    attempt: (number: number) => `Versuch ${number}`,
-    noAttempts: "Noch keine Versuche.",
-    response: "Antwort",
-    noResponse: "Keine Antwort.",
-    noBody: "Antwort ohne Body.",
-    request: "Anfrage",
-    members: (count: string) => `Ereignisse in diesem Batch: ${count}`,
-    membersHint: "Werden zusammen in dieser Reihenfolge gesendet.",
-  },
+const t = defineTexts({
+  retry: ["Retry now", "Jetzt erneut versuchen"],
+  inFlight: ["An attempt is in flight.", "Ein Versuch läuft gerade."],
+  over: ["The delivery is finished.", "Die Zustellung ist abgeschlossen."],
+  event: ["Event", "Ereignis"],
+  delivered: ["Delivered", "Zugestellt"],
+  dead: ["Dead-lettered", "Fehlgeschlagen"],
+  replays: ["Replayed", "Replays"],
+  times: ["{count} {count|time|times}", "{count}-mal"],
+  attempt: ["Attempt {number}", "Versuch {number}"],
+  noAttempts: ["No attempts yet.", "Noch keine Versuche."],
+  response: ["Response", "Antwort"],
+  noResponse: ["No response.", "Keine Antwort."],
+  noBody: ["Empty response body.", "Antwort ohne Body."],
+  members: ["Events in this batch: {count}", "Ereignisse in diesem Batch: {count}"],
+  headers: ["Request headers", "Header der Anfrage"],
+  body: ["Request body", "Body der Anfrage"],
+  curl: ["Copy as curl, freshly signed", "Als curl kopieren, neu signiert"],
+  redacted: ["Redacted: {what}.", "Maskiert: {what}."],
+  membersHint: ["Sent together, in this order.", "Werden zusammen in dieser Reihenfolge gesendet."],
 });
 
-/** Links of a delivery, which differ between dashboard and portal. */
-export interface DeliveryLinks {
-  readonly event: (delivery: DeliveryDetail) => ReactNode;
-  readonly endpoint: (delivery: DeliveryDetail) => ReactNode;
-  /** An event of a batch. */
-  readonly member: (event: string) => ReactNode;
-  /** Null in the portal, which shows one tenant. */
-  readonly tenant: ((delivery: DeliveryDetail) => ReactNode) | null;
-}
-
-const operatorLinks: DeliveryLinks = {
-  event: ({ event_id, event_type }) => (
-    <Link to="/events/$id" params={{ id: event_id }} className="underline">
-      {event_type}
-    </Link>
-  ),
-  endpoint: ({ tenant, endpoint_id }) => (
-    <Link
-      to="/tenants/$tenant/endpoints/$id"
-      params={{ tenant, id: endpoint_id }}
-      className="break-all underline"
-    >
-      <EndpointName tenant={tenant} id={endpoint_id} />
-    </Link>
-  ),
-  member: (event) => (
-    <Link to="/events/$id" params={{ id: event }} className="underline">
-      {event}
-    </Link>
-  ),
-  tenant: ({ tenant }) => (
-    <Link to="/tenants/$tenant" params={{ tenant }} className="underline">
-      {tenant}
-    </Link>
-  ),
-};
-
-export function DeliveryPage({ links = operatorLinks }: { readonly links?: DeliveryLinks }) {
+export function DeliveryPage() {
   const { id = "" } = useParams({ strict: false });
   const query = useWatchedDelivery(id);
-  if (query.isPending) return <Loading />;
-  if (query.error !== null) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
-  return <Detail delivery={query.data} links={links} />;
+  if (query.isPending || query.error !== null) return <NotLoaded query={query} />;
+  return <Detail delivery={query.data} />;
 }
 
-function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readonly links: DeliveryLinks }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
-  const queries = useQueryClient();
+function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
+  const isPortal = usePortalTenant() !== null;
+  const { tenant, event_id, event_type } = delivery;
   const retry = useRetry();
   const retryThis = () => void retry(delivery.id);
   useKeys({ r: retryThis });
   const isInFlight = delivery.state === "in_flight";
-  const { isBusy, submit } = useSubmission();
-  const cancel = async () => {
-    await submit(() => api.deliveries.cancel({ delivery: delivery.id }));
-    await queries.invalidateQueries();
-  };
-  const why = whyKeys(delivery).map((key) => explain(key, language));
+  const why = whyKeys(delivery).map((key) => explain(key));
   return (
     <Page
       title={<span className="font-mono text-base">{delivery.id}</span>}
@@ -141,14 +68,13 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
       actions={
         <>
           <CopyButton text={delivery.id} />
-          <Button
+          <ActionButton
             icon="dead"
-            isBusy={isBusy}
             disabledReason={isInFlight ? t.inFlight : isFinished(delivery) ? t.over : undefined}
-            onClick={() => void cancel()}
+            action={() => api.deliveries.cancel({ delivery: delivery.id })}
           >
             {t.cancel}
-          </Button>
+          </ActionButton>
           <Button
             kind="primary"
             icon="retry"
@@ -177,33 +103,38 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
       <Panel>
         <Facts>
           <Fact name={t.event}>
-            {links.event(delivery)} <code className="font-mono text-xs text-muted">{delivery.event_id}</code>
+            <Link
+              to={isPortal ? "/catalogue/$name" : "/events/$id"}
+              params={{ id: event_id, name: event_type }}
+              className="underline"
+            >
+              {event_type}
+            </Link>{" "}
+            <code className="font-mono text-xs text-muted">{event_id}</code>
           </Fact>
-          <Fact name={t.endpoint}>{links.endpoint(delivery)}</Fact>
-          {links.tenant !== null && <Fact name={t.tenant}>{links.tenant(delivery)}</Fact>}
+          <Fact name={t.endpoint}>
+            <EndpointLink tenant={tenant} id={delivery.endpoint_id} className="break-all underline" />
+          </Fact>
+          {!isPortal && (
+            <Fact name={t.tenant}>
+              <TenantLink tenant={tenant} />
+            </Fact>
+          )}
           {delivery.subject !== null && (
             <Fact name={t.subject}>
               {delivery.subject} #{delivery.sequence}
             </Fact>
           )}
-          <Fact name={t.created}>
-            <Ago at={delivery.created_at} />
-          </Fact>
-          {delivery.delivered_at !== null && (
-            <Fact name={t.delivered}>
-              <Ago at={delivery.delivered_at} />
-            </Fact>
+          <TimeFact name={t.created} at={delivery.created_at} />
+          <TimeFact name={t.delivered} at={delivery.delivered_at} />
+          <TimeFact name={t.dead} at={delivery.dead_at} />
+          {delivery.replay_count > 0 && (
+            <Fact name={t.replays}>{t.times({ count: delivery.replay_count })}</Fact>
           )}
-          {delivery.dead_at !== null && (
-            <Fact name={t.dead}>
-              <Ago at={delivery.dead_at} />
-            </Fact>
-          )}
-          {delivery.replay_count > 0 && <Fact name={t.replays}>{t.times(delivery.replay_count)}</Fact>}
         </Facts>
       </Panel>
       {delivery.members !== null && (
-        <Panel title={t.members(whole(delivery.members.length, language))}>
+        <Panel title={t.members({ count: whole(delivery.members.length) })}>
           <p className="pb-2 text-muted">{t.membersHint}</p>
           <ol
             // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
@@ -212,7 +143,8 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
           >
             {delivery.members.map((event) => (
               <li key={event} className="py-0.5 break-all">
-                {links.member(event)}
+                {/* the portal has no event page */}
+                {isPortal ? event : <IdLink to="/events/$id" id={event} />}
               </li>
             ))}
           </ol>
@@ -244,21 +176,15 @@ function AttemptView({
   readonly attempt: Attempt;
   readonly isOpenFirst: boolean;
 }) {
-  const t = useTexts(texts);
-  const triggers = useTexts(triggerTexts);
-  const language = useLanguage();
   const [isOpen, setOpen] = useState(isOpenFirst);
-  const isDelivered = attempt.status_code !== null && attempt.status_code >= 200 && attempt.status_code < 300;
-  const { what, remedy } = explain(explanationKey(attempt), language);
+  const { what, remedy } = explain(explanationKey(attempt));
   return (
     <li className="rounded-md border border-line">
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="flex flex-wrap items-center gap-2 px-3 py-2">
-          <span className="font-medium">{t.attempt(attempt.number)}</span>
-          <Badge tone={isDelivered ? "ok" : "bad"} icon={isDelivered ? "check" : "warning"}>
-            {attempt.status_code ?? attempt.error}
-          </Badge>
-          <span className="text-muted">{triggers[attempt.trigger]}</span>
+          <span className="font-medium">{t.attempt({ number: attempt.number })}</span>
+          <OutcomeBadge attempt={attempt} />
+          <span className="text-muted">{triggerTexts[attempt.trigger]}</span>
           <span className="ml-auto flex gap-3 text-muted">
             {attempt.duration_ms !== null && (
               <span className="tabular-nums">{duration(attempt.duration_ms)}</span>
@@ -296,5 +222,36 @@ function AttemptView({
         )}
       </details>
     </li>
+  );
+}
+
+/** The request as sent, and a freshly signed one as a curl command. */
+function RequestView({ delivery, attempt }: { readonly delivery: string; readonly attempt: number }) {
+  const query = useApi("deliveries.request", { delivery, query: { attempt } });
+  if (query.isPending || query.error !== null) return <NotLoaded query={query} />;
+  const { data } = query;
+  const fresh = async () => {
+    try {
+      return curlOf(await api.deliveries.request({ delivery, query: { attempt, fresh: true } }));
+    } catch (error) {
+      showError(error);
+      throw error;
+    }
+  };
+  const lines = Object.entries(data.headers).map(([name, value]) => `${name}: ${value}`);
+  return (
+    <div className="flex flex-col gap-2">
+      <CodeView label={t.headers} text={[`${data.method} ${data.url}`, ...lines].join("\n")} />
+      <CodeView label={t.body} text={data.body} isJson />
+      {data.differences.map(({ reason, detail }) => (
+        <p key={reason} className="text-xs text-warn">
+          {detail}
+        </p>
+      ))}
+      {data.redacted_parts.length > 0 && (
+        <p className="text-xs text-muted">{t.redacted({ what: data.redacted_parts.join(", ") })}</p>
+      )}
+      <CopyButton text={fresh} label={t.curl} />
+    </div>
   );
 }

@@ -2,57 +2,46 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Filters, useFilters } from "../../app/filters.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
-import { useDeliveryColumns } from "../../components/delivery/delivery-columns.tsx";
+import { defineTexts } from "../../app/texts.ts";
+import { deliveryColumns } from "../../components/delivery/delivery-columns.tsx";
 import { type Column, DataTable } from "../../components/list/data-table.tsx";
 import { FilterBar } from "../../components/list/filter-bar.tsx";
 import { Badge } from "../../components/ui/badge.tsx";
 import { Button } from "../../components/ui/button.tsx";
 import type { IconName } from "../../components/ui/icons.tsx";
-import { Page, Panel } from "../../components/ui/panel.tsx";
-import { NothingYet } from "../../components/ui/states.tsx";
+import { NothingYet, Page, Panel } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import type { StreamState } from "../../live/follow.ts";
 import { useLive, useLiveState } from "../../live/live.ts";
-import { idOf, mergeRows, rowsOf, type TailRow } from "../../live/tail-rows.ts";
+import { idOf, mergeRows, rowsOf, type TailRow } from "../../live/row-changes.ts";
 
-const texts = defineTexts({
-  en: {
-    title: "Live tail",
-    live: "live",
-    connecting: "connecting",
-    lost: "not connected",
-    lostDetail: "The server cannot be reached. Reconnecting automatically; nothing will be missed.",
-    refused: "access denied",
-    refusedDetail: "Your key or role cannot read deliveries.",
-    over: "signed out",
-    unmatched: "no endpoint",
-    pause: "Pause",
-    resume: "Resume",
-    waiting: (count: number) => `Show ${count} new`,
-    nothing: "Waiting for events",
-    nothingDetail: "New events and deliveries appear here.",
-    partial: "Too many changes: some are left out here. The lists of events and deliveries are complete.",
-  },
-  de: {
-    title: "Live-Ansicht",
-    live: "live",
-    connecting: "verbindet",
-    lost: "nicht verbunden",
-    lostDetail:
-      "Der Server ist nicht erreichbar. Die Verbindung wird automatisch wiederhergestellt, es geht nichts verloren.",
-    refused: "Zugriff verweigert",
-    refusedDetail: "Ihr Schlüssel oder Ihre Rolle darf Zustellungen nicht lesen.",
-    over: "abgemeldet",
-    unmatched: "kein Endpunkt",
-    pause: "Anhalten",
-    resume: "Fortsetzen",
-    waiting: (count: number) => `${count} neue anzeigen`,
-    nothing: "Warten auf Ereignisse",
-    nothingDetail: "Neue Ereignisse und Zustellungen erscheinen hier.",
-    partial:
-      "Zu viele Änderungen: Einige fehlen hier. Die Listen der Ereignisse und Zustellungen sind vollständig.",
-  },
+const t = defineTexts({
+  live: "live",
+  connecting: ["connecting", "Verbindung wird aufgebaut"],
+  lost: ["not connected", "nicht verbunden"],
+  lostDetail: [
+    "The server cannot be reached. Reconnecting automatically; nothing will be missed.",
+    "Der Server ist nicht erreichbar. Die Verbindung wird automatisch wiederhergestellt, es geht nichts verloren.",
+  ],
+  refused: ["access denied", "Zugriff verweigert"],
+  refusedDetail: [
+    "Your key or role cannot read deliveries.",
+    "Ihr Schlüssel oder Ihre Rolle darf Zustellungen nicht lesen.",
+  ],
+  over: ["signed out", "abgemeldet"],
+  unmatched: ["no endpoint", "kein Endpunkt"],
+  pause: ["Pause", "Anhalten"],
+  resume: ["Resume", "Fortsetzen"],
+  waiting: ["Show {count} new", "{count} neue anzeigen"],
+  nothing: ["Waiting for events", "Warten auf Ereignisse"],
+  nothingDetail: [
+    "New events and deliveries appear here.",
+    "Neue Ereignisse und Zustellungen erscheinen hier.",
+  ],
+  partial: [
+    "Too many changes: some are left out here. The lists of events and deliveries are complete.",
+    "Zu viele Änderungen: Einige fehlen hier. Die Listen der Ereignisse und Zustellungen sind vollständig.",
+  ],
 });
 
 const LOOKS: Record<StreamState, { readonly tone: "ok" | "calm" | "bad"; readonly icon: IconName }> = {
@@ -64,15 +53,13 @@ const LOOKS: Record<StreamState, { readonly tone: "ok" | "calm" | "bad"; readonl
 };
 
 export function Tail() {
-  const t = useTexts(texts);
   const { filters, set } = useFilters();
   const navigate = useNavigate();
-  const columns = useTailColumns();
   const state = useLiveState();
   const { rows, waiting, isPaused, isPartial, pause, resume } = useTail(filters);
   return (
     <Page
-      title={t.title}
+      title={t.liveTail}
       lead={
         <span role="status">
           <Badge {...LOOKS[state]}>{t[state]}</Badge>
@@ -91,7 +78,7 @@ export function Tail() {
       <div aria-live="polite">
         {waiting > 0 && (
           <Button kind="primary" onClick={resume}>
-            {t.waiting(waiting)}
+            {t.waiting({ count: waiting })}
           </Button>
         )}
       </div>
@@ -100,9 +87,9 @@ export function Tail() {
           <NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>
         ) : (
           <DataTable
-            label={t.title}
+            label={t.liveTail}
             rows={rows}
-            columns={columns}
+            columns={tailColumns()}
             keyOf={idOf}
             onOpen={(row) =>
               void navigate({
@@ -118,8 +105,7 @@ export function Tail() {
 }
 
 /** The columns of deliveries, with cells for events without deliveries. */
-function useTailColumns(): readonly Column<TailRow>[] {
-  const t = useTexts(texts);
+function tailColumns(): readonly Column<TailRow>[] {
   const ofEvent: Readonly<Record<string, Column<TailRow & { kind: "event" }>["cell"]>> = {
     state: ({ event: { id } }) => (
       <Link to="/events/$id" params={{ id }}>
@@ -133,7 +119,7 @@ function useTailColumns(): readonly Column<TailRow>[] {
     created: ({ event: { created_at } }) => <Ago at={created_at} />,
   };
   return (
-    useDeliveryColumns()
+    deliveryColumns()
       // endpoint URLs would need a request per tenant
       .filter(({ key }) => key !== "endpoint")
       .map(({ cell, below, ...column }) => ({

@@ -4,63 +4,88 @@ import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useFilters } from "../../app/filters.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
-import { EndpointBulk } from "../../components/bulk/endpoint-bulk.tsx";
-import { useSelection } from "../../components/bulk/selection.ts";
-import { useEndpointColumns } from "../../components/endpoint/endpoint-columns.tsx";
+import { defineTexts } from "../../app/texts.ts";
+import { BulkBar, useBulkAction, useSelection } from "../../components/bulk/bulk-bar.tsx";
+import { BulkDialog } from "../../components/bulk/bulk-dialog.tsx";
+import { endpointColumns } from "../../components/endpoint/endpoint-columns.tsx";
+import type { Selection } from "../../components/list/data-table.tsx";
 import { WHICH_ENDPOINTS } from "../../components/list/filter-bar.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
-import { NothingYet } from "../../components/ui/states.tsx";
+import { Button } from "../../components/ui/button.tsx";
+import { NothingYet } from "../../components/ui/page.tsx";
+import { planSwitch } from "../../format/bulk-plan.ts";
 
-const texts = defineTexts({
-  en: {
-    title: "Endpoints",
-    nothing: "No endpoints yet",
-    nothingDetail: "Open a tenant to create one.",
-  },
-  de: {
-    title: "Endpunkte",
-    nothing: "Noch keine Endpunkte",
-    nothingDetail: "Öffnen Sie einen Mandanten, um einen zu erstellen.",
-  },
+const t = defineTexts({
+  nothingDetail: ["Open a tenant to create one.", "Öffnen Sie einen Mandanten, um einen zu erstellen."],
+  disableSelected: ["Disable …", "Deaktivieren …"],
+  disableTitle: ["Disable selected endpoints", "Ausgewählte Endpunkte deaktivieren"],
+  disabled: [
+    "{count} {count|endpoint|endpoints} will be disabled. Deliveries are kept and continue after enabling.",
+    "{count} {count|Endpunkt wird|Endpunkte werden} deaktiviert. Zustellungen bleiben erhalten und werden nach dem Aktivieren fortgesetzt.",
+  ],
+  enableSelected: ["Enable …", "Aktivieren …"],
+  enableTitle: ["Enable selected endpoints", "Ausgewählte Endpunkte aktivieren"],
+  enabled: [
+    "{count} {count|endpoint|endpoints} will be enabled. The backlog is delivered, oldest first. To discard it instead, enable endpoints individually.",
+    "{count} {count|Endpunkt wird|Endpunkte werden} aktiviert. Der Rückstand wird zugestellt, die ältesten Zustellungen zuerst. Um ihn zu verwerfen, aktivieren Sie die Endpunkte einzeln.",
+  ],
+  urls: "URLs",
 });
 
 const REFRESH_MS = 10_000;
 
 export function Endpoints() {
-  const t = useTexts(texts);
   const { filters } = useFilters();
   const selection = useSelection<Endpoint>();
   const navigate = useNavigate();
-  const columns = useEndpointColumns();
   const state = WHICH_ENDPOINTS.find((which) => which === filters.which);
-  const list = useList(
-    ["endpoints", filters],
-    (page, signal) =>
-      api.endpoints.listAll({
-        query: {
-          ...(filters.tenant !== undefined && { tenant: filters.tenant }),
-          ...(state && { state }),
-          ...page,
-        },
-        signal,
-      }),
-    { watch: { keyOf: ({ id }) => id, everyMs: REFRESH_MS } },
-  );
+  const query = { ...(filters.tenant !== undefined && { tenant: filters.tenant }), ...(state && { state }) };
+  const list = useList("endpoints.listAll", { query }, { watch: { everyMs: REFRESH_MS } });
   return (
     <ListPage
-      title={t.title}
+      title={t.endpoints}
       filterBy={["which", "tenant"]}
       list={list}
-      columns={columns}
-      keyOf={({ id }) => id}
+      columns={endpointColumns()}
       onOpen={({ tenant, id }) =>
         void navigate({ to: "/tenants/$tenant/endpoints/$id", params: { tenant, id } })
       }
       selection={selection}
-      nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
+      nothingYet={<NothingYet title={t.noEndpoints}>{t.nothingDetail}</NothingYet>}
     >
       <EndpointBulk selection={selection} />
     </ListPage>
+  );
+}
+
+/** Disables or enables the selected endpoints. */
+function EndpointBulk({ selection }: { readonly selection: Selection<Endpoint> }) {
+  const { action, setAction, close, rows } = useBulkAction<"enable" | "disable", Endpoint>(selection);
+  return (
+    <>
+      <BulkBar selection={selection}>
+        <Button icon="pause" onClick={() => setAction("disable")}>
+          {t.disableSelected}
+        </Button>
+        <Button icon="check" onClick={() => setAction("enable")}>
+          {t.enableSelected}
+        </Button>
+      </BulkBar>
+      {action !== null && (
+        <BulkDialog
+          title={t[`${action}Title`]}
+          action={t[action]}
+          isDangerous={action === "disable"}
+          plan={planSwitch(rows, action === "enable")}
+          describe={t[`${action}d`]}
+          parts={[
+            { title: t.tenants, nameOf: ({ tenant }) => tenant },
+            { title: t.urls, nameOf: ({ url }) => url },
+          ]}
+          act={({ tenant, id }) => api.endpoints[action]({ tenant, endpoint: id })}
+          onClose={close}
+        />
+      )}
+    </>
   );
 }

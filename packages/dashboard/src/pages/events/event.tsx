@@ -1,72 +1,63 @@
 // An event: its data, its deliveries, the endpoints it did not match, and the diff to the previous event of its subject.
-import type { Delivery, EventDetail, NotMatched } from "@posthorn/client";
-import { useQuery } from "@tanstack/react-query";
+import type { Delivery, Event, EventDetail, NotMatched } from "@posthorn/client";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, isStatus } from "../../api/client.ts";
-import { isFinished } from "../../api/watched-delivery.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { isStatus } from "../../api/client.ts";
+import { isFinished } from "../../api/deliveries.ts";
+import { useApi } from "../../api/use-api.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { WhyNot, WhyNotYet } from "../../components/delivery/not-delivered.tsx";
 import { StateBadge } from "../../components/delivery/state-badge.tsx";
-import { EndpointName } from "../../components/endpoint/endpoint-name.tsx";
-import { CloudEvent, EncodingHint } from "../../components/event/cloud-event.tsx";
 import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
+import { Badge } from "../../components/ui/badge.tsx";
 import { Button } from "../../components/ui/button.tsx";
 import { CopyButton } from "../../components/ui/copy.tsx";
-import { Diff } from "../../components/ui/diff.tsx";
 import { JsonView } from "../../components/ui/json-view.tsx";
-import { Fact, Facts, Page, Panel } from "../../components/ui/panel.tsx";
-import { Failed, Loading } from "../../components/ui/states.tsx";
+import { EndpointLink, IdLink, TenantLink } from "../../components/ui/links.tsx";
+import { Fact, Facts, Failed, Loading, NotLoaded, Page, Panel, TimeFact } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
+import { differences } from "../../format/differences.ts";
 
-const texts = defineTexts({
-  en: {
-    tenant: "Tenant",
-    subject: "Subject",
-    version: "API version",
-    created: "Created",
-    data: "Data",
-    got: "Deliveries",
-    unmatched: "The event matched no endpoint.",
-    attempts: (count: number) => (count === 1 ? "1 attempt" : `${count} attempts`),
-    inBatch: "in a batch:",
-    batchWaits: "Waiting to be sent in a batch.",
-    notMatched: "Not delivered to",
-    all: "The event matched every endpoint of the tenant.",
-    noEndpoint: "The tenant had no endpoint.",
-    compare: "Compare with previous event",
-    hideDiff: "Hide comparison",
-    before: "Changes since the previous event of this subject",
-  },
-  de: {
-    tenant: "Mandant",
-    subject: "Subject",
-    version: "API-Version",
-    created: "Erstellt",
-    data: "Daten",
-    got: "Zustellungen",
-    unmatched: "Das Ereignis passte zu keinem Endpunkt.",
-    attempts: (count: number) => (count === 1 ? "1 Versuch" : `${count} Versuche`),
-    inBatch: "in einem Batch:",
-    batchWaits: "Wartet auf den Versand in einem Batch.",
-    notMatched: "Nicht zugestellt an",
-    all: "Das Ereignis passte zu allen Endpunkten des Mandanten.",
-    noEndpoint: "Der Mandant hatte keinen Endpunkt.",
-    compare: "Mit vorherigem Ereignis vergleichen",
-    hideDiff: "Vergleich ausblenden",
-    before: "Änderungen seit dem vorherigen Ereignis dieses Subjects",
+const t = defineTexts({
+  version: ["API version", "API-Version"],
+  attempts: ["{count} {count|attempt|attempts}", "{count} {count|Versuch|Versuche}"],
+  inBatch: ["in a batch:", "in einem Batch:"],
+  batchWaits: ["Waiting to be sent in a batch.", "Wartet auf den Versand in einem Batch."],
+  notMatched: ["Not delivered to", "Nicht zugestellt an"],
+  all: [
+    "The event matched every endpoint of the tenant.",
+    "Das Ereignis passte zu allen Endpunkten des Mandanten.",
+  ],
+  noEndpoint: ["The tenant had no endpoint.", "Der Mandant hatte keinen Endpunkt."],
+  compare: ["Compare with previous event", "Mit vorherigem Ereignis vergleichen"],
+  hideDiff: ["Hide comparison", "Vergleich ausblenden"],
+  before: [
+    "Changes since the previous event of this subject",
+    "Änderungen seit dem vorherigen Ereignis dieses Subjects",
+  ],
+  same: ["No differences.", "Keine Unterschiede."],
+  added: ["added", "hinzugefügt"],
+  removed: ["removed", "entfernt"],
+  changed: ["changed", "geändert"],
+  more: ["Only the first 200 differences are shown.", "Nur die ersten 200 Unterschiede werden angezeigt."],
+  attributes: ["CloudEvent attributes", "CloudEvent-Attribute"],
+  encoding: {
+    text: ["Text, not JSON.", "Text, kein JSON."],
+    base64: ["Binary data, shown as base64.", "Binärdaten, als Base64 dargestellt."],
+    none: ["No data.", "Keine Daten."],
   },
 });
 
 const REFRESH_MS = 3_000;
+const ENDPOINT = "min-w-0 break-all underline";
 
 export function EventPage() {
   const { id = "" } = useParams({ strict: false });
-  const query = useQuery({
-    queryKey: ["event", id],
-    queryFn: ({ signal }) => api.events.get({ event: id, signal }),
-    refetchInterval: ({ state }) => (isSettled(state.data) ? false : REFRESH_MS),
-  });
+  const query = useApi(
+    "events.get",
+    { event: id },
+    { refetchInterval: ({ state }) => (isSettled(state.data) ? false : REFRESH_MS) },
+  );
   if (query.isPending) return <Loading />;
   if (query.error !== null) {
     return (
@@ -90,7 +81,6 @@ function waitingBatches({ batches }: EventDetail): EventDetail["batches"] {
 }
 
 function Detail({ event }: { readonly event: EventDetail }) {
-  const t = useTexts(texts);
   const [showsDiff, setShowsDiff] = useState(false);
   const waiting = waitingBatches(event);
   const wentNowhere = event.deliveries.length === 0 && waiting.length === 0;
@@ -110,9 +100,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
       <Panel>
         <Facts>
           <Fact name={t.tenant}>
-            <Link to="/tenants/$tenant" params={{ tenant: event.tenant }} className="underline">
-              {event.tenant}
-            </Link>
+            <TenantLink tenant={event.tenant} />
           </Fact>
           {event.subject !== null && (
             <Fact name={t.subject}>
@@ -127,9 +115,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
             </Fact>
           )}
           <Fact name={t.version}>{event.api_version}</Fact>
-          <Fact name={t.created}>
-            <Ago at={event.created_at} />
-          </Fact>
+          <TimeFact name={t.created} at={event.created_at} />
         </Facts>
       </Panel>
       {showsDiff && event.previous !== null && (
@@ -137,8 +123,8 @@ function Detail({ event }: { readonly event: EventDetail }) {
           <Diff previous={event.previous} data={event.data} />
         </Panel>
       )}
-      <Panel title={t.got}>
-        {wentNowhere && <p className="text-muted">{t.unmatched}</p>}
+      <Panel title={t.deliveries}>
+        {wentNowhere && <p className="text-muted">{t.eventMatchedNone}</p>}
         <ul className="flex flex-col gap-2">
           {event.deliveries.map((delivery) => (
             <DeliveryItem key={delivery.id} delivery={delivery} isInBatch={delivery.event_id !== event.id} />
@@ -146,7 +132,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
           {waiting.map(({ endpoint_id }) => (
             <li key={endpoint_id} className="flex flex-wrap items-center gap-2 border-l-2 border-line pl-3">
               <StateBadge state="pending" />
-              <EndpointLink tenant={event.tenant} id={endpoint_id} />
+              <EndpointLink tenant={event.tenant} id={endpoint_id} className={ENDPOINT} />
               <span className="text-muted">{t.batchWaits}</span>
             </li>
           ))}
@@ -169,22 +155,14 @@ function Detail({ event }: { readonly event: EventDetail }) {
   );
 }
 
-/** A delivery of the event. */
 function DeliveryItem({ delivery, isInBatch }: { readonly delivery: Delivery; readonly isInBatch: boolean }) {
-  const t = useTexts(texts);
   return (
     <li className="flex flex-wrap items-center gap-2 border-l-2 border-line pl-3">
       <StateBadge state={delivery.state} />
-      <EndpointLink tenant={delivery.tenant} id={delivery.endpoint_id} />
+      <EndpointLink tenant={delivery.tenant} id={delivery.endpoint_id} className={ENDPOINT} />
       {isInBatch && <span className="text-muted">{t.inBatch}</span>}
-      <Link
-        to="/deliveries/$id"
-        params={{ id: delivery.id }}
-        className="font-mono text-xs text-muted underline"
-      >
-        {delivery.id}
-      </Link>
-      <span className="text-muted">{t.attempts(delivery.attempt_count)}</span>
+      <IdLink to="/deliveries/$id" id={delivery.id} className="font-mono text-xs text-muted underline" />
+      <span className="text-muted">{t.attempts({ count: delivery.attempt_count })}</span>
       {delivery.next_retry_at !== null && (
         <span className="ml-auto text-muted">
           <Ago at={delivery.next_retry_at} />
@@ -195,14 +173,6 @@ function DeliveryItem({ delivery, isInBatch }: { readonly delivery: Delivery; re
   );
 }
 
-function EndpointLink({ tenant, id }: { readonly tenant: string; readonly id: string }) {
-  return (
-    <Link to="/tenants/$tenant/endpoints/$id" params={{ tenant, id }} className="min-w-0 break-all underline">
-      <EndpointName tenant={tenant} id={id} />
-    </Link>
-  );
-}
-
 /** The tab on which the reason can be fixed. */
 const TAB_OF: { readonly [Reason in NotMatched["reason"]]?: { readonly tab: string } } = {
   type: { tab: "settings" },
@@ -210,18 +180,64 @@ const TAB_OF: { readonly [Reason in NotMatched["reason"]]?: { readonly tab: stri
 };
 
 function Missed({ event, endpoint }: { readonly event: EventDetail; readonly endpoint: NotMatched }) {
-  const { tenant } = event;
   return (
     <li className="flex flex-wrap items-baseline gap-2 border-l-2 border-line pl-3">
-      <Link
-        to="/tenants/$tenant/endpoints/$id"
-        params={{ tenant, id: endpoint.endpoint_id }}
+      <EndpointLink
+        tenant={event.tenant}
+        id={endpoint.endpoint_id}
         search={TAB_OF[endpoint.reason] ?? {}}
-        className="min-w-0 break-all underline"
-      >
-        <EndpointName tenant={tenant} id={endpoint.endpoint_id} />
-      </Link>
+        className={ENDPOINT}
+      />
       <WhyNot event={event} missed={endpoint} />
     </li>
   );
+}
+
+const MAX_SHOWN = 200;
+
+/** The differences between an event's data and the previous event of its subject. */
+function Diff({ previous, data }: { readonly previous: string; readonly data: unknown }) {
+  const query = useApi("events.get", { event: previous });
+  if (query.isPending || query.error !== null) return <NotLoaded query={query} />;
+  const found = differences(query.data.data, data, MAX_SHOWN + 1);
+  if (found.length === 0) return <p className="text-muted">{t.same}</p>;
+  return (
+    <>
+      <ul className="flex flex-col gap-1 font-mono text-xs">
+        {found.slice(0, MAX_SHOWN).map(({ pointer, kind, before, after }) => (
+          <li key={pointer} className="flex flex-wrap items-baseline gap-2 break-all">
+            <Badge tone={kind === "added" ? "ok" : kind === "removed" ? "bad" : "warn"}>{t[kind]}</Badge>
+            <span>{pointer === "" ? "/" : pointer}</span>
+            {kind !== "added" && <del className="text-bad">{JSON.stringify(before)}</del>}
+            {kind !== "removed" && <ins className="text-ok">{JSON.stringify(after)}</ins>}
+          </li>
+        ))}
+      </ul>
+      {found.length > MAX_SHOWN && <p className="pt-2 text-muted">{t.more}</p>}
+    </>
+  );
+}
+
+type Attributes = NonNullable<Event["attributes"]>;
+
+/** The attributes of an event that was published as a CloudEvent. */
+function CloudEvent({ attributes }: { readonly attributes: Attributes }) {
+  const { extensions, encoding: _ofData, ...core } = attributes;
+  return (
+    <Panel title={t.attributes}>
+      <Facts>
+        {Object.entries({ ...core, ...extensions }).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            <code className="font-mono text-xs break-all">{String(value)}</code>
+          </Fact>
+        ))}
+      </Facts>
+    </Panel>
+  );
+}
+
+/** The encoding of the data, unless it is JSON. */
+function EncodingHint({ attributes }: { readonly attributes: Attributes | null }) {
+  if (attributes?.encoding === undefined) return null;
+  return <p className="pb-2 text-muted">{t.encoding[attributes.encoding]}</p>;
 }

@@ -2,32 +2,31 @@
 import { useEffect } from "react";
 import { getSignedOutReason } from "../../api/session.ts";
 import { isFramed, postToParent } from "../../app/frame.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import { Icon } from "../../components/ui/icons.tsx";
 
-const texts = defineTexts({
-  en: {
-    never: "This link has expired or was already used",
-    ended: "Your session has ended",
-    "no-cookie": "Your browser blocked the session cookie",
-    open: "Go back to the page you came from to get a new link.",
-    reload: "Reload the surrounding page to get a new link.",
-    cookie:
-      "The portal is embedded in another page, and the browser rejected its cookie. Embedding requires https, or both pages on the same host. Contact the operator of this page.",
-  },
-  de: {
-    never: "Dieser Link ist abgelaufen oder wurde bereits verwendet",
-    ended: "Ihre Sitzung ist abgelaufen",
-    "no-cookie": "Ihr Browser hat das Sitzungs-Cookie blockiert",
-    open: "Kehren Sie zur vorherigen Seite zurück, um einen neuen Link zu erhalten.",
-    reload: "Laden Sie die umgebende Seite neu, um einen neuen Link zu erhalten.",
-    cookie:
-      "Das Portal ist in eine andere Seite eingebettet, und der Browser hat sein Cookie abgelehnt. Das Einbetten erfordert https oder denselben Host für beide Seiten. Wenden Sie sich an den Betreiber dieser Seite.",
-  },
+const t = defineTexts({
+  never: [
+    "This link has expired or was already used",
+    "Dieser Link ist abgelaufen oder wurde bereits verwendet",
+  ],
+  ended: ["Your session has ended", "Ihre Sitzung ist abgelaufen"],
+  "no-cookie": ["Your browser blocked the session cookie", "Ihr Browser hat das Sitzungs-Cookie blockiert"],
+  open: [
+    "Go back to the page you came from to get a new link.",
+    "Kehren Sie zur vorherigen Seite zurück, um einen neuen Link zu erhalten.",
+  ],
+  reload: [
+    "Reload the surrounding page to get a new link.",
+    "Laden Sie die umgebende Seite neu, um einen neuen Link zu erhalten.",
+  ],
+  cookie: [
+    "The portal is embedded in another page, and the browser rejected its cookie. Embedding requires https, or both pages on the same host. Contact the operator of this page.",
+    "Das Portal ist in eine andere Seite eingebettet, und der Browser hat sein Cookie abgelehnt. Das Einbetten erfordert https oder denselben Host für beide Seiten. Wenden Sie sich an den Betreiber dieser Seite.",
+  ],
 });
 
 export function SignedOut() {
-  const t = useTexts(texts);
   const why = getSignedOutReason();
   useEffect(() => {
     // without a cookie a new link would fail too, and the embedding page would request one after another

@@ -1,62 +1,46 @@
-// Replays of all tenants.
+// The lists of replays: of all tenants, and those of the portal's tenant.
 import type { Replay } from "@posthorn/client";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
+import { useTenant } from "../../api/session.ts";
 import { type Filters, useFilters } from "../../app/filters.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { ReplayBadge, ReplayProgress } from "../../components/replay/replay-progress.tsx";
 import { StartReplay } from "../../components/replay/start-replay.tsx";
+import { ActionButton } from "../../components/ui/action-button.tsx";
 import { Button } from "../../components/ui/button.tsx";
-import { NothingYet } from "../../components/ui/states.tsx";
+import { NothingYet } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { localTime } from "../../format/time.ts";
 
-const texts = defineTexts({
-  en: {
-    title: "Replays",
-    start: "New replay",
-    state: "State",
-    of: "Filter",
-    everything: "all",
-    progress: "Progress",
-    created: "Started",
-    nothing: "No replays yet",
-    nothingDetail: "A replay sends all deliveries that match a filter again, with the same event ids.",
-  },
-  de: {
-    title: "Replays",
-    start: "Neues Replay",
-    state: "Status",
-    of: "Filter",
-    everything: "alle",
-    progress: "Fortschritt",
-    created: "Gestartet",
-    nothing: "Noch keine Replays",
-    nothingDetail:
-      "Ein Replay sendet alle Zustellungen, die zu einem Filter passen, erneut mit denselben Ereignis-IDs.",
-  },
+const t = defineTexts({
+  portalLead: [
+    "Send events again. They have the same event ids, so your receiver can detect duplicates.",
+    "Ereignisse erneut senden. Sie haben dieselben Ereignis-IDs, sodass Ihr Empfänger Duplikate erkennt.",
+  ],
+  nothingDetail: [
+    "A replay sends all deliveries that match a filter again, with the same event ids.",
+    "Ein Replay sendet alle Zustellungen, die zu einem Filter passen, erneut mit denselben Ereignis-IDs.",
+  ],
 });
 
 const REFRESH_MS = 2_000;
 
 export function Replays() {
-  const t = useTexts(texts);
   const { filters, clear } = useFilters();
   const navigate = useNavigate();
   const [isStarting, setStarting] = useState(filters.new !== undefined);
-  const list = useList(["replays"], (page, signal) => api.replays.list({ query: page, signal }), {
-    watch: { keyOf: ({ id }) => id, everyMs: REFRESH_MS },
-  });
+  const list = useReplays();
   const columns: readonly Column<Replay>[] = [
     { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
     {
       key: "of",
-      head: t.of,
-      cell: (replay) => filterOf(replay) || t.everything,
+      head: t.filter,
+      cell: (replay) => filterOf(replay) || t.all,
       below: ({ created_at }) => (
         <span className="sm:hidden">
           <Ago at={created_at} />
@@ -64,21 +48,16 @@ export function Replays() {
       ),
     },
     { key: "progress", head: t.progress, from: "sm", cell: (replay) => <ReplayProgress replay={replay} /> },
-    { key: "created", head: t.created, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
+    { key: "created", head: t.started, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
   ];
   return (
     <ListPage
-      title={t.title}
-      actions={
-        <Button kind="primary" icon="replay" onClick={() => setStarting(true)}>
-          {t.start}
-        </Button>
-      }
+      title={t.replays}
+      actions={<NewReplayButton onClick={() => setStarting(true)} />}
       list={list}
       columns={columns}
-      keyOf={({ id }) => id}
       onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
-      nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
+      nothingYet={<NothingYet title={t.noReplays}>{t.nothingDetail}</NothingYet>}
     >
       <StartReplay
         isOpen={isStarting}
@@ -90,6 +69,51 @@ export function Replays() {
         onStarted={(id) => void navigate({ to: "/replays/$id", params: { id } })}
       />
     </ListPage>
+  );
+}
+
+export function PortalReplays() {
+  const tenant = useTenant();
+  const [isStarting, setStarting] = useState(false);
+  const list = useReplays();
+  const columns: readonly Column<Replay>[] = [
+    { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
+    { key: "progress", head: t.progress, cell: (replay) => <ReplayProgress replay={replay} /> },
+    { key: "created", head: t.started, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
+    {
+      key: "cancel",
+      head: "",
+      cell: ({ id, state }) =>
+        state === "running" && (
+          <ActionButton kind="quiet" action={() => api.replays.cancel({ replay: id })}>
+            {t.cancel}
+          </ActionButton>
+        ),
+    },
+  ];
+  return (
+    <ListPage
+      title={t.replays}
+      lead={t.portalLead}
+      actions={<NewReplayButton onClick={() => setStarting(true)} />}
+      list={list}
+      columns={columns}
+      nothingYet={<NothingYet title={t.noReplays} />}
+    >
+      <StartReplay isOpen={isStarting} tenant={tenant} onClose={() => setStarting(false)} />
+    </ListPage>
+  );
+}
+
+function useReplays() {
+  return useList("replays.list", {}, { watch: { everyMs: REFRESH_MS } });
+}
+
+function NewReplayButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <Button kind="primary" icon="replay" onClick={onClick}>
+      {t.newReplay}
+    </Button>
   );
 }
 

@@ -1,102 +1,77 @@
 // A tenant: endpoints, members, name, WebSub topics and portal access.
-import type { Endpoint, Tenant } from "@posthorn/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Endpoint, Member, PortalLink, Tenant } from "@posthorn/client";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { type Rows, useList } from "../../api/list.ts";
-import { useSubmission } from "../../api/problems.ts";
-import { useTenantChange, useTenantSwitch } from "../../api/tenants.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
-import { useEndpointColumns } from "../../components/endpoint/endpoint-columns.tsx";
+import { useTenantChange } from "../../api/undo.ts";
+import { apiKey, useApi } from "../../api/use-api.ts";
+import { defineTexts } from "../../app/texts.ts";
+import { endpointColumns } from "../../components/endpoint/endpoint-columns.tsx";
 import { NewEndpoint } from "../../components/endpoint/new-endpoint.tsx";
-import { ListView } from "../../components/list/list.tsx";
+import { ListView } from "../../components/list/list-page.tsx";
 import { TenantMembers } from "../../components/tenant/members.tsx";
-import { OpenPortal } from "../../components/tenant/open-portal.tsx";
-import { TenantBadge } from "../../components/tenant/tenant-badge.tsx";
+import { TenantBadge, TenantSwitch } from "../../components/tenant/tenant-state.tsx";
 import { TenantWebSub } from "../../components/tenant/websub.tsx";
+import { ActionButton } from "../../components/ui/action-button.tsx";
 import { Button, buttonClass } from "../../components/ui/button.tsx";
-import { Confirm } from "../../components/ui/confirm.tsx";
-import { TextField } from "../../components/ui/field.tsx";
-import { Page, Panel } from "../../components/ui/panel.tsx";
-import { Failed, Loading, NothingYet } from "../../components/ui/states.tsx";
-import { Ago } from "../../components/ui/time.tsx";
+import { CopyLine } from "../../components/ui/copy.tsx";
+import { ConfirmButton, Dialog, DialogButton, FormDialog } from "../../components/ui/dialog.tsx";
+import { Choice, submitted, TextField, useForm } from "../../components/ui/field.tsx";
+import { NothingYet, NotLoaded, Page, Panel } from "../../components/ui/page.tsx";
+import { Ago, Countdown } from "../../components/ui/time.tsx";
 import { showToast } from "../../components/ui/toasts.tsx";
 
-const texts = defineTexts({
-  en: {
-    name: "Name",
-    nameHint: "Display name.",
-    save: "Save",
-    saved: "Saved.",
-    on: "Activate",
-    off: "Deactivate",
-    made: "Created",
-    deliveries: "Deliveries",
-    endpoints: "Endpoints",
-    add: "New endpoint",
-    noEndpoints: "No endpoints yet",
-    noEndpointsDetail: "Events of this tenant are stored but not delivered.",
-    delete: "Delete",
-    deleteTitle: (id: string) => `Delete ${id}?`,
-    deleteHint:
-      "Its members, keys and WebSub subscriptions are deleted. Events and deliveries are kept for the usual retention period.",
-    notEmpty: "Delete the tenant's endpoints first.",
-    deleted: (id: string) => `Tenant ${id} deleted.`,
+const t = defineTexts({
+  nameHint: ["Display name.", "Anzeigename."],
+  saved: ["Saved.", "Gespeichert."],
+  noEndpointsDetail: [
+    "Events of this tenant are stored but not delivered.",
+    "Ereignisse dieses Mandanten werden gespeichert, aber nicht zugestellt.",
+  ],
+  deleteTitle: ["Delete {id}?", "{id} löschen?"],
+  deleteHint: [
+    "Its members, keys and WebSub subscriptions are deleted. Events and deliveries are kept for the usual retention period.",
+    "Mitglieder, Schlüssel und WebSub-Abonnements werden gelöscht. Ereignisse und Zustellungen bleiben für die übliche Aufbewahrungsfrist erhalten.",
+  ],
+  notEmpty: ["Delete the tenant's endpoints first.", "Löschen Sie zuerst die Endpunkte des Mandanten."],
+  deleted: ["Tenant {id} deleted.", "Mandant {id} gelöscht."],
+  openPortal: ["Open portal", "Portal öffnen"],
+  portalTitle: ["Open the portal as this tenant", "Portal als dieser Mandant öffnen"],
+  portalHint: [
+    "Creates a link that opens the portal once. Anyone with the link can use it: open it in a private window or send it to the customer.",
+    "Erstellt einen Link, der das Portal einmal öffnet. Jeder, der den Link hat, kann ihn verwenden: Öffnen Sie ihn in einem privaten Fenster oder senden Sie ihn dem Kunden.",
+  ],
+  permissions: ["Permissions", "Berechtigungen"],
+  portalRoles: {
+    admin: ["manage endpoints, retry and replay", "Endpunkte verwalten, erneut zustellen"],
+    member: ["read-only", "nur lesen"],
   },
-  de: {
-    name: "Name",
-    nameHint: "Anzeigename.",
-    save: "Speichern",
-    saved: "Gespeichert.",
-    on: "Aktivieren",
-    off: "Deaktivieren",
-    made: "Erstellt",
-    deliveries: "Zustellungen",
-    endpoints: "Endpunkte",
-    add: "Neuer Endpunkt",
-    noEndpoints: "Noch keine Endpunkte",
-    noEndpointsDetail: "Ereignisse dieses Mandanten werden gespeichert, aber nicht zugestellt.",
-    delete: "Löschen",
-    deleteTitle: (id: string) => `${id} löschen?`,
-    deleteHint:
-      "Mitglieder, Schlüssel und WebSub-Abonnements werden gelöscht. Ereignisse und Zustellungen bleiben für die übliche Aufbewahrungsfrist erhalten.",
-    notEmpty: "Löschen Sie zuerst die Endpunkte des Mandanten.",
-    deleted: (id: string) => `Mandant ${id} gelöscht.`,
-  },
+  createLink: ["Create link", "Link erstellen"],
+  portalLink: ["Portal link", "Portal-Link"],
+  linkExpires: ["Valid once, expires in", "Einmal gültig, läuft ab in"],
+  linkRevoked: ["Link revoked.", "Link widerrufen."],
 });
 
 export function TenantPage() {
   const { tenant: id = "" } = useParams({ strict: false });
-  const query = useQuery({
-    queryKey: ["tenant", id],
-    queryFn: ({ signal }) => api.tenants.get({ tenant: id, signal }),
-  });
-  if (query.data !== undefined) return <Detail key={id} tenant={query.data} />;
-  if (query.error === null) return <Loading />;
-  return <Failed error={query.error} onRetry={() => void query.refetch()} />;
+  const query = useApi("tenants.get", { tenant: id });
+  return query.data === undefined ? <NotLoaded query={query} /> : <Detail key={id} tenant={query.data} />;
 }
 
 function Detail({ tenant }: { readonly tenant: Tenant }) {
-  const t = useTexts(texts);
   const { id } = tenant;
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const toggleActive = useTenantSwitch();
-  const columns = useEndpointColumns({ isOfOneTenant: true });
-  const [isAdding, setAdding] = useState(false);
-  const [isDeleting, setDeleting] = useState(false);
-  const list = useList(["endpoints", { tenant: id }], (page, signal) =>
-    api.endpoints.list({ tenant: id, query: page, signal }),
-  );
+  const list = useList("endpoints.list", { tenant: id });
   const openEndpoint = (endpoint: string) =>
     void navigate({ to: "/tenants/$tenant/endpoints/$id", params: { tenant: id, id: endpoint } });
   const remove = async () => {
     await api.tenants.delete({ tenant: id });
-    showToast(t.deleted(id));
+    showToast(t.deleted({ id }));
     await navigate({ to: "/tenants" });
-    queries.removeQueries({ queryKey: ["tenant", id] });
-    await queries.invalidateQueries({ queryKey: ["tenants"] });
+    queries.removeQueries({ queryKey: apiKey("tenants.get", { tenant: id }) });
   };
   const isEmpty = !list.isLoading && areAllSubscriptions(list.rows);
   return (
@@ -107,26 +82,28 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
           <TenantBadge tenant={tenant} />
           <code className="font-mono text-xs">{id}</code>
           <span>
-            {t.made} <Ago at={tenant.created_at} />
+            {t.created} <Ago at={tenant.created_at} />
           </span>
         </span>
       }
       actions={
         <>
-          <OpenPortal tenant={id} />
+          <DialogButton icon="endpoint" label={t.openPortal}>
+            {(close) => <MakeLink tenant={id} onClose={close} />}
+          </DialogButton>
           <Link to="/deliveries" search={{ tenant: id }} className={buttonClass()}>
             {t.deliveries}
           </Link>
-          <Button icon={tenant.is_active ? "pause" : "check"} onClick={() => void toggleActive(tenant)}>
-            {tenant.is_active ? t.off : t.on}
-          </Button>
-          <Button
+          <TenantSwitch icon={tenant.is_active ? "pause" : "check"} tenant={tenant} />
+          <ConfirmButton
             kind="danger"
             disabledReason={isEmpty ? undefined : t.notEmpty}
-            onClick={() => setDeleting(true)}
-          >
-            {t.delete}
-          </Button>
+            title={t.deleteTitle({ id })}
+            action={t.delete}
+            hint={t.deleteHint}
+            typed={id}
+            onConfirm={remove}
+          />
         </>
       }
     >
@@ -134,16 +111,15 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
         title={t.endpoints}
         isFlush
         actions={
-          <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-            {t.add}
-          </Button>
+          <DialogButton kind="primary" icon="plus" label={t.newEndpoint}>
+            {(close) => <NewEndpoint tenant={id} onClose={close} onCreated={openEndpoint} />}
+          </DialogButton>
         }
       >
         <ListView
           label={t.endpoints}
           list={list}
-          columns={columns}
-          keyOf={(endpoint) => endpoint.id}
+          columns={endpointColumns({ isOfOneTenant: true })}
           onOpen={(endpoint) => openEndpoint(endpoint.id)}
           nothingYet={<NothingYet title={t.noEndpoints}>{t.noEndpointsDetail}</NothingYet>}
         />
@@ -151,18 +127,6 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
       <TenantMembers tenant={id} />
       <NamePanel key={tenant.name} tenant={tenant} />
       <TenantWebSub tenant={tenant} />
-      {isAdding && <NewEndpoint tenant={id} onClose={() => setAdding(false)} onCreated={openEndpoint} />}
-      {isDeleting && (
-        <Confirm
-          title={t.deleteTitle(id)}
-          action={t.delete}
-          typed={id}
-          onConfirm={remove}
-          onClose={() => setDeleting(false)}
-        >
-          <p>{t.deleteHint}</p>
-        </Confirm>
-      )}
     </Page>
   );
 }
@@ -174,32 +138,52 @@ function areAllSubscriptions(rows: Rows<Endpoint>): boolean {
 }
 
 function NamePanel({ tenant }: { readonly tenant: Tenant }) {
-  const t = useTexts(texts);
   const change = useTenantChange();
-  const [name, setName] = useState(tenant.name ?? "");
-  const { isBusy, problems, submit } = useSubmission();
-  const save = async (event: FormEvent) => {
-    event.preventDefault();
-    const body = { name: name.trim() === "" ? null : name.trim() };
-    await submit(() => change(tenant, body, t.saved));
-  };
+  const { form, field, isBusy, submit } = useForm({ name: tenant.name ?? "" });
+  const save = () => submit(() => change(tenant, { name: form.name.trim() || null }, t.saved));
   return (
     <Panel>
-      <form onSubmit={(event) => void save(event)} className="flex flex-wrap items-start gap-3">
+      <form onSubmit={submitted(save)} className="flex flex-wrap items-start gap-3">
         <div className="min-w-48 flex-1">
-          <TextField
-            label={t.name}
-            hint={t.nameHint}
-            maxLength={200}
-            value={name}
-            problem={problems.at("/name")}
-            onChange={(event) => setName(event.target.value)}
-          />
+          <TextField label={t.name} hint={t.nameHint} maxLength={200} {...field("name")} />
         </div>
         <Button type="submit" className="mt-6" isBusy={isBusy}>
           {t.save}
         </Button>
       </form>
     </Panel>
+  );
+}
+
+/** Creates a one-time link to the tenant's portal. */
+function MakeLink({ tenant, onClose }: { readonly tenant: string; readonly onClose: () => void }) {
+  const form = useForm<{ role: Member["role"] }>({ role: "admin" });
+  const [link, setLink] = useState<PortalLink | null>(null);
+  const make = async () => setLink(await api.portalLinks.create({ tenant, body: form.form }));
+  const revoke = async (id: string) => {
+    await api.portalLinks.revoke({ tenant, link: id });
+    showToast(t.linkRevoked);
+    onClose();
+  };
+  if (link !== null) {
+    return (
+      <Dialog title={t.portalLink} onClose={onClose}>
+        <CopyLine text={link.url} />
+        <p className="flex flex-wrap items-center justify-between gap-2 text-muted">
+          <span>
+            {t.linkExpires} <Countdown until={link.expires_at} />
+          </span>
+          <ActionButton kind="quiet" action={() => revoke(link.id)}>
+            {t.revoke}
+          </ActionButton>
+        </p>
+      </Dialog>
+    );
+  }
+  return (
+    <FormDialog title={t.portalTitle} action={t.createLink} form={form} onSubmit={make} onClose={onClose}>
+      <p>{t.portalHint}</p>
+      <Choice label={t.permissions} options={Object.entries(t.portalRoles)} {...form.field("role")} />
+    </FormDialog>
   );
 }

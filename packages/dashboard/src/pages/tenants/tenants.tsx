@@ -1,66 +1,37 @@
 // The tenants of the installation.
 import type { Tenant } from "@posthorn/client";
-import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api, BASE_URL } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
-import { useSubmission } from "../../api/problems.ts";
-import { useTenantSwitch } from "../../api/tenants.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
+import { defineTexts } from "../../app/texts.ts";
 import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
-import { TenantBadge } from "../../components/tenant/tenant-badge.tsx";
-import { Button } from "../../components/ui/button.tsx";
-import { Dialog } from "../../components/ui/dialog.tsx";
-import { TextField, Tick } from "../../components/ui/field.tsx";
-import { ProblemList } from "../../components/ui/problem-list.tsx";
-import { NothingYet } from "../../components/ui/states.tsx";
+import { TenantBadge, TenantSwitch } from "../../components/tenant/tenant-state.tsx";
+import { DialogButton, FormDialog } from "../../components/ui/dialog.tsx";
+import { TextField, Tick, useForm } from "../../components/ui/field.tsx";
+import { NothingYet } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "Tenants",
-    add: "New tenant",
-    id: "Id",
-    idHint: "The customer's id in your application: letters, digits and _ . : @ -",
-    name: "Name",
-    nameHint: "Optional display name.",
-    state: "State",
-    created: "Created",
-    make: "Create",
-    restore: "Restore a deleted tenant",
-    restoreHint: "Includes its retained history.",
-    on: "Activate",
-    off: "Deactivate",
-    nothing: "No tenants yet",
-    nothingDetail: "A tenant is one of your customers. Create one here or from a terminal:",
-  },
-  de: {
-    title: "Mandanten",
-    add: "Neuer Mandant",
-    id: "ID",
-    idHint: "Die ID des Kunden in Ihrer Anwendung: Buchstaben, Ziffern und _ . : @ -",
-    name: "Name",
-    nameHint: "Optionaler Anzeigename.",
-    state: "Status",
-    created: "Erstellt",
-    make: "Erstellen",
-    restore: "Gelöschten Mandanten wiederherstellen",
-    restoreHint: "Einschließlich des aufbewahrten Verlaufs.",
-    on: "Aktivieren",
-    off: "Deaktivieren",
-    nothing: "Noch keine Mandanten",
-    nothingDetail: "Ein Mandant ist einer Ihrer Kunden. Erstellen Sie einen hier oder im Terminal:",
-  },
+const t = defineTexts({
+  add: ["New tenant", "Neuer Mandant"],
+  idHint: [
+    "The customer's id in your application: letters, digits and _ . : @ -",
+    "Die ID des Kunden in Ihrer Anwendung: Buchstaben, Ziffern und _ . : @ -",
+  ],
+  nameHint: ["Optional display name.", "Optionaler Anzeigename."],
+  restore: ["Restore a deleted tenant", "Gelöschten Mandanten wiederherstellen"],
+  restoreHint: ["Includes its retained history.", "Einschließlich des aufbewahrten Verlaufs."],
+  nothing: ["No tenants yet", "Noch keine Mandanten"],
+  nothingDetail: [
+    "A tenant is one of your customers. Create one here or from a terminal:",
+    "Ein Mandant ist einer Ihrer Kunden. Erstellen Sie einen hier oder im Terminal:",
+  ],
 });
 
 export function Tenants() {
-  const t = useTexts(texts);
   const navigate = useNavigate();
-  const toggleActive = useTenantSwitch();
-  const [isAdding, setAdding] = useState(false);
-  const list = useList(["tenants"], (page, signal) => api.tenants.list({ query: page, signal }));
+  const list = useList("tenants.list", {});
   const open = (id: string) => void navigate({ to: "/tenants/$tenant", params: { tenant: id } });
   const columns: readonly Column<Tenant>[] = [
     {
@@ -83,33 +54,29 @@ export function Tenants() {
       key: "switch",
       head: "",
       cell: (tenant) => (
-        <Button kind="quiet" onClick={() => void toggleActive(tenant)}>
-          {tenant.is_active ? t.off : t.on}
+        <TenantSwitch kind="quiet" tenant={tenant}>
           <span className="sr-only"> {tenant.id}</span>
-        </Button>
+        </TenantSwitch>
       ),
     },
   ];
   return (
     <ListPage
-      title={t.title}
+      title={t.tenants}
       actions={
-        <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-          {t.add}
-        </Button>
+        <DialogButton kind="primary" icon="plus" label={t.add}>
+          {(close) => <NewTenant onClose={close} onCreated={open} />}
+        </DialogButton>
       }
       list={list}
       columns={columns}
-      keyOf={({ id }) => id}
       onOpen={({ id }) => open(id)}
       nothingYet={
         <NothingYet title={t.nothing} command={`POSTHORN_URL=${BASE_URL} posthorn tenants put acme`}>
           {t.nothingDetail}
         </NothingYet>
       }
-    >
-      {isAdding && <NewTenant onClose={() => setAdding(false)} onCreated={open} />}
-    </ListPage>
+    />
   );
 }
 
@@ -120,56 +87,19 @@ function NewTenant({
   readonly onClose: () => void;
   readonly onCreated: (id: string) => void;
 }) {
-  const t = useTexts(texts);
-  const queries = useQueryClient();
-  const [id, setId] = useState("");
-  const [name, setName] = useState("");
-  const [restores, setRestores] = useState(false);
-  const { isBusy, problems, submit } = useSubmission();
-  const make = async (event: FormEvent) => {
-    event.preventDefault();
-    const body = { ...(name !== "" && { name }), ...(restores && { restore: true }) };
-    if (!(await submit(() => api.tenants.put({ tenant: id.trim(), body })))) return;
-    await queries.invalidateQueries({ queryKey: ["tenants"] });
+  const form = useForm({ id: "", name: "" });
+  const [restore, setRestore] = useState(false);
+  const create = async () => {
+    const { id, name } = form.form;
+    const body = { ...(name !== "" && { name }), ...(restore && { restore }) };
+    await api.tenants.put({ tenant: id.trim(), body });
     onCreated(id.trim());
   };
   return (
-    <Dialog
-      title={t.add}
-      isOpen
-      onClose={onClose}
-      actions={
-        <Button kind="primary" type="submit" form="new-tenant" isBusy={isBusy}>
-          {t.make}
-        </Button>
-      }
-    >
-      <form id="new-tenant" onSubmit={(event) => void make(event)} className="flex flex-col gap-3">
-        <ProblemList problems={problems.elsewhere(["/id", "/name"])} />
-        <TextField
-          label={t.id}
-          hint={t.idHint}
-          required
-          maxLength={128}
-          value={id}
-          problem={problems.at("/id")}
-          onChange={(event) => setId(event.target.value)}
-        />
-        <TextField
-          label={t.name}
-          hint={t.nameHint}
-          maxLength={200}
-          value={name}
-          problem={problems.at("/name")}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <Tick
-          label={t.restore}
-          hint={t.restoreHint}
-          checked={restores}
-          onChange={(event) => setRestores(event.target.checked)}
-        />
-      </form>
-    </Dialog>
+    <FormDialog title={t.add} action={t.create} form={form} onSubmit={create} onClose={onClose}>
+      <TextField label={t.id} hint={t.idHint} required maxLength={128} {...form.field("id")} />
+      <TextField label={t.name} hint={t.nameHint} maxLength={200} {...form.field("name")} />
+      <Tick label={t.restore} hint={t.restoreHint} checked={restore} onChange={setRestore} />
+    </FormDialog>
   );
 }

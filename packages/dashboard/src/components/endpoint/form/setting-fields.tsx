@@ -1,17 +1,22 @@
-// Form fields that follow from the definitions of the settings.
-import { definitionOf, type FormGroup as Group, RETRY_PRESET_NAMES, snakeCase } from "@posthorn/wire";
-import { type ReactNode, useId } from "react";
-import { defineTexts, useTexts } from "../../../app/texts.ts";
-import { TEXT_SETTINGS, type TextSetting } from "../../../format/endpoint-form.ts";
-import { Choice, TextArea, TextField } from "../../ui/field.tsx";
-import { FormGroup, Options } from "./form-group.tsx";
-import { type FormParts, fieldsIn } from "./form-parts.ts";
+// Form fields that follow from the definitions of the settings, in collapsible groups.
+import { definitionOf, type FormGroup as Group, RETRY_PRESET_NAMES } from "@posthorn/wire";
+import { type ReactNode, useId, useState } from "react";
+import { defineTexts, type InLanguage } from "../../../app/texts.ts";
+import { type EndpointForm, TEXT_SETTINGS, type TextSetting } from "../../../format/endpoint-form.ts";
+import type { Problems } from "../../../format/problems.ts";
+import { Choice, fieldsIn, pointerOf, TextArea, TextField } from "../../ui/field.tsx";
 import { type SettingTexts, settingTexts } from "./setting-texts.ts";
 
-export const defaultTexts = defineTexts({
-  en: { usual: "deployment default", usualHint: "Empty uses the deployment default." },
-  de: { usual: "Standard der Installation", usualHint: "Leer: Standard der Installation." },
-});
+const t = defineTexts({});
+
+export interface FormParts {
+  readonly form: EndpointForm;
+  /** The form when editing began. */
+  readonly before: EndpointForm;
+  readonly onChange: (form: EndpointForm) => void;
+  readonly problems: Problems;
+  readonly isNew: boolean;
+}
 
 export function settingsIn(group: Group): readonly TextSetting[] {
   return TEXT_SETTINGS.filter((name) => definitionOf(name).group === group);
@@ -19,15 +24,45 @@ export function settingsIn(group: Group): readonly TextSetting[] {
 
 /** The values of a group in a few words; none if all use their defaults. */
 export function useSummary(group: Group, { form }: FormParts): readonly string[] {
-  const texts = useTexts(settingTexts);
   return settingsIn(group).flatMap((name) => {
     const {
       label,
       values,
       summary = (value) => values?.[value] ?? `${label}: ${value}`,
-    }: SettingTexts = texts[name];
+    }: InLanguage<SettingTexts> = settingTexts[name];
     return form[name] === "" ? [] : summary(form[name]) || [];
   });
+}
+
+/** Opens when one of its settings has a problem. */
+export function FormGroup({
+  title,
+  summary,
+  hasProblem,
+  children,
+}: {
+  readonly title: string;
+  readonly summary: string;
+  readonly hasProblem: boolean;
+  readonly children: ReactNode;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details
+      open={isOpen || hasProblem}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+      className="border-t border-line pt-2"
+    >
+      <summary className="py-1">
+        <span className="font-semibold">{title}</span>{" "}
+        <span className="text-sm break-words text-muted">{summary}</span>
+      </summary>
+      <fieldset className="grid min-w-0 gap-3 pt-2 sm:grid-cols-2">
+        <legend className="sr-only">{title}</legend>
+        {children}
+      </fieldset>
+    </details>
+  );
 }
 
 /** A group whose settings all have a field of their kind. */
@@ -36,13 +71,12 @@ export function SettingGroup({
   title,
   ...parts
 }: FormParts & { readonly group: Group; readonly title: string }) {
-  const { usual } = useTexts(defaultTexts);
   const summary = useSummary(group, parts);
   const names = settingsIn(group);
   return (
     <FormGroup
       title={title}
-      summary={summary.length === 0 ? usual : summary.join(", ")}
+      summary={summary.length === 0 ? t.deploymentDefault : summary.join(", ")}
       hasProblem={parts.problems.isAnyAt(names.map(pointerOf))}
     >
       {names.map((name) => (
@@ -59,19 +93,21 @@ export function SettingField({
   hint: givenHint,
   ...parts
 }: FormParts & { readonly name: TextSetting; readonly hint?: ReactNode }) {
-  const { label, values = {}, hint: ownHint }: SettingTexts = useTexts(settingTexts)[name];
-  const { usual, usualHint } = useTexts(defaultTexts);
+  const { label, values = {}, hint: ownHint }: InLanguage<SettingTexts> = settingTexts[name];
   const presets = useId();
   const setting = definitionOf(name);
-  const props = { label, ...fieldsIn(parts)(name, pointerOf(name)) };
+  const props = { label, ...fieldsIn(parts)(name) };
   const isRequired = setting.isRequired ?? false;
-  const hint = givenHint ?? ownHint ?? (isRequired ? undefined : usualHint);
+  const hint = givenHint ?? ownHint ?? (isRequired ? undefined : t.emptyUsesDefault);
   switch (setting.kind) {
     case "choice":
       return (
-        <Choice {...props} hint={givenHint ?? ownHint}>
-          <Options none={usual} names={setting.values} words={values} />
-        </Choice>
+        <Choice
+          {...props}
+          hint={givenHint ?? ownHint}
+          none={t.deploymentDefault}
+          options={setting.values.map((value) => [value, values[value] ?? value])}
+        />
       );
     case "list":
       return <TextArea {...props} hint={hint} rows={3} required={isRequired} />;
@@ -97,8 +133,4 @@ export function SettingField({
     default:
       return <TextField {...props} hint={hint} required={isRequired} {...(name === "url" && URL_FIELD)} />;
   }
-}
-
-export function pointerOf(name: TextSetting): string {
-  return `/${snakeCase(name)}`;
 }

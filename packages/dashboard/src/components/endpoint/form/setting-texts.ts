@@ -1,115 +1,90 @@
 // The labels of the settings whose fields follow from their definition.
-import type { EndpointSettingDefinitions } from "@posthorn/wire";
-import { defineTexts } from "../../../app/texts.ts";
+import { inLanguage, type Text } from "../../../app/texts.ts";
 import type { TextSetting } from "../../../format/endpoint-form.ts";
 
 export interface SettingTexts {
-  readonly label: string;
-  /** Without one, it says what an empty field means. */
-  readonly hint?: string;
+  readonly label: Text;
+  /** If omitted, the field shows what an empty value means. */
+  readonly hint?: Text;
   /** The value in the summary of its group; without it, label and value. */
-  readonly summary?: (value: string) => string;
-  /** Labels of the values of a choice. */
-  readonly values?: Readonly<Record<string, string>>;
+  readonly summary?: Text<(value: string) => string>;
+  /** Labels of the values of a choice; without one, the value itself. */
+  readonly values?: Readonly<Record<string, Text>>;
 }
 
-type Table = {
-  readonly [Name in TextSetting]: SettingTexts &
-    (EndpointSettingDefinitions[Name] extends { readonly values: readonly (infer Value extends string)[] }
-      ? { readonly values: Readonly<Record<Value, string>> }
-      : unknown);
-};
-
-const formats = {
-  envelope: "envelope",
-  data: "data",
-  thin: "thin",
-  cloudevents: "cloudevents",
-  "cloudevents-binary": "cloudevents-binary",
-  "cloudevents-thin": "cloudevents-thin",
-  "cloudevents-batch": "cloudevents-batch",
-};
-
-export const settingTexts = defineTexts<Table>({
-  en: {
-    url: { label: "URL" },
-    description: { label: "Description", hint: "Optional." },
-    events: {
-      label: "Event types",
-      hint: "One per line: an exact type, a prefix such as order.*, or * for all.",
+export const settingTexts = inLanguage<Readonly<Record<TextSetting, SettingTexts>>>({
+  url: { label: "URL" },
+  description: { label: ["Description", "Beschreibung"], hint: "Optional." },
+  events: {
+    label: ["Event types", "Ereignistypen"],
+    hint: [
+      "One per line: an exact type, a prefix such as order.*, or * for all.",
+      "Einer pro Zeile: ein exakter Typ, ein Präfix wie order.* oder * für alle.",
+    ],
+  },
+  format: { label: "Body", summary: (value) => value },
+  headers: {
+    label: ["Custom headers", "Benutzerdefinierte Header"],
+    hint: ["Name: value, one per line.", "Name: Wert, einer pro Zeile."],
+    summary: [
+      (value) => counted(value, "1 header", "headers"),
+      (value) => counted(value, "1 Header", "Header"),
+    ],
+  },
+  timeoutMs: { label: "Timeout in ms", summary: (value) => `${value} ms` },
+  maxInFlight: {
+    label: ["Concurrent attempts", "Gleichzeitige Versuche"],
+    summary: [(value) => `${value} concurrent`, (value) => `${value} gleichzeitig`],
+  },
+  maxInFlightBurst: {
+    label: [
+      "Concurrent attempts while responses are fast",
+      "Gleichzeitige Versuche, solange Antworten schnell sind",
+    ],
+    hint: [
+      "Empty: as many as above if that is set, else the deployment default. The same number as above never exceeds it.",
+      "Leer: so viele wie oben, falls dort gesetzt, sonst der Standard der Installation. Mit derselben Zahl wie oben werden es nie mehr.",
+    ],
+    summary: [(value) => `up to ${value}`, (value) => `bis zu ${value}`],
+  },
+  rateLimit: {
+    label: ["Attempts per second", "Versuche pro Sekunde"],
+    hint: ["Empty for no limit.", "Leer: kein Limit."],
+    summary: [(value) => `${value} per second`, (value) => `${value} pro Sekunde`],
+  },
+  retryPolicy: {
+    label: ["Retry policy", "Retry-Richtlinie"],
+    hint: [
+      "A preset (courier, short, exponential, quick), delays such as 30s, 5m, 1h, or JSON.",
+      "Eine Vorlage (courier, short, exponential, quick), Wartezeiten wie 30s, 5m, 1h oder JSON.",
+    ],
+    summary: (value) => value,
+  },
+  retryOn: {
+    label: ["Retry on", "Erneut versuchen bei"],
+    values: {
+      transient: ["408, 429, 5xx and no response", "408, 429, 5xx und fehlender Antwort"],
+      every: ["everything except 2xx and 410", "allem außer 2xx und 410"],
     },
-    format: { label: "Body", values: formats, summary: (value) => value },
-    headers: {
-      label: "Custom headers",
-      hint: "Name: value, one per line.",
-      summary: (value) => counted(value, "1 header", "headers"),
-    },
-    timeoutMs: { label: "Timeout in ms", summary: (value) => `${value} ms` },
-    maxInFlight: { label: "Concurrent attempts", summary: (value) => `${value} concurrent` },
-    rateLimit: {
-      label: "Attempts per second",
-      hint: "Empty for no limit.",
-      summary: (value) => `${value} per second`,
-    },
-    retryPolicy: {
-      label: "Retry policy",
-      hint: "courier, short, exponential, quick, gaps such as 30s, 5m, 1h, or JSON.",
-      summary: (value) => value,
-    },
-    retryOn: {
-      label: "Retry on",
-      values: { transient: "408, 429, 5xx and no response", every: "everything except 2xx and 410" },
-      summary: () => "",
-    },
-    ordering: {
-      label: "Ordering",
-      values: { none: "none", fifo: "fifo: events of a subject in sequence" },
-    },
-    fifoOnDead: {
-      label: "When a delivery of a subject is dead",
-      values: { pass: "continue with the next one", hold: "hold the subject" },
-      summary: () => "",
+    summary: () => "",
+  },
+  ordering: {
+    label: ["Ordering", "Reihenfolge"],
+    values: {
+      none: ["none", "keine"],
+      fifo: ["fifo: events of a subject in sequence", "fifo: Ereignisse eines Subjects der Reihe nach"],
     },
   },
-  de: {
-    url: { label: "URL" },
-    description: { label: "Beschreibung", hint: "Optional." },
-    events: {
-      label: "Ereignistypen",
-      hint: "Einer pro Zeile: ein exakter Typ, ein Präfix wie order.* oder * für alle.",
+  fifoOnDead: {
+    label: [
+      "If a delivery of a subject fails permanently",
+      "Wenn eine Zustellung eines Subjects endgültig fehlschlägt",
+    ],
+    values: {
+      pass: ["continue with the next one", "mit der nächsten fortfahren"],
+      hold: ["hold the subject", "das Subject anhalten"],
     },
-    format: { label: "Body", values: formats, summary: (value) => value },
-    headers: {
-      label: "Benutzerdefinierte Header",
-      hint: "Name: Wert, einer pro Zeile.",
-      summary: (value) => counted(value, "1 Header", "Header"),
-    },
-    timeoutMs: { label: "Timeout in ms", summary: (value) => `${value} ms` },
-    maxInFlight: { label: "Gleichzeitige Versuche", summary: (value) => `${value} gleichzeitig` },
-    rateLimit: {
-      label: "Versuche pro Sekunde",
-      hint: "Leer: kein Limit.",
-      summary: (value) => `${value} pro Sekunde`,
-    },
-    retryPolicy: {
-      label: "Retry-Richtlinie",
-      hint: "courier, short, exponential, quick, Abstände wie 30s, 5m, 1h oder JSON.",
-      summary: (value) => value,
-    },
-    retryOn: {
-      label: "Erneut versuchen bei",
-      values: { transient: "408, 429, 5xx und fehlender Antwort", every: "allem außer 2xx und 410" },
-      summary: () => "",
-    },
-    ordering: {
-      label: "Reihenfolge",
-      values: { none: "keine", fifo: "fifo: Ereignisse eines Subjects der Reihe nach" },
-    },
-    fifoOnDead: {
-      label: "Bei fehlgeschlagener Zustellung eines Subjects",
-      values: { pass: "mit der nächsten fortfahren", hold: "das Subject anhalten" },
-      summary: () => "",
-    },
+    summary: () => "",
   },
 });
 

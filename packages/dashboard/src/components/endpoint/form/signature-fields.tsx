@@ -1,62 +1,45 @@
 // Form fields for signature schemes, and for the secrets of a new endpoint.
 import { useState } from "react";
-import { defineTexts, useTexts } from "../../../app/texts.ts";
+import { defineTexts, type Text } from "../../../app/texts.ts";
 import { headersOf, kindOf, SCHEMES_BY_KIND, type SchemeKind } from "../../../format/signature-schemes.ts";
-import { TextField, Tick } from "../../ui/field.tsx";
-import { FormGroup } from "./form-group.tsx";
-import { type FormParts, fieldsIn } from "./form-parts.ts";
+import { fieldsIn, TextField, Tick } from "../../ui/field.tsx";
+import { FormGroup, type FormParts } from "./setting-fields.tsx";
 
-const texts = defineTexts({
-  en: {
-    title: "Signature",
-    several: "With several schemes, every delivery carries all signatures, for example during a migration.",
-    kinds: {
-      own: "Standard Webhooks and Posthorn",
-      message: "HTTP Message Signatures (RFC 9421)",
-      vendor: "Compatible with other services",
-    } as Record<SchemeKind, string>,
-    prefix: "Header prefix",
-    secret: "Secret",
-    secretHint:
-      "Optional: whsec_…, whsk_…, or any text for schemes of other services. Empty generates a secret, which is shown once.",
-    ownSecret: (scheme: string) => `Secret for ${scheme}`,
-    ownSecretHint: "Optional, never shown again. Empty uses the secret above.",
-    later: "Secrets per scheme can be set on the Secrets tab.",
-    usual: "deployment default",
-    usualHint: "Empty uses the deployment default.",
-  },
-  de: {
-    title: "Signatur",
-    several:
-      "Bei mehreren Verfahren enthält jede Zustellung alle Signaturen, zum Beispiel während einer Umstellung.",
-    kinds: {
-      own: "Standard Webhooks und Posthorn",
-      message: "HTTP Message Signatures (RFC 9421)",
-      vendor: "Kompatibel mit anderen Diensten",
-    },
-    prefix: "Header-Präfix",
-    secret: "Secret",
-    secretHint:
-      "Optional: whsec_…, whsk_… oder beliebiger Text für Verfahren anderer Dienste. Leer: Ein Secret wird erzeugt und einmal angezeigt.",
-    ownSecret: (scheme: string) => `Secret für ${scheme}`,
-    ownSecretHint: "Optional, wird nicht mehr angezeigt. Leer: das obige Secret.",
-    later: "Secrets pro Verfahren werden im Tab Secrets gesetzt.",
-    usual: "Standard der Installation",
-    usualHint: "Leer: Standard der Installation.",
-  },
+const t = defineTexts({
+  several: [
+    "With several schemes, every delivery carries all signatures, for example during a migration.",
+    "Bei mehreren Verfahren enthält jede Zustellung alle Signaturen, zum Beispiel während einer Umstellung.",
+  ],
+  kinds: {
+    own: ["Standard Webhooks and Posthorn", "Standard Webhooks und Posthorn"],
+    message: "HTTP Message Signatures (RFC 9421)",
+    vendor: ["Compatible with other services", "Kompatibel mit anderen Diensten"],
+  } as Readonly<Record<SchemeKind, Text>>,
+  secretHint: [
+    "Optional: whsec_…, whsk_…, or any text for schemes of other services. Empty generates a secret, which is shown once.",
+    "Optional: whsec_…, whsk_… oder beliebiger Text für Verfahren anderer Dienste. Leer: Ein Secret wird erzeugt und einmal angezeigt.",
+  ],
+  ownSecret: ["Secret for {scheme}", "Secret für {scheme}"],
+  ownSecretHint: [
+    "Optional, never shown again. Empty uses the secret above.",
+    "Optional, wird nicht mehr angezeigt. Leer: das obige Secret.",
+  ],
+  later: [
+    "Secrets per scheme can be set on the Secrets tab.",
+    "Secrets pro Verfahren werden im Tab Secrets gesetzt.",
+  ],
 });
 
 const KINDS = Object.keys(SCHEMES_BY_KIND) as SchemeKind[];
 
 export function SignatureFields(parts: FormParts) {
-  const t = useTexts(texts);
   const { form, problems, isNew } = parts;
   const field = fieldsIn(parts);
   const foreign = form.schemes.length < 2 ? [] : form.schemes.filter((scheme) => kindOf(scheme) !== "own");
   return (
     <FormGroup
-      title={t.title}
-      summary={form.schemes.length === 0 ? t.usual : form.schemes.join(", ")}
+      title={t.signature}
+      summary={form.schemes.length === 0 ? t.deploymentDefault : form.schemes.join(", ")}
       hasProblem={problems.isAnyAt(["/signature", "/secret", "/scheme_secrets"])}
     >
       <div className="flex min-w-0 flex-col gap-2 sm:col-span-2">
@@ -68,9 +51,13 @@ export function SignatureFields(parts: FormParts) {
           <p className="text-xs text-bad">{problems.at("/signature/schemes")}</p>
         )}
       </div>
-      <TextField label={t.prefix} hint={t.usualHint} {...field("headerPrefix", "/signature/header_prefix")} />
+      <TextField
+        label={t.headerPrefix}
+        hint={t.emptyUsesDefault}
+        {...field("headerPrefix", "/signature/header_prefix")}
+      />
       {isNew ? (
-        <TextField label={t.secret} hint={t.secretHint} autoComplete="off" {...field("secret", "/secret")} />
+        <TextField label={t.secret} hint={t.secretHint} autoComplete="off" {...field("secret")} />
       ) : (
         <p className="self-end text-xs text-muted">{t.later}</p>
       )}
@@ -106,7 +93,7 @@ function Schemes({
             label={scheme}
             hint={headersOf(scheme, form.headerPrefix)[0]}
             checked={form.schemes.includes(scheme)}
-            onChange={(event) => choose(scheme, event.target.checked)}
+            onChange={(isChosen) => choose(scheme, isChosen)}
           />
         ))}
       </div>
@@ -121,10 +108,9 @@ function OwnSecret({
   readonly scheme: string;
   readonly parts: FormParts;
 }) {
-  const t = useTexts(texts);
   return (
     <TextField
-      label={t.ownSecret(scheme)}
+      label={t.ownSecret({ scheme })}
       hint={t.ownSecretHint}
       type="password"
       autoComplete="new-password"

@@ -1,8 +1,7 @@
 import type { Delivery } from "@posthorn/client";
 import { expect, test } from "vitest";
 import type { UnmatchedEvent } from "./live.ts";
-import { deliveryRowChanges, eventRowChanges } from "./row-changes.ts";
-import { idOf, mergeRows, rowsOf, type TailRow } from "./tail-rows.ts";
+import { deliveryRowChanges, eventRowChanges, idOf, mergeRows, rowsOf, type TailRow } from "./row-changes.ts";
 
 const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { onTick, tickedAt } from "./clock.ts";
+import { onTick, tickedAt } from "./time.tsx";
 
 test("a time shown after a period without any is not in the future", () => {
   vi.useFakeTimers();
