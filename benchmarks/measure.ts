@@ -2,34 +2,35 @@
 // receiver and PostgreSQL.
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Load, LoadResult } from "./generator.ts";
-import { monotonicMs } from "./monotonic.ts";
-import { cpuMs, familyCpuMs, machineBusyMs, peakResidentMb } from "./processes.ts";
-import type { Arrivals } from "./receiver.ts";
+import type { Load, LoadResult } from "./programs/generator.ts";
+import type { Arrivals } from "./programs/receiver.ts";
 import type { Subject } from "./subject.ts";
+import { monotonicMs } from "./system/monotonic.ts";
+import { familyCpuMs, machineBusyMs, peakResidentMb } from "./system/processes.ts";
 import type { batchSize } from "./workload.ts";
 import type { World } from "./world.ts";
 
-export interface Measurement {
-  /** Settled deliveries per second, from the first request to the last recorded result. */
+/** The costs of a request. Figures that are not available on this system are NaN. */
+export interface Costs {
   readonly perSecond: number;
-  /** From the 202 at the generator to the request at the receiver; negative if the receiver was first. */
-  readonly acceptedToArrival: Percentiles;
-  readonly sentToArrival: Percentiles;
   readonly statements: number;
   readonly walBytes: number;
-  /** Processor time per delivery; null if unavailable. */
-  readonly nodeMicros: number | null;
-  readonly postgresMicros: number | null;
-  /** Peak memory of the subject's process. */
-  readonly peakMb: number | null;
+  /** Processor time per request. */
+  readonly nodeMicros: number;
+  readonly postgresMicros: number;
   /** Share of the machine used by processes outside the benchmark. */
-  readonly foreignShare: number | null;
+  readonly foreignShare: number;
 }
 
-export interface Percentiles {
-  readonly p50: number;
-  readonly p99: number;
+/** Deliveries per second count from the first request to the last recorded result. */
+export interface Measurement extends Costs {
+  /** From the 202 at the generator to the request at the receiver; negative if the receiver was first. */
+  readonly acceptedP50: number;
+  readonly acceptedP99: number;
+  readonly sentP50: number;
+  readonly sentP99: number;
+  /** Peak memory of the subject's processes. */
+  readonly peakMb: number;
 }
 
 export interface Workload {
@@ -39,43 +40,31 @@ export interface Workload {
   readonly rate: number | null;
 }
 
-const connections = 64;
 /** Upper bound for any machine. */
 const maxEventsPerSecond = 100_000;
 const settleMs = 60_000;
 
 export async function measure(world: World, subject: Subject, workload: Workload): Promise<Measurement> {
-  const { batch, durationMs, rate } = workload;
-  const maxEvents = Math.ceil((durationMs / 1000) * maxEventsPerSecond);
+  const maxEvents = Math.ceil((workload.durationMs / 1000) * maxEventsPerSecond);
   await world.receiver.call("expect", maxEvents);
   const settledBefore = await subject.settledCount();
   const before = await readCounters(world, subject);
-  const load: Load = {
-    port: subject.port,
-    key: subject.key,
-    batch,
-    connections,
-    durationMs,
-    maxEvents,
-    rate,
-  };
+  const load: Load = { ...workload, port: subject.port, key: subject.key, connections: 64, maxEvents };
   const sent = await world.generator.call<LoadResult>("run", load);
   await untilSettled(subject, settledBefore + sent.accepted);
   const elapsedMs = monotonicMs() - sent.startedAt;
   const after = await readCounters(world, subject);
   const arrivals = await world.receiver.call<Arrivals>("arrivals");
   checkNothingLost(sent, arrivals, (await subject.settledCount()) - settledBefore);
-  const deliveries = sent.accepted;
+  const [acceptedP50, acceptedP99] = percentiles(differences(arrivals.at, sent.acceptedAt));
+  const [sentP50, sentP99] = percentiles(differences(arrivals.at, sent.sentAt));
   return {
-    perSecond: (deliveries / elapsedMs) * 1000,
-    acceptedToArrival: percentiles(differences(arrivals.at, sent.acceptedAt)),
-    sentToArrival: percentiles(differences(arrivals.at, sent.sentAt)),
-    statements: (after.statements - before.statements) / deliveries,
-    walBytes: (after.walBytes - before.walBytes) / deliveries,
-    nodeMicros: perDelivery(after.nodeMs, before.nodeMs, deliveries),
-    postgresMicros: perDelivery(after.postgresMs, before.postgresMs, deliveries),
+    ...costs(before, after, sent.accepted, elapsedMs),
+    acceptedP50,
+    acceptedP99,
+    sentP50,
+    sentP99,
     peakMb: peakResidentMb(subject.pid),
-    foreignShare: foreignShare(before, after),
   };
 }
 
@@ -96,13 +85,13 @@ function checkNothingLost({ accepted }: LoadResult, { count, duplicates }: Arriv
   if (duplicates > 0) console.error(`${duplicates} of ${accepted} deliveries arrived twice.`);
 }
 
-export interface Counters {
+interface Counters {
   readonly statements: number;
   readonly walBytes: number;
-  readonly nodeMs: number | null;
-  readonly postgresMs: number | null;
+  readonly nodeMs: number;
+  readonly postgresMs: number;
   /** Processor time of the benchmark's processes without PostgreSQL. */
-  readonly ownMs: number | null;
+  readonly ownMs: number;
   readonly busyMs: number;
   readonly at: number;
 }
@@ -125,7 +114,7 @@ export async function readCounters(
   return {
     statements: rows[0]?.statements ?? 0,
     walBytes: rows[0]?.wal_bytes ?? 0,
-    nodeMs: cpuMs(pid),
+    nodeMs: familyCpuMs(pid),
     postgresMs: familyCpuMs(postmasterPid),
     ownMs: familyCpuMs(process.pid),
     busyMs: machineBusyMs(),
@@ -133,53 +122,40 @@ export async function readCounters(
   };
 }
 
-export function foreignShare(before: Counters, after: Counters): number | null {
-  if (before.ownMs === null || after.ownMs === null) return null;
-  const ownMs = after.ownMs - before.ownMs + (after.postgresMs ?? 0) - (before.postgresMs ?? 0);
-  const allMs = (after.at - before.at) * cpus().length;
-  return Math.max(0, after.busyMs - before.busyMs - ownMs) / allMs;
-}
-
-export function perDelivery(after: number | null, before: number | null, deliveries: number): number | null {
-  return after === null || before === null ? null : ((after - before) * 1000) / deliveries;
+export function costs(before: Counters, after: Counters, requests: number, elapsedMs: number): Costs {
+  const postgresMs = after.postgresMs - before.postgresMs;
+  const foreignMs = after.busyMs - before.busyMs - (after.ownMs - before.ownMs) - postgresMs;
+  return {
+    perSecond: (requests / elapsedMs) * 1000,
+    statements: (after.statements - before.statements) / requests,
+    walBytes: (after.walBytes - before.walBytes) / requests,
+    nodeMicros: ((after.nodeMs - before.nodeMs) * 1000) / requests,
+    postgresMicros: (postgresMs * 1000) / requests,
+    foreignShare: Math.max(0, foreignMs) / ((after.at - before.at) * cpus().length),
+  };
 }
 
 function differences(later: Float64Array, earlier: Float64Array): Float64Array {
   return earlier.map((time, index) => (later[index] as number) - time);
 }
 
-export function percentiles(values: Float64Array): Percentiles {
+function percentiles(values: Float64Array): [p50: number, p99: number] {
   const sorted = values.slice().sort();
   const at = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
+  return [at(0.5), at(0.99)];
 }
 
-/** Returns the median of each figure separately. */
-export function medianOf(runs: readonly Measurement[]): Measurement {
-  const median = (pick: (run: Measurement) => number): number => medianNumber(runs.map(pick));
-  const medianOrNull = (pick: (run: Measurement) => number | null): number | null => {
-    const values = runs.map(pick).filter((value) => value !== null);
-    return values.length === 0 ? null : medianNumber(values);
-  };
-  return {
-    perSecond: median((run) => run.perSecond),
-    acceptedToArrival: {
-      p50: median((run) => run.acceptedToArrival.p50),
-      p99: median((run) => run.acceptedToArrival.p99),
-    },
-    sentToArrival: {
-      p50: median((run) => run.sentToArrival.p50),
-      p99: median((run) => run.sentToArrival.p99),
-    },
-    statements: median((run) => run.statements),
-    walBytes: median((run) => run.walBytes),
-    nodeMicros: medianOrNull((run) => run.nodeMicros),
-    postgresMicros: medianOrNull((run) => run.postgresMicros),
-    peakMb: medianOrNull((run) => run.peakMb),
-    // the worst run
-    foreignShare: Math.max(...runs.map((run) => run.foreignShare ?? Number.NaN)),
-  };
+/** Returns the median of each figure separately, and the foreign share of the worst run. */
+export function medianOf<Run extends Costs>(runs: readonly Run[]): Run {
+  const names = Object.keys(runs[0] ?? {}) as (keyof Run)[];
+  const medians = names.map((name) => [name, medianNumber(runs.map((run) => run[name] as number))]);
+  return { ...Object.fromEntries(medians), foreignShare: Math.max(...runs.map((run) => run.foreignShare)) };
+}
+
+/** Returns the median ratio of runs measured in the same round. */
+export function shareOf(runs: readonly Costs[], others: readonly Costs[]): number {
+  return medianNumber(runs.map(({ perSecond }, round) => perSecond / (others[round]?.perSecond ?? NaN)));
 }
 
 export function medianNumber(values: readonly number[]): number {

@@ -4,8 +4,10 @@ import { parseArgs } from "node:util";
 export const parts = [
   "single",
   "batch",
+  "https",
   "checked",
   "ceiling",
+  "processes",
   "backlog",
   "fetch",
   "memory",
@@ -17,21 +19,37 @@ export const parts = [
 ] as const;
 export type Part = (typeof parts)[number];
 
-export interface Plan {
-  readonly parts: ReadonlySet<Part>;
-  readonly runs: number;
-  readonly runMs: number;
+const fullScale = {
+  runs: 9,
+  runMs: 2_000,
   /** Duration of a run at a fixed rate. */
-  readonly steadyMs: number;
-  readonly warmUpMs: number;
-  readonly backlog: number;
-  readonly queued: number;
-  readonly memoryMs: number;
-  readonly lists: number;
-  readonly hole: number;
-  readonly outage: number;
+  steadyMs: 5_000,
+  warmUpMs: 3_000,
+  backlog: 100_000,
+  queued: 1_000_000,
+  memoryMs: 15_000,
+  lists: 1_000_000,
+  hole: 100_000,
+  outage: 20_000,
+};
+
+const quickScale: typeof fullScale = {
+  runs: 1,
+  runMs: 2_000,
+  steadyMs: 2_000,
+  warmUpMs: 2_000,
+  backlog: 20_000,
+  queued: 100_000,
+  memoryMs: 5_000,
+  lists: 20_000,
+  hole: 10_000,
+  outage: 5_000,
+};
+
+export type Plan = Readonly<typeof fullScale> & {
+  readonly parts: ReadonlySet<Part>;
   readonly profileDir: string | undefined;
-}
+};
 
 const usage = `npm run bench -- [--only ${parts.join(",")}] [--quick] [--profile folder]
   --only     measures these parts; all by default
@@ -50,41 +68,14 @@ export function readPlan(args: readonly string[]): Plan | null {
         help: { type: "boolean", default: false },
       },
     });
-    if (!values.help) return toPlan(readParts(values.only), values.quick, values.profile);
+    const scale = values.quick ? quickScale : fullScale;
+    if (!values.help) return { ...scale, parts: readParts(values.only), profileDir: values.profile };
     console.log(usage);
   } catch (error) {
     console.error(`${(error as Error).message}\n${usage}`);
     process.exitCode = 1;
   }
   return null;
-}
-
-function toPlan(chosen: ReadonlySet<Part>, quick: boolean, profileDir: string | undefined): Plan {
-  const full = {
-    runs: 9,
-    runMs: 2_000,
-    steadyMs: 5_000,
-    warmUpMs: 3_000,
-    backlog: 100_000,
-    queued: 1_000_000,
-    memoryMs: 15_000,
-    lists: 1_000_000,
-    hole: 100_000,
-    outage: 20_000,
-  };
-  const short = {
-    runs: 1,
-    runMs: 2_000,
-    steadyMs: 2_000,
-    warmUpMs: 2_000,
-    backlog: 20_000,
-    queued: 100_000,
-    memoryMs: 5_000,
-    lists: 20_000,
-    hole: 10_000,
-    outage: 5_000,
-  };
-  return { parts: chosen, profileDir, ...(quick ? short : full) };
 }
 
 function readParts(only: string | undefined): ReadonlySet<Part> {

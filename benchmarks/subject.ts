@@ -1,8 +1,11 @@
 // The measured server: Posthorn or the ceiling. Both accept the same requests and send to the same receiver.
 import type pg from "pg";
-import type { CeilingOptions } from "./ceiling.ts";
-import { adminKey, type PosthornServer } from "./posthorn-server.ts";
+import type { CeilingOptions } from "./programs/ceiling.ts";
+import type { Load, LoadResult } from "./programs/generator.ts";
+import { adminKey, type PosthornServer } from "./programs/posthorn-server.ts";
 import type { World } from "./world.ts";
+
+const publishMs = 120_000;
 
 export interface Subject {
   readonly database: string;
@@ -20,11 +23,11 @@ export async function startPosthorn(
   world: World,
   database: string,
   profileDir: string | undefined,
-  { isChecked = false } = {},
-): Promise<Subject & { readonly server: PosthornServer }> {
+  { isChecked = false, receivers = world.receivers, env = {} as Readonly<Record<string, string>> } = {},
+): Promise<Subject & { readonly server: PosthornServer; lanesPerWorker(): Promise<string> }> {
   const url = await world.createDatabase(database);
-  const server = await world.startServer({ database: url, role: "all", profileDir });
-  await server.createEndpoints(world.receiverPorts);
+  const server = await world.startServer({ database: url, role: "all", profileDir, env });
+  await server.createEndpoints(receivers);
   const key = isChecked ? await server.requireChecks() : adminKey;
   const sql = await world.connect(url);
   return {
@@ -35,11 +38,23 @@ export async function startPosthorn(
     key,
     settledCount: () => settledCount(sql),
     hasSettled: () => queueIsEmpty(sql),
+    lanesPerWorker: () => lanesPerWorker(sql),
     stop: async () => {
       await server.stop();
       if (server.log !== "") console.error(`posthorn serve logged:\n${server.log}`);
     },
   };
+}
+
+/** Publishes `count` events as the load says, and returns how many were accepted. */
+export async function publish(
+  { generator }: World,
+  { port }: PosthornServer,
+  count: number,
+  how: Pick<Load, "batch" | "connections" | "rate">,
+): Promise<number> {
+  const load: Load = { ...how, port, key: adminKey, durationMs: publishMs, maxEvents: count };
+  return (await generator.call<LoadResult>("run", load)).accepted;
 }
 
 export async function settledCount(sql: pg.Client): Promise<number> {
@@ -55,11 +70,22 @@ export async function queueIsEmpty(sql: pg.Client): Promise<boolean> {
   return rows[0]?.empty ?? false;
 }
 
-export async function startCeiling(world: World, database: string): Promise<Subject> {
-  const subprocess = world.startSubprocess("./ceiling.ts");
+async function lanesPerWorker(sql: pg.Client): Promise<string> {
+  const { rows } = await sql.query<{ lanes: number }>(
+    "select count(*)::integer as lanes from posthorn.lanes where owner is not null group by owner order by 1",
+  );
+  return rows.map(({ lanes }) => lanes).join(" · ");
+}
+
+export async function startCeiling(
+  world: World,
+  database: string,
+  receivers = world.receivers,
+): Promise<Subject> {
+  const subprocess = world.startSubprocess(new URL("./programs/ceiling.ts", import.meta.url));
   const options: CeilingOptions = {
     database: await world.createDatabase(database),
-    receiverPorts: world.receiverPorts,
+    receivers,
   };
   const port = await subprocess.call<number>("start", options);
   const settled = () => subprocess.call<number>("settled");

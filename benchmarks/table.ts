@@ -1,8 +1,9 @@
 // Formatting of the results.
 import { cpus } from "node:os";
 
-/** Aligns all columns except the first to the right. */
-export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Aligns all columns except the first to the right. Returns null without rows. */
+export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string | null {
+  if (rows.length === 0) return null;
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
   );
@@ -16,16 +17,17 @@ export function renderTable(head: readonly string[], rows: readonly (readonly st
   return [line(head), widths.map((width) => "─".repeat(width)).join("──"), ...rows.map(line)].join("\n");
 }
 
-export function whole(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
-}
+/** Shows figures that are not available, which are NaN, as a dash. */
+const orDash = (show: (value: number) => string) => (value: number) =>
+  Number.isNaN(value) ? "–" : show(value);
 
-export function milliseconds(value: number): string {
-  return value.toFixed(1);
-}
+export const whole = orDash((value) => Math.round(value).toLocaleString("en-US"));
+export const milliseconds = orDash((value) => value.toFixed(1));
+export const ratio = orDash((value) => value.toFixed(2));
+export const percent = orDash((value) => `${Math.round(value * 100)} %`);
 
-export function orDash(value: number | null, show: (value: number) => string): string {
-  return value === null || Number.isNaN(value) ? "–" : show(value);
+export function progress(text: string): void {
+  console.error(text);
 }
 
 export function machineLine(postgresVersion: string): string {

@@ -1,68 +1,76 @@
 // The environment of the benchmark on this machine: an embedded PostgreSQL, the receiver, the load generator and the
 // servers under test. `close` stops everything.
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "../packages/embedded-postgres/src/open.ts";
-import { PosthornServer, type ServerOptions } from "./posthorn-server.ts";
-import { Subprocess } from "./subprocess.ts";
+import { certificates } from "../tests/support/samples/certificates.ts";
+import { PosthornServer, type ServerOptions } from "./programs/posthorn-server.ts";
+import { Subprocess } from "./system/subprocess.ts";
 
 export class World {
-  readonly receiver: Subprocess;
-  readonly generator: Subprocess;
-  readonly receiverPorts: readonly number[];
-  readonly sql: pg.Client;
-  readonly postgresVersion: string;
-  readonly postmasterPid: number;
-  readonly #postgres: EmbeddedPostgres;
-  readonly #scratchDir: string;
-  readonly #subprocesses: Subprocess[];
+  receiver!: Subprocess;
+  generator!: Subprocess;
+  /** Origins of the receiver, one per endpoint. */
+  receivers: readonly string[] = [];
+  sql!: pg.Client;
+  postgresVersion = "unknown";
+  postmasterPid = 0;
+  #postgres!: EmbeddedPostgres;
+  readonly #scratchDir = mkdtempSync(join(tmpdir(), "posthorn-bench-"));
+  readonly #subprocesses: Subprocess[] = [];
   readonly #servers: PosthornServer[] = [];
   readonly #clients: pg.Client[] = [];
   #closing: Promise<void> | undefined;
 
-  private constructor(parts: {
-    readonly postgres: EmbeddedPostgres;
-    readonly scratchDir: string;
-    readonly sql: pg.Client;
-    readonly receiver: Subprocess;
-    readonly generator: Subprocess;
-    readonly receiverPorts: readonly number[];
-    readonly about: { readonly version: string; readonly postmasterPid: number };
-  }) {
-    this.#postgres = parts.postgres;
-    this.#scratchDir = parts.scratchDir;
-    this.sql = parts.sql;
-    this.receiver = parts.receiver;
-    this.generator = parts.generator;
-    this.receiverPorts = parts.receiverPorts;
-    this.postgresVersion = parts.about.version;
-    this.postmasterPid = parts.about.postmasterPid;
-    this.#subprocesses = [parts.receiver, parts.generator];
-  }
+  private constructor() {}
 
   static async create(): Promise<World> {
-    const scratchDir = mkdtempSync(join(tmpdir(), "posthorn-bench-"));
-    // as root, PostgreSQL runs under another account, which needs access
-    chmodSync(scratchDir, 0o755);
-    let postgres: EmbeddedPostgres | undefined;
+    const world = new World();
     try {
-      const settings = { shared_preload_libraries: "pg_stat_statements" };
-      postgres = await openEmbeddedPostgres({ dataDir: scratchDir, settings, onProgress: console.error });
-      const sql = new pg.Client({ connectionString: postgres.connectionString });
-      await sql.connect();
-      await sql.query("create extension pg_stat_statements");
-      const about = await describeServer(sql);
-      const receiver = new Subprocess("./receiver.ts");
-      const generator = new Subprocess("./generator.ts");
-      const receiverPorts = await receiver.call<number[]>("listen");
-      return new World({ postgres, scratchDir, sql, receiver, generator, receiverPorts, about });
+      await world.#open();
+      return world;
     } catch (error) {
-      await postgres?.close();
-      rmSync(scratchDir, { recursive: true, force: true });
+      await world.close();
       throw error;
     }
+  }
+
+  async #open(): Promise<void> {
+    // as root, PostgreSQL runs under another account, which needs access
+    chmodSync(this.#scratchDir, 0o755);
+    const settings = { shared_preload_libraries: "pg_stat_statements" };
+    this.#postgres = await openEmbeddedPostgres({
+      dataDir: this.#scratchDir,
+      settings,
+      onProgress: console.error,
+    });
+    this.sql = await this.connect(this.#postgres.connectionString);
+    await this.sql.query("create extension pg_stat_statements");
+    const { rows } = await this.sql.query<{ version: string; pid: string }>(
+      `select current_setting('server_version') as version,
+        split_part(pg_read_file('postmaster.pid'), e'\\n', 1) as pid`,
+    );
+    this.postgresVersion = rows[0]?.version ?? "unknown";
+    this.postmasterPid = Number(rows[0]?.pid);
+    const authority = join(this.#scratchDir, "authority.pem");
+    writeFileSync(authority, certificates.authority);
+    // inherited by the servers
+    process.env.NODE_EXTRA_CA_CERTS = authority;
+    this.receiver = this.startSubprocess(new URL("./programs/receiver.ts", import.meta.url));
+    this.generator = this.startSubprocess(new URL("./programs/generator.ts", import.meta.url));
+    this.receivers = await this.#listen("http");
+  }
+
+  /** Opens ports for https, and returns their origins. */
+  openTlsReceivers(): Promise<string[]> {
+    return this.#listen("https");
+  }
+
+  async #listen(scheme: "http" | "https"): Promise<string[]> {
+    const ports = await this.receiver.call<number[]>("listen", scheme);
+    return ports.map((port) => `${scheme}://127.0.0.1:${port}`);
   }
 
   /** Creates an empty database; each subject has its own, so that statements can be attributed. */
@@ -87,7 +95,7 @@ export class World {
     return server;
   }
 
-  startSubprocess(file: string, flags: readonly string[] = []): Subprocess {
+  startSubprocess(file: URL, flags: readonly string[] = []): Subprocess {
     const subprocess = new Subprocess(file, flags);
     this.#subprocesses.push(subprocess);
     return subprocess;
@@ -106,19 +114,8 @@ export class World {
   async #close(): Promise<void> {
     for (const server of this.#servers) server.kill();
     for (const subprocess of this.#subprocesses) subprocess.stop();
-    await Promise.all([this.sql, ...this.#clients].map((client) => client.end().catch(() => {})));
-    await this.#postgres.close();
+    await Promise.all(this.#clients.map((client) => client.end().catch(() => {})));
+    await this.#postgres?.close();
     rmSync(this.#scratchDir, { recursive: true, force: true });
   }
-}
-
-async function describeServer(sql: pg.Client): Promise<{ version: string; postmasterPid: number }> {
-  const version = await sql.query<{ server_version: string }>("show server_version");
-  const pidFile = await sql.query<{ pid: string }>(
-    "select split_part(pg_read_file('postmaster.pid'), e'\\n', 1) as pid",
-  );
-  return {
-    version: version.rows[0]?.server_version ?? "unknown",
-    postmasterPid: Number(pidFile.rows[0]?.pid),
-  };
 }

@@ -1,11 +1,12 @@
 // npm run chaos: injects faults around the engine, then compares the publishers' log with the receivers' log. Prints its
 // figures in the last line and exits with 1 if an invariant was violated.
-import { lineOf } from "./figures.ts";
+import { closeOnAbort } from "../benchmarks/system/close-on-abort.ts";
+import { lineOf } from "./evidence/figures.ts";
 import { type Options, readOptions } from "./options.ts";
 import { plantNames } from "./plant.ts";
 import { type Outcome, run } from "./run.ts";
 import { selfTest } from "./self-test.ts";
-import type { World } from "./world.ts";
+import type { World } from "./world/world.ts";
 
 const shownExamples = 5;
 
@@ -14,19 +15,10 @@ if (options !== null) await main(options);
 
 async function main({ seed, scale, plant, isSelfTest, keepsLogs }: Options): Promise<void> {
   const worlds: World[] = [];
-  let isAborting = false;
-  const abort = (exitCode: number): void => {
-    if (isAborting) return;
-    isAborting = true;
-    void Promise.all(worlds.map((world) => world.close())).finally(() => {
-      for (const world of worlds) world.removeLogs();
-      process.exit(exitCode);
-    });
-  };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => abort(130));
-  // the reader of the output is gone, as in `npm run chaos | head`
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => abort(1));
-
+  const aborting = closeOnAbort(async () => {
+    await Promise.all(worlds.map((world) => world.close()));
+    for (const world of worlds) world.removeLogs();
+  });
   const callbacks = { print: console.log, onWorld: (world: World) => worlds.push(world) };
   try {
     if (isSelfTest)
@@ -37,7 +29,7 @@ async function main({ seed, scale, plant, isSelfTest, keepsLogs }: Options): Pro
       console.log(lineOf(seed, outcome.figures));
     }
   } catch (error) {
-    if (!isAborting) console.error(error);
+    if (!aborting.isAborting) console.error(error);
     process.exitCode = 1;
   }
 }

@@ -2,7 +2,7 @@
 // does not occur exactly once is an error, so a refactoring cannot disable a bug unnoticed.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { FaultKind } from "./faults.ts";
+import type { FaultKind } from "./faults/faults.ts";
 
 export interface Edit {
   /** Path below packages/. */
@@ -12,11 +12,11 @@ export interface Edit {
 }
 
 export interface Plant {
-  /** Describes the bug. */
   readonly bug: string;
   /** The invariant that must be violated; others may be violated too. */
   readonly breaks: string;
-  readonly edits: readonly Edit[];
+  /** By path below packages/, the texts to replace. */
+  readonly edits: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** The faults that trigger it. If empty, faulty receivers suffice, and the run is short. */
   readonly faults: readonly FaultKind[];
 }
@@ -29,246 +29,203 @@ export const plants = {
   "ack-before-commit": {
     bug: "a publish is acknowledged before its event is stored",
     breaks: "lost",
-    edits: [
-      {
-        file: "posthorn/src/event/publisher.ts",
-        find: "      this.#waiting.push(entry);\n",
-        put: `      this.#waiting.push(entry);
+    edits: {
+      "posthorn/src/event/publisher.ts": {
+        "      this.#waiting.push(entry);\n": `      this.#waiting.push(entry);
       resolve({ id: formatId("evt", event.id), sequence: null, duplicate: false, deliveries: null });\n`,
       },
-    ],
+    },
     faults: ["restart database", "kill api"],
   },
   "settle-without-token": {
     bug: "a worker that was declared dead settles a delivery of another worker",
     breaks: "ledger",
-    edits: [
-      {
-        file: settle,
-        find: "where q.id = any ($2::uuid[])\n    and q.claimed_by = $1::integer\n",
-        put: "where q.id = any ($2::uuid[])\n",
+    edits: {
+      [settle]: {
+        "and q.claimed_by = $1::integer\n    and q.attempts = 0\n": "",
+        'anyOf("$12")}\n    and q.claimed_by = $1::integer\n': 'anyOf("$12")}\n',
+        'anyOf("$15")}\n    and q.claimed_by = $1::integer\n': 'anyOf("$15")}\n',
+        "  where (said.id in (select id from settled)) is true\n":
+          "  where (said.id in (select id from settled)) is true\n  on conflict do nothing\n",
       },
-      {
-        file: settle,
-        find: "where q.id = any ($5::uuid[])\n    and q.claimed_by = $1::integer\n",
-        put: "where q.id = any ($5::uuid[])\n",
-      },
-      {
-        file: settle,
-        find: "  where (said.id in (select id from settled)) is true\n",
-        put: "  where (said.id in (select id from settled)) is true\n  on conflict do nothing\n",
-      },
-    ],
+    },
     faults: ["freeze worker"],
   },
   "no-lease-reclaim": {
     bug: "the deliveries of a dead worker are never released",
     breaks: "convergence",
-    edits: [
-      {
-        file: "posthorn/src/storage/queries/workers/reap.ts",
-        find: "    if (dead === undefined) return null;\n",
-        put: "    if (dead === undefined || suspect.leaseExpiresMs !== null) return null;\n",
+    edits: {
+      "posthorn/src/storage/queries/workers/reap.ts": {
+        "    if (!(await lockDead(tx, suspect.id, suspect.leaseExpiresMs))) return null;\n":
+          "    if (suspect.leaseExpiresMs !== null) return null;\n",
       },
-    ],
+    },
     faults: ["kill worker"],
   },
   "reap-without-record": {
     bug: "reaping a worker records no attempt with an unknown outcome",
     breaks: "ledger",
-    edits: [
-      {
-        file: "posthorn/src/storage/queries/workers/reap.ts",
-        find: "  select id, attempts, 'unknown', trigger, $1::integer\n  from released\n",
-        put: "  select id, attempts, 'unknown', trigger, $1::integer\n  from released\n  where false\n",
+    edits: {
+      "posthorn/src/storage/queries/workers/reap.ts": {
+        "  select id, attempts, 'unknown', trigger, $1::integer\n  from released\n":
+          "  select id, attempts, 'unknown', trigger, $1::integer\n  from released\n  where false\n",
       },
-    ],
+    },
     faults: ["kill worker"],
   },
   "unrecorded-retry": {
     bug: "a failed request is repeated at once without being recorded",
     breaks: "ledger",
-    edits: [
-      {
-        file: "posthorn/src/pipeline.ts",
-        find: "  const outcome = await target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);\n",
-        put: `  const attempt = () => target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);
+    edits: {
+      "posthorn/src/pipeline.ts": {
+        "  const outcome = await target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);\n": `  const attempt = () => target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);
   const first = await attempt();
   const outcome = first.kind === "answered" ? first : await attempt();\n`,
       },
-    ],
+    },
     faults: [],
   },
   "guard-on-lookup-only": {
     bug: "a literal address is dialled without a check",
     breaks: "canaries",
-    edits: [
-      {
-        file: "posthorn/src/attempt/guard/check-url.ts",
-        find: "if (family !== 0) return isAllowedAddress(host, family === 6 ? 6 : 4, policy) ? null : refusal(host);",
-        put: "if (family !== 0) return null;",
+    edits: {
+      "posthorn/src/attempt/guard/check-url.ts": {
+        "if (isAllowedAddress(host, family === 6 ? 6 : 4, policy)) return null;":
+          "if (family !== 0) return null;",
       },
-      {
-        file: connector,
-        find: "else if (!isAllowed(hostname, policy)) throw new BlockedAddressError();",
-        put: "",
+      [connector]: {
+        "else if (isAllowed(this.#hostname, this.#options.policy)) this.#dial":
+          "else if (this.#port > 0) this.#dial",
+        "return isAllowed(peer, policy) ? null : new BlockedAddressError();": "return null;",
       },
-      {
-        file: connector,
-        find: "return isAllowed(peer, policy) ? null : new BlockedAddressError();",
-        put: "return null;",
-      },
-    ],
+    },
     faults: [],
   },
   "sign-reserialized-json": {
     bug: "the signature covers re-encoded JSON instead of the bytes sent",
     breaks: "phantom",
-    edits: [
-      {
-        file: "posthorn/src/destinations/webhook/build-request.ts",
-        find: 'const message = { id, timestamp, body, method: "POST", url };',
-        put: `const again = Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())));
+    edits: {
+      "posthorn/src/destinations/webhook/build-request.ts": {
+        'const message = { id, timestamp, body, method: "POST", url };': `const again = Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())));
   const message = { id, timestamp, body: again, method: "POST", url };`,
       },
-    ],
+    },
     faults: [],
   },
   "own-clock": {
     bug: "a worker uses its machine's clock instead of the database's",
     breaks: "timestamps",
-    edits: [
-      {
-        file: "posthorn/src/service/clock.ts",
-        find: "    this.#originMs = databaseMs - (askedAt + answeredAt) / 2;\n",
-        put: "    if (databaseMs < 0) this.#originMs = databaseMs - (askedAt + answeredAt) / 2;\n",
+    edits: {
+      "posthorn/src/service/clock.ts": {
+        "    this.#originMs = Math.min(Math.max(this.#originMs, databaseMs - answeredAt), databaseMs - askedAt);\n":
+          "    if (databaseMs < 0) this.#originMs = askedAt + answeredAt;\n",
       },
-    ],
+    },
     faults: [],
   },
   "wall-clock": {
     bug: "between lease renewals a worker uses the wall clock, which may jump",
     breaks: "timestamps",
-    edits: [
-      {
-        file: "posthorn/src/service/clock.ts",
-        find: "    this.#originMs = databaseMs - (askedAt + answeredAt) / 2;\n",
-        put: "    this.#originMs = databaseMs - Date.now() + (askedAt + answeredAt) * 0;\n",
+    edits: {
+      "posthorn/src/service/clock.ts": {
+        "    this.#originMs = Math.min(Math.max(this.#originMs, databaseMs - answeredAt), databaseMs - askedAt);\n":
+          "    this.#originMs = databaseMs - Date.now() + (askedAt + answeredAt) * 0;\n",
+        "Math.round(this.#originMs + performance.now())": "Math.round(this.#originMs + Date.now())",
       },
-      {
-        file: "posthorn/src/service/clock.ts",
-        find: "Math.round(this.#originMs + performance.now())",
-        put: "Math.round(this.#originMs + Date.now())",
-      },
-    ],
+    },
     faults: ["jump clock"],
   },
   "no-backoff": {
     bug: "a failed delivery is retried without delay",
     breaks: "schedule",
-    edits: [
-      {
-        file: "posthorn/src/settle/decide.ts",
-        find: "  if (delayMs !== null) return retryAfter(delayMs);\n",
-        put: "  if (delayMs !== null) return retryAfter(1);\n",
+    edits: {
+      "posthorn/src/settle/decide.ts": {
+        "  if (delayMs !== null) return retryAfter(delayMs);\n":
+          "  if (delayMs !== null) return retryAfter(1);\n",
       },
-    ],
+    },
     faults: [],
   },
   "late-fetch": {
     bug: "due deliveries are fetched three seconds late",
     breaks: "liveness",
-    edits: [
-      {
-        file: "posthorn/src/storage/queries/queue/fetch.ts",
-        find: "and q.next_at <= posthorn.now()\n    order by",
-        put: "and q.next_at <= posthorn.now() - interval '3 seconds'\n    order by",
+    edits: {
+      "posthorn/src/storage/queries/queue/fetch.ts": {
+        "and q.next_at <= posthorn.now()\n    order by":
+          "and q.next_at <= posthorn.now() - interval '3 seconds'\n    order by",
       },
-    ],
+    },
     faults: [],
   },
   "late-reap": {
     bug: "a dead worker is reaped long after its lease expired",
     breaks: "recovery",
-    edits: [
-      {
-        file: "posthorn/src/delivery/lease.ts",
-        find: "if (!other.sessionGone && !(other.leaseEnded && stoodStill)) continue;",
-        put: "if (!(other.leaseEnded && now - since >= 4 * leaseMs && stoodStill)) continue;",
+    edits: {
+      "posthorn/src/delivery/lease.ts": {
+        "if (!other.sessionGone && !(other.leaseEnded && isUnchanged)) continue;":
+          "if (!(other.leaseEnded && now - since >= 4 * leaseMs && isUnchanged)) continue;",
       },
-    ],
+    },
     faults: ["kill worker", "jump clock"],
   },
   "order-by-id": {
     bug: "a subject is ordered by event id, which is generated before the commit, instead of sequence",
     breaks: "order",
-    edits: [
-      {
-        file: "posthorn/src/storage/queries/queue/is-first-in-subject.ts",
-        find: `and earlier.sequence < \${row}.sequence`,
-        put: `and earlier.id < \${row}.id`,
+    edits: {
+      "posthorn/src/storage/queries/queue/is-first-in-subject.ts": {
+        "and earlier.sequence < ${row}.sequence": `and earlier.id < \${row}.id`,
       },
-      {
-        file: promote,
-        find: "and q.subject = freed.subject\n    order by q.sequence",
-        put: "and q.subject = freed.subject\n    order by q.id",
+      [promote]: {
+        "and q.subject = freed.subject\n    order by q.sequence":
+          "and q.subject = freed.subject\n    order by q.id",
+        "and q.subject = walked.subject\n    order by q.sequence":
+          "and q.subject = walked.subject\n    order by q.id",
       },
-      {
-        file: promote,
-        find: "and q.subject = walked.subject\n    order by q.sequence",
-        put: "and q.subject = walked.subject\n    order by q.id",
-      },
-    ],
+    },
     // delays one publisher's commits, so its ids are older than those of others
     faults: ["slow network"],
   },
   "cap-forgotten": {
     bug: "an endpoint gets more concurrent requests than its limit",
     breaks: "cap",
-    edits: [
-      {
-        file: "posthorn/src/delivery/lane.ts",
-        find: "!this.isClosing && this.inFlight < this.cap && !this.isBlocked;",
-        put: "!this.isClosing && !this.isBlocked;",
+    edits: {
+      "posthorn/src/delivery/lane.ts": {
+        "this.isOpen && this.inFlight < this.cap && !this.isBlocked;": "this.isOpen && !this.isBlocked;",
       },
-    ],
+    },
     faults: ["kill api"],
   },
   "circuit-never-closes": {
     bug: "the circuit of a recovered endpoint stays half-open",
     breaks: "convergence",
-    edits: [
-      {
-        file: "posthorn/src/settle/endpoint-health.ts",
-        find: "  if (allowance > maxInFlight) return healthy;\n",
-        put: "  if (allowance > maxInFlight && maxInFlight < 0) return healthy;\n",
+    edits: {
+      "posthorn/src/settle/endpoint-health.ts": {
+        "  if (allowance > maxInFlight) return healthy;\n":
+          "  if (allowance > maxInFlight && maxInFlight < 0) return healthy;\n",
       },
-    ],
+    },
     faults: ["kill api"],
   },
   "one-slot": {
     bug: "a worker sends one request at a time",
     breaks: "latency",
-    edits: [
-      {
-        file: "posthorn/src/delivery/lanes.ts",
-        find: "this.#slots = new TenantShares(options.concurrency);",
-        put: "this.#slots = new TenantShares(Math.min(1, options.concurrency));",
+    edits: {
+      "posthorn/src/delivery/lanes.ts": {
+        "this.#slots = new TenantShares(concurrency);":
+          "this.#slots = new TenantShares(Math.min(1, concurrency));",
       },
-    ],
+    },
     faults: ["kill api"],
   },
   leak: {
     bug: "memory of sent deliveries is never freed",
     breaks: "memory",
-    edits: [
-      {
-        file: "posthorn/src/pipeline.ts",
-        find: "  const startedAt = stages.now();\n",
-        put: `  Object.assign(globalThis, { kept: [(globalThis as { kept?: unknown }).kept, Buffer.alloc(2 ** 20, 1)] });
+    edits: {
+      "posthorn/src/pipeline.ts": {
+        "  const startedAt = stages.now();\n": `  Object.assign(globalThis, { kept: [(globalThis as { kept?: unknown }).kept, Buffer.alloc(2 ** 20, 1)] });
   const startedAt = stages.now();\n`,
       },
-    ],
+    },
     faults: ["kill api"],
   },
 } as const satisfies Record<string, Plant>;
@@ -282,12 +239,15 @@ const packages = fileURLToPath(new URL("../packages/", import.meta.url));
 export function editsOf(name: PlantName | null): readonly Edit[] {
   if (name === null) return [];
   const { edits }: Plant = plants[name];
-  for (const { file, find } of edits) {
+  const flat = Object.entries(edits).flatMap(([file, texts]) =>
+    Object.entries(texts).map(([find, put]) => ({ file, find, put })),
+  );
+  for (const { file, find } of flat) {
     const count = readFileSync(packages + file, "utf8").split(find).length - 1;
     if (count === 1) continue;
     throw new Error(
       `"${name}" cannot be planted: its text occurs ${count} times in packages/${file} instead of once. Update chaos/plant.ts.`,
     );
   }
-  return edits;
+  return flat;
 }

@@ -1,20 +1,26 @@
 // One run: baseline, black hole, faults, recovery and final phase, then the check of all invariants.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { monotonicMs } from "../benchmarks/monotonic.ts";
-import { readCounters, readLedger, readReceiverLog, writeStalls } from "./collect.ts";
-import { publishAgain, untilSettled } from "./convergence.ts";
-import { type Evidence, type IndexedEvidence, type Interval, indexEvidence } from "./evidence.ts";
-import { FaultInjector } from "./fault-injector.ts";
-import { faultKinds, planFaults } from "./faults.ts";
-import { type Figures, figuresOf } from "./figures.ts";
+import { monotonicMs } from "../benchmarks/system/monotonic.ts";
+import {
+  readCounters,
+  readLedger,
+  readReceiverLog,
+  writeLaneOwners,
+  writeStalls,
+} from "./evidence/collect.ts";
+import { publishAgain, untilSettled } from "./evidence/convergence.ts";
+import { type Evidence, type IndexedEvidence, type Interval, indexEvidence } from "./evidence/evidence.ts";
+import { type Figures, figuresOf } from "./evidence/figures.ts";
+import { FaultInjector } from "./faults/fault-injector.ts";
+import { faultKinds, planFaults } from "./faults/faults.ts";
 import { waits } from "./invariants/liveness.ts";
 import { recoveries } from "./invariants/processes.ts";
-import { invariants, type Verdict } from "./invariants.ts";
+import { judgeAll, type Verdict } from "./invariants.ts";
 import type { Scale } from "./options.ts";
 import { type PlantName, plants } from "./plant.ts";
 import { stream } from "./random.ts";
-import { World } from "./world.ts";
+import { World } from "./world/world.ts";
 
 export interface RunOptions {
   readonly seed: number;
@@ -38,11 +44,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     const evidence = indexEvidence(await gatherEvidence(world, options));
     options.print(describeComparable(evidence));
     return {
-      verdicts: invariants.map(({ name, sentence, broken }) => ({
-        name,
-        sentence,
-        counterExamples: broken(evidence),
-      })),
+      verdicts: judgeAll(evidence),
       figures: figuresOf(evidence),
       logsDir: world.logsDir,
       removeLogs: () => world.removeLogs(),
@@ -56,7 +58,7 @@ async function gatherEvidence(world: World, options: RunOptions): Promise<Eviden
   const { seed, scale, plant, print } = options;
   const { publishers, receivers } = world;
   const faults = planFaults(seed, scale, plant === null ? faultKinds : plants[plant].faults);
-  const injector = new FaultInjector(world, print);
+  const injector = new FaultInjector(world);
 
   print(`seed ${seed}: ${scale.eventsPerSecond} events/s, baseline of ${scale.baselineMs / 1_000} s`);
   const from = monotonicMs();
@@ -82,6 +84,7 @@ async function gatherEvidence(world: World, options: RunOptions): Promise<Eviden
   const end = isConverged ? await publishAgain(world, scale) : { ...rest, final: null };
   publishers.stop();
   writeStalls(world);
+  await writeLaneOwners(world);
   return {
     scale,
     endpoints: world.endpoints,

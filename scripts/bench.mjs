@@ -1,14 +1,9 @@
 // npm run bench: builds, then measures the packages from dist (without the posthorn-source condition), as users run them.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { build } from "./build.mjs";
+import { buildOrExit } from "./build.mjs";
 
-try {
-  build();
-} catch (error) {
-  console.error(error.message);
-  process.exit(1);
-}
+buildOrExit();
 
 const child = spawn(process.execPath, ["--import", "tsx", "benchmarks/main.ts", ...process.argv.slice(2)], {
   cwd: fileURLToPath(new URL("..", import.meta.url)),

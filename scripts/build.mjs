@@ -1,4 +1,4 @@
-// Builds the migrations module, the packages and the dashboard. Takes 0.3 s if nothing changed.
+// Builds the migrations module, the packages, the posthorn command and the dashboard. Takes 0.3 s if nothing changed.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-export function build() {
+function build() {
   run([join(root, "scripts/build-migrations.mjs")]);
   run([
     join(root, "node_modules/typescript/bin/tsc"),
@@ -18,22 +18,36 @@ export function build() {
     "packages/embedded-postgres",
     "packages/server",
   ]);
-  if (isDashboardOld()) run([join(root, "node_modules/vite/bin/vite.js"), "build", "packages/dashboard"]);
+  if (isOld("packages/server/bundle/main.js", commandSources)) run([join(root, "scripts/build-command.mjs")]);
+  if (isOld("packages/server/static/index.html", dashboardSources))
+    run([join(root, "node_modules/vite/bin/vite.js"), "build", "packages/dashboard"]);
 }
 
-function isDashboardOld() {
-  const built = join(root, "packages/server/static/index.html");
-  if (!existsSync(built)) return true;
-  const builtAt = statSync(built).mtimeMs;
-  const sources = ["packages/dashboard/src", "packages/client/src", "packages/wire/src"].flatMap(filesIn);
-  const others = ["index.html", "portal.html", "vite.config.ts", "package.json"];
-  return [...sources, ...others.map((name) => join(root, "packages/dashboard", name))].some(
-    (path) => statSync(path).mtimeMs > builtAt,
-  );
+const shared = ["packages/wire/src", "packages/client/src", "package-lock.json"];
+const commandSources = [
+  ...shared,
+  "packages/posthorn/src",
+  "packages/server/src",
+  "scripts/build-command.mjs",
+];
+const dashboardSources = [
+  ...shared,
+  "packages/dashboard/src",
+  ...["index.html", "portal.html", "vite.config.ts", "package.json"].map(
+    (name) => `packages/dashboard/${name}`,
+  ),
+];
+
+function isOld(built, sources) {
+  if (!existsSync(join(root, built))) return true;
+  const builtAt = statSync(join(root, built)).mtimeMs;
+  return sources.flatMap(filesIn).some((path) => statSync(path).mtimeMs > builtAt);
 }
 
-function filesIn(folder) {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+function filesIn(source) {
+  const path = join(root, source);
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 }
@@ -46,11 +60,14 @@ function run(args) {
   if (status !== 0) throw new Error(`The build failed: ${args[0].replace(root, "")} exited with ${status}.`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+/** For scripts: without a stack trace, because the failed tool has printed its errors. */
+export function buildOrExit() {
   try {
     build();
   } catch (error) {
     console.error(error.message);
-    process.exitCode = 1;
+    process.exit(1);
   }
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) buildOrExit();

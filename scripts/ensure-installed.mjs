@@ -1,6 +1,6 @@
-// Installs dependencies if they are missing or do not match package-lock.json. With --to-run it skips development
-// dependencies, which are 300 MB. It must also run on old Node versions to report them: no node: prefix, ??, ?. or
-// top-level await.
+// Installs dependencies if they are missing or do not match package-lock.json. With --to-run it installs what the packages
+// need to be built and run, without the repository's own development dependencies, which are 300 MB. It must also run on
+// old Node versions to report them: no node: prefix, ??, ?. or top-level await.
 import { spawn } from "child_process";
 import { createHash } from "crypto";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, utimesSync, writeFileSync } from "fs";
@@ -32,6 +32,9 @@ function isInstalled() {
   if (existsSync(stamp)) return readStamp() === lockHash() || (isToRun && readStamp() === stampToRun());
   const wanted = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
   const installed = JSON.parse(readFileSync(installedLock, "utf8")).packages;
+  const buildTools = Object.keys(wanted)
+    .filter((path) => path !== "")
+    .reduce((names, path) => names.concat(Object.keys(wanted[path].devDependencies || {})), []);
   return Object.keys(wanted).every((path) => {
     const { version, optional, dev, link } = wanted[path];
     const isWorkspace = path.indexOf("node_modules/") === -1;
@@ -39,7 +42,7 @@ function isInstalled() {
       isWorkspace ||
       link ||
       optional ||
-      (isToRun && dev) ||
+      (isToRun && dev && buildTools.indexOf(path.replace("node_modules/", "")) === -1) ||
       (installed[path] && installed[path].version === version)
     );
   });
@@ -102,7 +105,7 @@ function install() {
   const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
   // "npm ci" removes node_modules, which a running server may be using; "npm install" only adds packages.
   const how = !isToRun && readStamp() === stampToRun() ? ["install", "--no-save"] : ["ci"];
-  const which = isToRun ? "--omit=dev" : "--include=dev";
+  const which = isToRun ? ["--workspaces", "--include=dev"] : ["--include=dev"];
   const args = how.concat(which, "--no-audit", "--no-fund");
   const timers = [
     setInterval(() => utimesSync(lockDir, new Date(), new Date()), lockHeartbeatMs),

@@ -1,13 +1,8 @@
 // npm start: builds, then runs the development server in this process, so that signals reach it.
 import { fileURLToPath } from "node:url";
-import { build } from "./build.mjs";
+import { buildOrExit } from "./build.mjs";
 
-try {
-  build();
-} catch (error) {
-  console.error(error.message);
-  process.exit(1);
-}
+buildOrExit();
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 process.argv.splice(2, 0, "dev");

@@ -1,5 +1,5 @@
 // Concurrent requests, and isolation between tenants.
-import { groupBy, type IndexedEvidence, type ReceivedRequest } from "../evidence.ts";
+import { groupBy, type IndexedEvidence, type ReceivedRequest } from "../evidence/evidence.ts";
 
 /** The end of a request and the start of the next may reach the receiver in either order. */
 const toleranceMs = 50;

@@ -1,6 +1,6 @@
 // Compares the metrics of each running process with the database and the receivers. Counters of killed processes are
 // lost, so each process is compared separately.
-import { type IndexedEvidence, isSuccess } from "../evidence.ts";
+import { type IndexedEvidence, isSuccess } from "../evidence/evidence.ts";
 
 /** Checks nothing before convergence, because requests may be in flight. */
 export function counters(evidence: IndexedEvidence): string[] {

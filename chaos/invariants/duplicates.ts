@@ -1,5 +1,5 @@
 // Repeated requests.
-import { type IndexedEvidence, isSuccess, type ReceivedRequest } from "../evidence.ts";
+import { type IndexedEvidence, isSuccess, type ReceivedRequest } from "../evidence/evidence.ts";
 
 export function noAttemptAfterSuccess(evidence: IndexedEvidence): string[] {
   return [...evidence.attemptsOf].flatMap(([deliveryId, attempts]) => {

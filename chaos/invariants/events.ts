@@ -1,5 +1,5 @@
 // Compares what was published with what arrived.
-import { expectedAt, groupBy, type IndexedEvidence, isSuccess } from "../evidence.ts";
+import { expectedAt, groupBy, type IndexedEvidence, isSuccess } from "../evidence/evidence.ts";
 
 export function nothingLost(evidence: IndexedEvidence): string[] {
   const taken = new Set(

@@ -1,6 +1,6 @@
 // Waiting time of events for healthy receivers.
-import { expectedAt, groupBy, type IndexedEvidence, type Interval } from "../evidence.ts";
-import { percentile } from "../percentile.ts";
+import { expectedAt, groupBy, type IndexedEvidence, type Interval } from "../evidence/evidence.ts";
+import { percentile } from "../evidence/percentile.ts";
 
 /** Shared cores stall for a second now and then. An endpoint that waits for another one would wait for two timeouts, 4 s. */
 const timesAllowed = 3;

@@ -1,5 +1,5 @@
 // Compares the database with the receivers' log.
-import { groupBy, type IndexedEvidence, isSuccess } from "../evidence.ts";
+import { groupBy, type IndexedEvidence, isSuccess } from "../evidence/evidence.ts";
 import { maxAttempts } from "../options.ts";
 
 export function ledgerIsReality(evidence: IndexedEvidence): string[] {

@@ -1,6 +1,13 @@
 // Due deliveries are sent in time.
-import { groupBy, type IndexedEvidence, type Interval, type ReceivedRequest } from "../evidence.ts";
-import { during, endpointHolds, faultWindows, judge, lowestIndex, overlaps } from "../fault-windows.ts";
+import { groupBy, type IndexedEvidence, type Interval, type ReceivedRequest } from "../evidence/evidence.ts";
+import {
+  during,
+  endpointHolds,
+  faultWindows,
+  judge,
+  lowestIndex,
+  overlaps,
+} from "../evidence/fault-windows.ts";
 
 const promisedMs = 1_000;
 /**

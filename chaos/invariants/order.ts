@@ -1,5 +1,5 @@
 // Order per subject at ordered endpoints.
-import { groupBy, type IndexedEvidence, isSuccess } from "../evidence.ts";
+import { groupBy, type IndexedEvidence, isSuccess } from "../evidence/evidence.ts";
 
 /** A request is out of order if a lower sequence has had no 2xx yet. Repeating an older one is allowed. */
 export function order(evidence: IndexedEvidence): string[] {

@@ -1,5 +1,5 @@
 // Recovery, convergence, memory, exits, clocks and forbidden addresses.
-import type { IndexedEvidence, Interval, ReceivedRequest } from "../evidence.ts";
+import type { IndexedEvidence, Interval, ReceivedRequest } from "../evidence/evidence.ts";
 import {
   during,
   endpointHolds,
@@ -8,8 +8,8 @@ import {
   lengthOutside,
   pollMs,
   windowOf,
-} from "../fault-windows.ts";
-import { hitsDatabase } from "../faults.ts";
+} from "../evidence/fault-windows.ts";
+import { hitsDatabase } from "../faults/faults.ts";
 
 /** Tolerance for two shared cores. */
 const marginMs = 1_000;
