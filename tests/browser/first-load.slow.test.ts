@@ -1,9 +1,77 @@
-// The size of the first load, and the live tail of a browser that was offline.
-import { expect, test } from "vitest";
-import { openPage } from "../support/browser.ts";
-import { expectFitToShow, openDashboard } from "../support/dashboard.ts";
-import { adminKey, startServer } from "../support/start-server.ts";
-import { startStatusReceiver } from "../support/status-receiver.ts";
+// The first load: its size, how many requests there are, and which of them wait for others. Durations are not measured
+// because they depend on the machine. Also the live tail of a browser that was offline.
+import type { Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { expectFitToShow, openDashboard, openPage } from "../support/processes/browser.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
+import { adminKey, startServer } from "../support/servers/start-server.ts";
+
+/** Opens a signed-in page with an empty cache. */
+async function openCold(): Promise<{ page: Page; url: string }> {
+  const server = await startServer();
+  const before = await openDashboard(server, "/verify");
+  const context = await before
+    .context()
+    .browser()
+    ?.newContext({
+      locale: "en-GB",
+      storageState: await before.context().storageState(),
+    });
+  if (context === undefined) throw new Error("The browser is gone.");
+  onTestFinished(() => context.close());
+  return { page: await context.newPage(), url: server.url };
+}
+
+/** Holds these requests until all of them were sent, so that one that waits for another's response never completes. */
+async function holdUntilAllAreSent(page: Page, patterns: readonly RegExp[]): Promise<void> {
+  const waiting = new Set(patterns);
+  let release = (): void => {};
+  const areSent = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  for (const pattern of patterns) {
+    await page.route(
+      pattern,
+      async (route) => {
+        waiting.delete(pattern);
+        if (waiting.size === 0) release();
+        await areSent;
+        await route.continue();
+      },
+      { times: 1 },
+    );
+  }
+}
+
+test("the code of the overview is loaded while the session is requested", async () => {
+  const { page, url } = await openCold();
+  await holdUntilAllAreSent(page, [
+    /\/api\/v1\/session$/,
+    /\/assets\/overview-/,
+    /\/assets\/activity-charts-/,
+  ]);
+  await page.goto(url);
+  await page.getByRole("figure").first().waitFor();
+});
+
+test("the overview requests all its data at once, and nothing twice", async () => {
+  const { page, url } = await openCold();
+  const requested: string[] = [];
+  page.on("request", (request) => requested.push(request.url().replace(url, "")));
+  const data = [/\/v1\/activity/, /\/v1\/system/, /\/v1\/stats/, /\/v1\/events/];
+  await holdUntilAllAreSent(page, data);
+  await page.goto(url);
+  await page.getByRole("figure").first().waitFor();
+  const ofApi = requested.filter((path) => path.startsWith("/api/"));
+  expect(ofApi.filter((path) => !data.some((pattern) => pattern.test(path)))).toEqual(["/api/v1/session"]);
+  expect(new Set(requested).size).toBe(requested.length);
+  expect(requested.length).toBeLessThanOrEqual(20);
+  const period = page.getByRole("combobox", { name: "Period" });
+  const response = page.waitForResponse(/\/v1\/activity\?period=day/);
+  await period.selectOption("day");
+  await response;
+  expect(await period.inputValue()).toBe("day");
+});
 
 test("the first load is less than 200 KB compressed, and loads nothing from other hosts", async () => {
   const server = await startServer();
@@ -31,7 +99,7 @@ test("the first load is less than 200 KB compressed, and loads nothing from othe
 });
 
 test("the live tail shows deliveries live, and those missed while offline", async () => {
-  const receiver = await startStatusReceiver();
+  const receiver = await startReceiver();
   const server = await startServer();
   await server.call("PUT", "/api/v1/tenants/acme", {});
   await server.call("POST", "/api/v1/tenants/acme/endpoints", { url: receiver.url, events: ["*"] });

@@ -2,8 +2,8 @@
 import pg from "pg";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { expectFitToShow, openDashboard } from "../support/dashboard.ts";
-import { startServer, type TestServer } from "../support/start-server.ts";
+import { expectFitToShow, openDashboard } from "../support/processes/browser.ts";
+import { startServer, type TestServer } from "../support/servers/start-server.ts";
 
 const ROWS = 100_000;
 const WALKED = 3_000;

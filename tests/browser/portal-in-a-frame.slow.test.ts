@@ -1,17 +1,20 @@
 // The portal in a frame of another site's page (examples/portal-frame.html), in a real browser that blocks third-party
 // cookies.
 import { readFileSync } from "node:fs";
+import { createServer as createHttpServer, type RequestListener, request } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import type { Frame, Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { expectAccessible, openPage, screenshot } from "../support/browser.ts";
-import { type HostPage, startHostPage, startTlsProxy } from "../support/host-page.ts";
-import { startServer, type TestServer } from "../support/start-server.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { expectAccessible, openPage, screenshot } from "../support/processes/browser.ts";
+import { certificates } from "../support/samples/certificates.ts";
+import { startServer, type TestServer } from "../support/servers/start-server.ts";
 
 const html = readFileSync(new URL("../../examples/portal-frame.html", import.meta.url), "utf8");
 
 interface Embedded {
   readonly server: TestServer;
-  readonly host: HostPage;
+  readonly host: Awaited<ReturnType<typeof startHostPage>>;
   readonly page: Page;
   readonly frame: Frame;
   readonly complaints: string[];
@@ -120,7 +123,7 @@ test("the host page is notified when the session ends and opens a new link in th
   await frame.getByRole("link", { name: "Replays", exact: true }).click();
   const { status } = await server.call("DELETE", `/api/v1/tenants/acme/portal-links/${host.links[0]}`);
   expect(status).toBe(204);
-  await expect.poll(() => host.links.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => host.links.length).toBe(2);
   await frame.getByText("No endpoints yet").waitFor();
   // only the fragment of the URL changes
   await server.call("PUT", "/api/v1/tenants/other", {});
@@ -201,4 +204,56 @@ async function isInView(
 ): Promise<boolean> {
   const height = page.viewportSize()?.height ?? 0;
   return box !== null && box.y >= 0 && box.y + box.height <= height;
+}
+
+/** Not trusted; pages are opened with `ignoreHTTPSErrors`. */
+const tls = { key: certificates.key, cert: certificates.valid };
+
+/** An application that shows the portal in a frame. `makeLink` is called on `POST /portal-link`, as in the example. */
+async function startHostPage(options: {
+  readonly scheme: "http" | "https";
+  readonly hostname: string;
+  readonly html: string;
+  readonly makeLink: () => Promise<{ readonly id: string; readonly url: string }>;
+}) {
+  const links: string[] = [];
+  const port = await listen(options.scheme, async ({ method }, response) => {
+    if (method !== "POST") {
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(options.html);
+      return;
+    }
+    const { id, url } = await options.makeLink();
+    links.push(id);
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ url }));
+  });
+  return { origin: `${options.scheme}://${options.hostname}:${port}`, links };
+}
+
+/** Starts before its server, which needs to know its public URL. */
+async function startTlsProxy(): Promise<{ readonly url: string; leadTo(server: string): void }> {
+  let target: URL | null = null;
+  const port = await listen("https", (incoming, outgoing) => {
+    const { method, url: path, headers } = incoming;
+    const onwards = request({ host: "127.0.0.1", port: target?.port, method, path, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onwards.on("error", () => outgoing.destroy());
+    outgoing.on("close", () => onwards.destroy());
+    incoming.pipe(onwards);
+  });
+  return {
+    url: `https://127.0.0.1:${port}`,
+    leadTo: (server) => {
+      target = new URL(server);
+    },
+  };
+}
+
+async function listen(scheme: "http" | "https", listener: RequestListener): Promise<number> {
+  const server = scheme === "http" ? createHttpServer(listener) : createHttpsServer(tls, listener);
+  // localhost may resolve to ::1
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  return (server.address() as AddressInfo).port;
 }

@@ -1,11 +1,12 @@
-// The portal in a real browser: a customer sees one tenant only.
-import { contract } from "@posthorn/client";
+// The portal in a real browser: one tenant only, branding, a change of session, and the main task of each screen by
+// keyboard alone.
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { openPage } from "../support/browser.ts";
-import { expectFitToShow } from "../support/dashboard.ts";
-import { show, viewsOf } from "../support/screens.ts";
-import { startServer, type TestServer } from "../support/start-server.ts";
-import { startStatusReceiver } from "../support/status-receiver.ts";
+import { eventually } from "../support/eventually.ts";
+import { expectAccessible, expectFitToShow, openPage, screenshot } from "../support/processes/browser.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
+import { startServer, type TestServer } from "../support/servers/start-server.ts";
+import { show, viewsOf } from "./screens.ts";
 
 async function portalLink(server: TestServer, tenant: string): Promise<string> {
   await server.call("PUT", `/api/v1/tenants/${tenant}`, {});
@@ -13,42 +14,12 @@ async function portalLink(server: TestServer, tenant: string): Promise<string> {
   return json.url;
 }
 
-test("a customer adds an endpoint, sees why the test failed, and succeeds after fixing it", async () => {
-  const receiver = await startStatusReceiver(404, "not here");
-  const server = await startServer();
-  await server.call("PUT", "/api/v1/event-types/order.paid", {});
-  const { page } = await openPage(await portalLink(server, "acme"), { locale: "en-GB" });
-  await page.getByText("No endpoints yet").waitFor();
-  await expectFitToShow(page, "portal-empty");
-  await page.getByRole("link", { name: "Add endpoint" }).first().click();
-  await page.getByLabel("URL").fill(receiver.url);
-  await page.getByLabel("order.paid").check();
-  expect(await page.getByLabel("All event types").isChecked()).toBe(false);
-  await page.getByRole("button", { name: "Add endpoint" }).click();
-  await page.getByText(/^whsec_/).waitFor();
-  await page.getByRole("button", { name: "Send test event" }).click();
-  await page.getByText("The receiver returned HTTP 404").waitFor();
-  await expectFitToShow(page, "portal-add");
-  receiver.answer.status = 200;
-  await page.getByRole("button", { name: "Send another test event" }).click();
-  await page.getByText("Delivered. Your endpoint is set up.").waitFor();
-  await page.getByRole("link", { name: "Logs" }).click();
-  await page.getByLabel("Endpoint").selectOption({ label: receiver.url });
-  await page
-    .getByRole("row")
-    .filter({ hasText: "webhook.test" })
-    .filter({ hasText: receiver.url })
-    .first()
-    .waitFor();
-  await expectFitToShow(page, "portal-logs");
-});
-
 test("a link works once, and no URL shows its session another tenant's data", async () => {
-  const receiver = await startStatusReceiver();
+  const receiver = await startReceiver();
   const server = await startServer();
   await server.call("PUT", "/api/v1/tenants/other", { name: "classified name" });
   const { json: endpoint } = await server.call("POST", "/api/v1/tenants/other/endpoints", {
-    url: `${receiver.url}classified`,
+    url: `${receiver.url}/classified`,
     events: ["*"],
   });
   const publish = (tenant: string, type: string) =>
@@ -84,53 +55,132 @@ test("a link works once, and no URL shows its session another tenant's data", as
   }
   expect(leaked).toEqual([]);
 
-  // every GET operation of the API, with the cookie of the portal
-  const paths = Object.values(contract)
-    .flatMap((operations) => Object.values(operations))
-    .filter(({ method }) => method === "GET")
-    .flatMap(({ path }) => {
-      const url = path.replaceAll(
-        /\{(\w+)\}/g,
-        (_: string, name: string) => ids[name as "tenant"] ?? "no.such",
-      );
-      return [url, `${url}?tenant=other`];
-    });
-  await page.goto(`${server.url}/portal`);
-  await page.getByText("No endpoints yet").waitFor();
-  const answers = await page.evaluate(async (urls) => {
-    const headers = { "posthorn-dashboard": "portal" };
-    return await Promise.all(
-      urls.map(async (path) => [path, await (await fetch(path, { headers })).text()] as const),
-    );
-  }, paths);
-  expect(paths.length).toBeGreaterThan(40);
-  // an error repeats the requested path
-  const leaks = answers.filter(([path, text]) =>
-    text.replaceAll(path.split("?")[0] ?? "", "").includes("classified"),
-  );
-  expect(leaks).toEqual([]);
-
-  // the live stream contains only changes of the own tenant
-  await server.call("POST", "/api/v1/tenants/acme/endpoints", { url: receiver.url, events: ["*"] });
-  const live = page.evaluate(async () => {
-    const response = await fetch("/live", {
-      headers: { "posthorn-dashboard": "portal", accept: "text/event-stream" },
-    });
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    document.title = "listening";
-    let text = "";
-    while (reader && !text.includes("own.plan")) text += (await reader.read()).value ?? "";
-    await reader?.cancel();
-    return text;
-  });
-  await page.waitForFunction(() => document.title === "listening");
-  await publish("other", "classified.news");
-  await publish("acme", "own.plan");
-  const feed = await live;
-  expect(feed).toContain("own.plan");
-  expect(feed).not.toContain("classified");
-
   const { page: second } = await openPage(link, { locale: "en-GB" });
   await second.getByText("This link has expired or was already used").waitFor();
   await expectFitToShow(second, "portal-used");
 });
+
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><script>window.canary=1</script><circle cx="4" cy="4" r="4" fill="#d22"/></svg>`;
+const logoUrl = `data:image/svg+xml;base64,${Buffer.from(logo).toString("base64")}`;
+
+test("name, logo, accent colour and dark appearance apply, also after the link has expired", async () => {
+  const name = `Acme "Hooks" </title><x-canary>`;
+  const server = await startServer({
+    started: false,
+    portal: { name, logoUrl, accent: "#fff3a0", appearance: "dark" },
+  });
+  const link = await portalLink(server, "acme");
+  const { page } = await openPage(link, { locale: "en-GB", colorScheme: "light" });
+  await page.getByText("No endpoints yet").waitFor();
+  expect(await page.title()).toBe(name);
+  expect(await page.locator("aside").getByText(name).count()).toBe(1);
+  expect(await page.locator("aside img").evaluate((image: HTMLImageElement) => image.naturalWidth > 0)).toBe(
+    true,
+  );
+  expect(await page.evaluate(() => "canary" in window)).toBe(false);
+  expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
+  expect(await page.getByRole("button", { name: "Dark theme" }).count()).toBe(0);
+  const button = page.getByRole("link", { name: "Add endpoint" }).first();
+  expect(await button.evaluate((element) => getComputedStyle(element).backgroundColor)).toBe(
+    "rgb(255, 243, 160)",
+  );
+  await expectAccessible(page);
+  await screenshot(page, "portal-theme-dark");
+  await page.goto(link);
+  const { page: late } = await openPage(link, { locale: "en-GB", colorScheme: "light" });
+  await late.getByText("This link has expired or was already used").waitFor();
+  expect(await late.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
+  await expectAccessible(late);
+});
+
+/** Returns the id of a successful delivery. */
+async function deliver(server: TestServer): Promise<string> {
+  const { url } = await startReceiver();
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  const endpoint = { url, events: ["*"] };
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", endpoint);
+  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
+  const tried = async () => (await server.call("GET", `/api/v1/deliveries?state=success`)).json.data[0]?.id;
+  return await eventually("the event is delivered", tried);
+}
+
+test("a tab shows nothing of the previous tenant after another tab opened the portal of another one", async () => {
+  const server = await startServer();
+  // a finished delivery is not requested again
+  const delivery = await deliver(server);
+  const { page } = await openPage(await portalLink(server, "acme"), { locale: "en-GB" });
+  await page.getByRole("navigation").first().waitFor();
+  await page.goto(`${server.url}/portal/deliveries/${delivery}`);
+  await page.getByText("order.paid").first().waitFor();
+  const other = await page.context().newPage();
+  await other.goto(await portalLink(server, "rivals"));
+  await page.getByText("Not found").waitFor();
+  expect(await page.getByText("order.paid").count()).toBe(0);
+});
+
+test("a customer adds an endpoint, finds a failure, retries, replays, and rotates the secret by keyboard alone", async () => {
+  const receiver = await startReceiver({ status: 404, body: "not here" });
+  const server = await startServer();
+  await server.call("PUT", "/api/v1/event-types/order.paid", { example: { id: 1 } });
+  const { page } = await openPage(await portalLink(server, "acme"), { locale: "en-GB" });
+  await page.getByText("No endpoints yet").waitFor();
+
+  await press(page, "Add endpoint");
+  await tabTo(page, "URL");
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type(receiver.url);
+  await page.keyboard.press("Enter");
+  await page.getByText(/^whsec_/).waitFor();
+  await press(page, "Send test event");
+  await page.getByText("The receiver returned HTTP 404").waitFor();
+
+  await keys(page, "g", "l");
+  await page.getByRole("row").filter({ hasText: "webhook.test" }).waitFor();
+  await keys(page, "j", "o");
+  receiver.answer("/", 200);
+  await press(page, "Retry now");
+  await receiver.received(2);
+
+  await keys(page, "g", "c");
+  await page.getByRole("row").filter({ hasText: "order.paid" }).waitFor();
+  await keys(page, "j", "o");
+  await page.getByText("Example", { exact: true }).waitFor();
+
+  await keys(page, "g", "r");
+  await press(page, "New replay");
+  await press(page, "Count");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+
+  await keys(page, "g", "p");
+  await page.getByRole("row").filter({ hasText: receiver.url }).waitFor();
+  await keys(page, "j", "o");
+  await press(page, "Secrets");
+  await press(page, "Rotate");
+  await page.getByRole("dialog").waitFor();
+});
+
+async function keys(page: Page, ...pressed: string[]): Promise<void> {
+  for (const key of pressed) await page.keyboard.press(key);
+}
+
+/** Presses Tab until the element has the focus, then activates it. */
+async function press(page: Page, name: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.press("Enter");
+}
+
+async function tabTo(page: Page, name: string): Promise<void> {
+  await page.getByText(name).first().waitFor();
+  for (let steps = 0; steps < 80; steps += 1) {
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement as HTMLInputElement | null;
+      return (
+        element?.labels?.[0]?.textContent ?? element?.getAttribute("aria-label") ?? element?.textContent ?? ""
+      );
+    });
+    if (focused.trim() === name) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`${name} cannot be reached by Tab.`);
+}

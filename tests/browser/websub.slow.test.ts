@@ -1,9 +1,8 @@
 // Public topics and WebSub subscriptions in a real browser.
 import { expect, onTestFinished, test } from "vitest";
-import { expectFitToShow, openDashboard } from "../support/dashboard.ts";
-import { startServer } from "../support/start-server.ts";
-import { publicUrl, topicUrl } from "../support/websub/hub.ts";
-import { startSubscriber } from "../support/websub/subscriber.ts";
+import { expectFitToShow, openDashboard } from "../support/processes/browser.ts";
+import { startServer } from "../support/servers/start-server.ts";
+import { publicUrl, startSubscriber, topicUrl } from "../support/servers/websub.ts";
 
 test("topics are made public with a warning, and their subscriptions are listed and ended", async () => {
   const subscriber = await startSubscriber();
@@ -29,11 +28,8 @@ test("topics are made public with a warning, and their subscriptions are listed 
   });
   const isForm = { "content-type": "application/x-www-form-urlencoded" };
   await server.visit("POST", "/websub", form.toString(), isForm);
-  await expect
-    .poll(async () => (await server.call("GET", "/api/v1/endpoints?state=websub")).json.data, {
-      timeout: 20_000,
-    })
-    .toHaveLength(1);
+  const subscriptions = async () => (await server.call("GET", "/api/v1/endpoints?state=websub")).json.data;
+  await expect.poll(subscriptions).toHaveLength(1);
   const list = page.getByRole("table", { name: "WebSub subscriptions" });
   await page.goto(`${server.url}/endpoints?which=websub`);
   await page.getByText("WebSub", { exact: true }).first().waitFor();

@@ -1,17 +1,11 @@
 // Bulk actions, undo and saved views.
 import { waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { startServer, type TestServer } from "../support/start-server.ts";
-import { type StatusReceiver, startStatusReceiver } from "../support/status-receiver.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
+import { startServer, type TestServer } from "../support/servers/start-server.ts";
 import { openDashboard } from "./render.tsx";
 import { press } from "./ui.ts";
-
-async function endpointOf(server: TestServer, tenant: string, receiver: StatusReceiver): Promise<string> {
-  await server.call("PUT", `/api/v1/tenants/${tenant}`, {});
-  const input = { url: receiver.url, events: ["*"] };
-  const { json } = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, input);
-  return `/api/v1/tenants/${tenant}/endpoints/${json.id}`;
-}
+import { createEndpoint, startWithEndpoint } from "./world.ts";
 
 async function publish(server: TestServer, tenant: string, types: readonly string[]): Promise<void> {
   const events = types.map((type) => ({ tenant, type, data: 1 }));
@@ -27,17 +21,15 @@ async function openDeadLetters(server: TestServer, count: number) {
 }
 
 test("a bulk retry shows what it skips and why, and keeps failed rows selected", async () => {
-  const receiver = await startStatusReceiver(400);
-  const server = await startServer();
-  await endpointOf(server, "acme", receiver);
-  const disabled = await endpointOf(server, "rivals", receiver);
-  const other = await endpointOf(server, "third", receiver);
+  const { receiver, server } = await startWithEndpoint(400);
+  const disabled = await createEndpoint(server, receiver, {}, "rivals");
+  const other = await createEndpoint(server, receiver, {}, "third");
   await publish(server, "acme", ["order.paid", "order.paid", "order.sent"]);
   await publish(server, "rivals", ["order.paid"]);
   await publish(server, "third", ["order.paid"]);
   const { ui } = await openDeadLetters(server, 5);
   await server.call("POST", `${disabled}/disable`);
-  receiver.answer.status = 200;
+  receiver.answer("/", 200);
   await ui.check("Select all loaded rows");
   press("r");
   const dialog = await ui.dialog();
@@ -50,13 +42,11 @@ test("a bulk retry shows what it skips and why, and keeps failed rows selected",
   await dialog.see("3 of 4 done.", "1 failed, still selected:", /1 × .*disabled/);
   await dialog.click("Close");
   await ui.see("2 selected");
-  await waitFor(() => expect(receiver.requests).toHaveLength(8));
+  await receiver.received(8);
 });
 
 test("dead letters are selected by keyboard and deleted, and the rest is offered for a replay", async () => {
-  const receiver = await startStatusReceiver(400);
-  const server = await startServer();
-  await endpointOf(server, "acme", receiver);
+  const { server } = await startWithEndpoint(400);
   await publish(server, "acme", ["order.paid", "order.paid", "order.sent"]);
   const { ui } = await openDeadLetters(server, 3);
   for (const index of [0, 1]) {
@@ -66,29 +56,26 @@ test("dead letters are selected by keyboard and deleted, and the rest is offered
     );
     press("x");
   }
-  await ui.click("Delete 2 …");
-  const dialog = await ui.dialog();
+  const dialog = await ui.openDialog("Delete 2 …");
   await dialog.see("2 dead letters will be deleted permanently");
   await dialog.click("Delete");
   await dialog.see("2 of 2 done.");
   await dialog.click("Close");
   await ui.rows(1);
-  await ui.click("Replay all matching …");
-  const replay = await ui.dialog();
+  const replay = await ui.openDialog("Replay all matching …");
   await replay.click("Count");
   await replay.see("1 delivery will be sent.");
 });
 
 test("endpoints are disabled together, and disabled ones are skipped", async () => {
-  const receiver = await startStatusReceiver();
+  const receiver = await startReceiver();
   const server = await startServer({ started: false });
-  for (const tenant of ["acme", "rivals"]) await endpointOf(server, tenant, receiver);
-  await server.call("POST", `${await endpointOf(server, "acme", receiver)}/disable`);
+  for (const tenant of ["acme", "rivals"]) await createEndpoint(server, receiver, {}, tenant);
+  await server.call("POST", `${await createEndpoint(server, receiver)}/disable`);
   const { ui } = await openDashboard(server, "/endpoints");
   await ui.rows(3);
   await ui.check("Select all loaded rows");
-  await ui.click("Disable …");
-  const dialog = await ui.dialog();
+  const dialog = await ui.openDialog("Disable …");
   await dialog.see("2 endpoints will be disabled.", "1 × already disabled");
   await dialog.click("Disable");
   await dialog.see("2 of 2 done.");
@@ -96,9 +83,9 @@ test("endpoints are disabled together, and disabled ones are skipped", async () 
 });
 
 test("a change is undone by a key, unless it was changed again in the meantime", async () => {
-  const receiver = await startStatusReceiver();
+  const receiver = await startReceiver();
   const server = await startServer({ started: false });
-  const endpoint = await endpointOf(server, "acme", receiver);
+  const endpoint = await createEndpoint(server, receiver);
   const timeout = async () => (await server.call("GET", endpoint)).json.timeout_ms;
   await server.call("PATCH", endpoint, { timeout_ms: 1_000 });
   const { ui } = await openDashboard(server, `${endpoint.replace("/api/v1", "")}?tab=settings`);
@@ -121,8 +108,7 @@ test("a change is undone by a key, unless it was changed again in the meantime",
 });
 
 test("a view is saved, selected, renamed, deleted and restored", async () => {
-  const server = await startServer({ started: false });
-  const { ui, path } = await openDashboard(server, "/deliveries?state=dead");
+  const { ui, path } = await openDashboard(await startServer({ started: false }), "/deliveries?state=dead");
   await ui.click("Save view");
   await ui.fill("View name", "given up");
   await ui.click("Save");

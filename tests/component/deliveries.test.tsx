@@ -1,28 +1,11 @@
 // Deliveries and events in the dashboard: lists, filters, explanations, retry and cancel.
 import { waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { startServer, type TestServer } from "../support/start-server.ts";
-import { startStatusReceiver } from "../support/status-receiver.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
+import { startServer, type TestServer } from "../support/servers/start-server.ts";
 import { openDashboard } from "./render.tsx";
 import { press } from "./ui.ts";
-
-async function createEndpoint(server: TestServer, url: string, settings: object = {}): Promise<string> {
-  await server.call("PUT", "/api/v1/tenants/acme", { name: "Acme Ltd" });
-  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url,
-    events: ["order.*"],
-    ...settings,
-  });
-  return `/api/v1/tenants/acme/endpoints/${json.id}`;
-}
-
-const publish = (server: TestServer, order = 1) =>
-  server.call("POST", "/api/v1/events", {
-    tenant: "acme",
-    type: "order.paid",
-    subject: "order-1",
-    data: { order, total: 10 * order },
-  });
+import { createEndpoint, publish, startWithEndpoint } from "./world.ts";
 
 /** Waits until the first delivery is in this state; returns its id. */
 async function deliveryIn(server: TestServer, state: string): Promise<string> {
@@ -34,10 +17,8 @@ async function deliveryIn(server: TestServer, state: string): Promise<string> {
 }
 
 test("an event shows its deliveries, the endpoints it did not match, and the changes since the previous event", async () => {
-  const receiver = await startStatusReceiver();
-  const server = await startServer();
-  await createEndpoint(server, receiver.url);
-  await createEndpoint(server, receiver.url, { events: ["invoice.*"] });
+  const { receiver, server } = await startWithEndpoint();
+  await createEndpoint(server, receiver, { events: ["invoice.*"] });
   await publish(server, 1);
   await publish(server, 2);
   const { ui } = await openDashboard(server, "/events");
@@ -48,9 +29,7 @@ test("an event shows its deliveries, the endpoints it did not match, and the cha
 });
 
 test("a failed delivery shows its next attempt, and can be cancelled once", async () => {
-  const receiver = await startStatusReceiver(500, "broken");
-  const server = await startServer();
-  await createEndpoint(server, receiver.url, { retry_policy: "20m,1h" });
+  const { server } = await startWithEndpoint(500, { retry_policy: "20m,1h" });
   await publish(server);
   const id = await deliveryIn(server, "failed");
   const { ui, path, changes } = await openDashboard(server, "/retry-queue");
@@ -64,9 +43,7 @@ test("a failed delivery shows its next attempt, and can be cancelled once", asyn
 });
 
 test("a filter is part of the URL, and a list without results can be reset", async () => {
-  const receiver = await startStatusReceiver();
-  const server = await startServer();
-  await createEndpoint(server, receiver.url);
+  const { server } = await startWithEndpoint();
   await publish(server);
   const { ui, path } = await openDashboard(server, "/deliveries");
   await ui.row("order.paid");
@@ -79,15 +56,15 @@ test("a filter is part of the URL, and a list without results can be reset", asy
 });
 
 test("a filter with an invalid time shows the error", async () => {
-  const server = await startServer({ started: false });
-  const { ui } = await openDashboard(server, "/deliveries?created_after=yesterday");
+  const { ui } = await openDashboard(
+    await startServer({ started: false }),
+    "/deliveries?created_after=yesterday",
+  );
   await ui.see("Failed to load", "created_after");
 });
 
 test("a held delivery shows why, in both languages", async () => {
-  const receiver = await startStatusReceiver(500, "broken");
-  const server = await startServer();
-  const endpoint = await createEndpoint(server, receiver.url, { retry_policy: "20m" });
+  const { server, endpoint } = await startWithEndpoint(500, { retry_policy: "20m" });
   await publish(server);
   const id = await deliveryIn(server, "failed");
   await server.call("PATCH", endpoint, { handshake: { origin: "hooks.example.com" } });
@@ -103,21 +80,18 @@ test("a held delivery shows why, in both languages", async () => {
 });
 
 test("a replay counts the deliveries first, and pressing start twice starts one", async () => {
-  const receiver = await startStatusReceiver();
-  const server = await startServer();
-  await createEndpoint(server, receiver.url);
+  const { receiver, server } = await startWithEndpoint();
   await publish(server);
   await deliveryIn(server, "success");
   const { ui, changes } = await openDashboard(server, "/replays");
-  await ui.click("New replay");
-  const dialog = await ui.dialog();
+  const dialog = await ui.openDialog("New replay");
   await dialog.fill("Deliveries", "success");
   await dialog.click("Count");
   await dialog.see("1 delivery will be sent.");
   await dialog.click("Start replay", { times: 2 });
   await ui.see("finished", "1 of 1");
   expect(changes.filter((change) => change.endsWith("/replays"))).toHaveLength(2);
-  await waitFor(() => expect(receiver.requests).toHaveLength(2));
+  await receiver.received(2);
 });
 
 test("a large event is truncated, and shown in full without syntax colours", async () => {
@@ -134,19 +108,16 @@ test("a large event is truncated, and shown in full without syntax colours", asy
 });
 
 test("a page that throws leaves the navigation usable", async () => {
-  const server = await startServer({ started: false });
   const respond = ({ path }: { readonly path: string }) =>
     path.startsWith("/api/v1/tenants?") ? Response.json(null) : undefined;
-  const { ui } = await openDashboard(server, "/tenants", { respond });
+  const { ui } = await openDashboard(await startServer({ started: false }), "/tenants", { respond });
   await ui.see("This page failed to render");
   await ui.click("API keys");
-  await ui.see("No keys besides the admin key");
+  await ui.see("No keys other than the admin key");
 });
 
 test("new rows are announced and shown on request, and a changed row is updated in place", async () => {
-  const receiver = await startStatusReceiver(500);
-  const server = await startServer();
-  await createEndpoint(server, receiver.url, { retry_policy: "20m" });
+  const { receiver, server } = await startWithEndpoint(500, { retry_policy: "20m" });
   await publish(server);
   const id = await deliveryIn(server, "failed");
   const { ui, live } = await openDashboard(server, "/deliveries");
@@ -154,7 +125,7 @@ test("new rows are announced and shown on request, and a changed row is updated 
   await live;
   await publish(server, 2);
   await ui.control("1 new· show");
-  receiver.answer.status = 200;
+  receiver.answer("/", 200);
   await server.call("POST", `/api/v1/deliveries/${id}/retry`);
   await ui.row("delivered");
   await ui.rows(1);
@@ -164,33 +135,27 @@ test("new rows are announced and shown on request, and a changed row is updated 
 
 test.each([
   ["/events", 500],
-  ["/deliveries", 500],
   ["/retry-queue", 500],
   ["/dead-letters", 400],
 ])("%s announces only new rows that match its filters", async (list, status) => {
-  const receiver = await startStatusReceiver(status);
-  const server = await startServer();
-  await createEndpoint(server, receiver.url);
-  await server.call("PUT", "/api/v1/tenants/rivals", {});
-  await server.call("POST", "/api/v1/tenants/rivals/endpoints", { url: receiver.url, events: ["*"] });
+  const { receiver, server } = await startWithEndpoint(status);
+  await createEndpoint(server, receiver, {}, "rivals");
   await publish(server);
   await deliveryIn(server, status === 400 ? "dead" : "failed");
   const { ui, live } = await openDashboard(server, `${list}?tenant=acme`);
   await ui.rows(1);
   await live;
-  await server.call("POST", "/api/v1/events", { tenant: "rivals", type: "order.paid", data: {} });
+  await publish(server, 1, { tenant: "rivals" });
   await publish(server, 2);
   await ui.click("1 new· show");
   await ui.rows(2);
 });
 
 test("a new replay is announced, and a running one is cancelled", async () => {
-  const receiver = await startStatusReceiver();
-  const server = await startServer();
-  await createEndpoint(server, receiver.url);
+  const { receiver, server } = await startWithEndpoint();
   const events = Array.from({ length: 100 }, (_, data) => ({ tenant: "acme", type: "order.paid", data }));
   await server.call("POST", "/api/v1/events", events);
-  await waitFor(() => expect(receiver.requests).toHaveLength(100));
+  await receiver.received(100);
   const replay = (states: string) =>
     server.call("POST", "/api/v1/replays", { tenant: "acme", states: [states], rate: 1 });
   await replay("dead");
@@ -205,29 +170,23 @@ test("a new replay is announced, and a running one is cancelled", async () => {
 });
 
 test("the tail shows deliveries and events without an endpoint", async () => {
-  const receiver = await startStatusReceiver();
-  const server = await startServer();
-  await createEndpoint(server, receiver.url);
+  const { server } = await startWithEndpoint(200, { events: ["order.*"] });
   const { ui, live } = await openDashboard(server, "/tail");
   await live;
   await publish(server);
   await (await ui.row("order.paid")).see("delivered");
-  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "other.type", data: {} });
+  await publish(server, 1, { type: "other.type" });
   await (await ui.row("other.type")).see("no endpoint");
 });
 
 test.each([
-  ["disabled endpoint", "On hold: the endpoint is disabled."],
   ["open circuit", /Circuit (open|half-open):/],
-  ["inactive tenant", "The tenant is inactive."],
   ["filter", "The filter condition at /data/total/$gte did not match."],
 ])("an operator finds out by the subject why an event was not delivered: %s", async (cause, explanation) => {
-  const receiver = await startStatusReceiver(cause === "open circuit" ? 500 : 200);
+  const receiver = await startReceiver(cause === "open circuit" ? 500 : 200);
   const server = await startServer();
   const filter = cause === "filter" ? { filter: { data: { total: { $gte: 100 } } } } : {};
-  const endpoint = await createEndpoint(server, receiver.url, filter);
-  if (cause === "disabled endpoint") await server.call("POST", `${endpoint}/disable`);
-  if (cause === "inactive tenant") await server.call("PUT", "/api/v1/tenants/acme", { is_active: false });
+  const endpoint = await createEndpoint(server, receiver, filter);
   if (cause === "open circuit") {
     for (let order = 1; order <= 10; order += 1) await publish(server, order);
     await waitFor(async () => expect((await server.call("GET", endpoint)).json.circuit).toBe("open"));
@@ -236,29 +195,29 @@ test.each([
   }
   await publish(server);
   const { ui } = await openDashboard(server, "/system");
-  await ui.click(/^Search …/);
-  const dialog = await ui.dialog();
-  await dialog.fill("Screen, id, subject or tenant", "order-1");
+  const dialog = await ui.openDialog(/^Search …/);
+  await dialog.fill("Page, ID, subject or tenant", "order-1");
   await dialog.click("Events with subject order-1");
   await ui.open("order-1");
   await ui.see(explanation);
 });
 
-test("an operator finds a rejected event by its id", async () => {
-  const receiver = await startStatusReceiver(404);
-  const server = await startServer();
-  await createEndpoint(server, receiver.url);
+test("an operator finds a rejected event by its id, sees the cause and retries it", async () => {
+  const { receiver, server } = await startWithEndpoint({ status: 404, body: "no such route" });
   const { json } = await publish(server);
   const { ui } = await openDashboard(server, "/system");
-  await ui.click(/^Search …/);
-  const dialog = await ui.dialog();
-  await dialog.fill("Screen, id, subject or tenant", json.id);
+  const dialog = await ui.openDialog(/^Search …/);
+  await dialog.fill("Page, ID, subject or tenant", json.id);
   await dialog.click(new RegExp(json.id));
   await ui.see("The receiver rejected the event.", "fix the receiver, then retry");
+  await ui.click(/^dlv_/);
+  await ui.see("The receiver returned HTTP 404", "no such route", "X-Webhook-Signature");
+  receiver.answer("/", 200);
+  await ui.click("Retry now");
+  await ui.see("manual retry", "delivered");
 });
 
 test("an empty search explains where a missing event may be", async () => {
-  const server = await startServer({ started: false });
-  const { ui } = await openDashboard(server, "/events?subject=4711");
+  const { ui } = await openDashboard(await startServer({ started: false }), "/events?subject=4711");
   await ui.see("No results for these filters", "Rejected events are not stored.");
 });

@@ -64,7 +64,7 @@ Object.assign(globalThis, { innerHeight: 800, innerWidth: 1280, scrollX: 0, scro
 Object.defineProperty(window.navigator, "locks", { value: undefined });
 Object.assign(window.Element.prototype, { scrollIntoView: () => {}, getAnimations: () => [] });
 
-// after the globals: they look at them when they are loaded
+// after the globals, which these modules read when they are loaded
 const { timeoutManager } = await import("@tanstack/react-query");
 const { cleanup, configure, fireEvent } = await import("@testing-library/react");
 configure({

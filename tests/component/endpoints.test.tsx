@@ -1,16 +1,30 @@
 // An endpoint in the dashboard: health, filter, test event, settings, signatures, consent and backlog.
 import { waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { startServer } from "../support/start-server.ts";
-import { withEndpoint } from "../support/with-endpoint.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
+import { sharedServer, startServer } from "../support/servers/start-server.ts";
 import { openDashboard } from "./render.tsx";
+
+const shared = sharedServer();
+
+/** Creates a tenant with an endpoint, and its receiver. */
+async function withEndpoint(input: object = {}, server = shared) {
+  const receiver = await startReceiver();
+  const tenant = await server.newTenant({ name: "Acme Ltd" });
+  const { json } = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, {
+    url: `${receiver.url}/in`,
+    events: ["order.*"],
+    ...input,
+  });
+  return { receiver, tenant, path: `/tenants/${tenant}/endpoints/${json.id}` };
+}
 
 test("the list of endpoints is filtered by failing ones and shows the problem", async () => {
   const server = await startServer();
-  await withEndpoint(server);
-  const broken = await withEndpoint(server);
+  await withEndpoint({}, server);
+  const broken = await withEndpoint({}, server);
   broken.receiver.answer("/in", 500);
-  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: 1 });
+  await server.call("POST", "/api/v1/events", { tenant: broken.tenant, type: "order.paid", data: 1 });
   await broken.receiver.received(1);
   const { ui, path } = await openDashboard(server, "/endpoints");
   await ui.rows(2);
@@ -23,10 +37,9 @@ test("the list of endpoints is filtered by failing ones and shows the problem", 
 });
 
 test("a filter is tested with an example before it is saved, and an invalid one is rejected", async () => {
-  const server = await startServer({ started: false });
-  const { id, path } = await withEndpoint(server);
-  await server.call("PUT", "/api/v1/event-types/order.paid", { example: { amount: 50 } });
-  const { ui } = await openDashboard(server, `${path}?tab=filter`);
+  const { path } = await withEndpoint();
+  await shared.call("PUT", "/api/v1/event-types/order.paid", { example: { amount: 50 } });
+  const { ui } = await openDashboard(shared, `${path}?tab=filter`);
   await ui.fill("Filter", '{"data":{"amount":{"$gte":100}}}');
   await ui.fill("Use an example from the catalogue", "order.paid");
   const form = [...document.querySelectorAll("button")].filter(({ textContent }) => textContent === "Test");
@@ -38,15 +51,14 @@ test("a filter is tested with an example before it is saved, and an invalid one 
   await ui.fill("Filter", '{"data":{"amount":{"$gte":100}}}');
   await ui.click("Save");
   await ui.see("Saved. The filter applies to new events.");
-  const { json } = await server.call("GET", `/api/v1/tenants/acme/endpoints/${id}`);
+  const { json } = await shared.call("GET", `/api/v1${path}`);
   expect(json.filter).toEqual({ data: { amount: { $gte: 100 } } });
 });
 
 test("a test event is edited, sent, and its response is shown as text", async () => {
-  const server = await startServer();
-  const { receiver, path } = await withEndpoint(server);
+  const { receiver, path } = await withEndpoint();
   receiver.answer("/in", { status: 200, body: Buffer.from("thank you <b>so</b> much") });
-  const { ui } = await openDashboard(server, `${path}?tab=test`);
+  const { ui } = await openDashboard(shared, `${path}?tab=test`);
   await ui.fill("Event type", "Order.Paid");
   await ui.click("Send test event");
   await ui.rejected("Event type");
@@ -59,10 +71,20 @@ test("a test event is edited, sent, and its response is shown as text", async ()
   expect(body).toMatchObject({ type: "order.paid", subject: "order-7", data: { amount: 5 } });
 });
 
+test("the outcome of a test event is shown without the live stream", async () => {
+  const { receiver, path } = await withEndpoint();
+  const respond = ({ path: asked }: { readonly path: string }) =>
+    asked === "/live" ? new Response(null, { status: 503 }) : undefined;
+  const { ui } = await openDashboard(shared, `${path}?tab=test`, { respond });
+  // the first poll sees the delivery in flight
+  receiver.answer("/in", { until: ui.see("in flight"), body: "thank you" });
+  await ui.click("Send test event");
+  await ui.see("thank you");
+});
+
 test("only changed settings are saved, and a rejected one is marked", async () => {
-  const server = await startServer({ started: false });
-  const { id, path } = await withEndpoint(server);
-  const { ui } = await openDashboard(server, `${path}?tab=settings`);
+  const { path } = await withEndpoint();
+  const { ui } = await openDashboard(shared, `${path}?tab=settings`);
   expect((await ui.control("Save")).getAttribute("aria-disabled")).toBe("true");
   await ui.fill("Timeout in ms", "99");
   await ui.fill("Event types", "order.paid\ninvoice.*");
@@ -71,10 +93,10 @@ test("only changed settings are saved, and a rejected one is marked", async () =
   await ui.rejected("Timeout in ms");
   await ui.fill("Timeout in ms", "2500");
   // a concurrent change is not reverted
-  await server.call("PATCH", `/api/v1/tenants/acme/endpoints/${id}`, { description: "theirs" });
+  await shared.call("PATCH", `/api/v1${path}`, { description: "theirs" });
   await ui.click("Save");
   await ui.see("Saved. Applies from the next attempt.");
-  const { json } = await server.call("GET", `/api/v1/tenants/acme/endpoints/${id}`);
+  const { json } = await shared.call("GET", `/api/v1${path}`);
   expect(json).toMatchObject({
     description: "theirs",
     timeout_ms: 2_500,
@@ -83,32 +105,42 @@ test("only changed settings are saved, and a rejected one is marked", async () =
   });
 });
 
-test("enabling shows the backlog, and discards it on request", async () => {
-  const server = await startServer();
-  const { receiver, path } = await withEndpoint(server);
-  const { ui } = await openDashboard(server, path);
-  await ui.click("Disable");
-  await (await ui.dialog()).click("Disable");
+test("the current limit on attempts in flight is shown with its range, which a fixed limit does not have", async () => {
+  const { path } = await withEndpoint();
+  const { ui } = await openDashboard(shared, path);
+  await ui.see("At most 5 now");
+  await ui.see("5 to 50: more while responses are fast and successful.");
+  await ui.click("Settings");
+  await ui.fill("Concurrent attempts", "1");
+  await ui.click("Save");
+  await ui.see("Saved. Applies from the next attempt.");
+  const { json } = await shared.call("GET", `/api/v1${path}`);
+  expect(json).toMatchObject({ max_in_flight: 1, max_in_flight_burst: 1 });
+});
+
+test("disabling can be undone, and enabling shows the backlog and discards it on request", async () => {
+  const { receiver, tenant, path } = await withEndpoint();
+  const { ui } = await openDashboard(shared, path);
+  await (await ui.openDialog("Disable")).click("Disable");
+  await ui.see("Disabled manually. Deliveries are kept.");
+  await ui.click(/^Undo/);
+  await (await ui.openDialog("Disable")).click("Disable");
   await ui.see("Disabled manually. Deliveries are kept.");
   for (const data of [1, 2, 3])
-    await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data });
-  await ui.click("Enable");
-  const dialog = await ui.dialog();
+    await shared.call("POST", "/api/v1/events", { tenant, type: "order.paid", data });
+  const dialog = await ui.openDialog("Enable");
   await dialog.see("Backlog: 3 deliveries.");
   await dialog.check(/^Discard the backlog/);
   await dialog.click("Enable");
   await ui.see("Endpoint enabled.");
   expect(receiver.requestsTo("/in")).toEqual([]);
-  const dead = await server.call("GET", "/api/v1/deliveries?state=dead&reason=discarded");
+  const dead = await shared.call("GET", `/api/v1/deliveries?state=dead&reason=discarded&tenant=${tenant}`);
   expect(dead.json.data).toHaveLength(3);
 });
 
 test("an endpoint with a vendor's signature and a token shows its headers and never the token", async () => {
-  const server = await startServer({ started: false });
-  await server.call("PUT", "/api/v1/tenants/acme");
-  const { ui } = await openDashboard(server, "/tenants/acme");
-  await ui.click("New endpoint");
-  const dialog = await ui.dialog();
+  const { ui } = await openDashboard(shared, `/tenants/${await shared.newTenant()}`);
+  const dialog = await ui.openDialog("New endpoint");
   await dialog.fill("URL", "http://127.0.0.1:4999/in");
   await dialog.check("github");
   await dialog.check("standard-webhooks");
@@ -127,24 +159,26 @@ test("an endpoint with a vendor's signature and a token shows its headers and ne
   expect(ui.text()).not.toContain("opaque-token");
 });
 
-test("the secret of one scheme is rotated, and a token is removed without undo", async () => {
-  const server = await startServer({ started: false });
-  const { path } = await withEndpoint(server, {
+test("the secret of one scheme is rotated, the old one is revoked, and a token is removed without undo", async () => {
+  const { receiver, path } = await withEndpoint({
     signature: { schemes: ["standard-webhooks", "github"] },
     scheme_secrets: { github: "what GitHub's receivers have" },
     authorization: { type: "bearer", token: "opaque-token" },
   });
-  const { ui } = await openDashboard(server, `${path}?tab=secrets`);
+  const { ui } = await openDashboard(shared, `${path}?tab=secrets`);
   await ui.see("only for github");
-  await ui.click("Rotate");
-  const dialog = await ui.dialog();
+  const dialog = await ui.openDialog("Rotate");
   await dialog.fill("Scheme", "github");
   await dialog.fill("Custom secret", "another one");
   await dialog.click("Rotate");
   await ui.see("Saved. Used from the next attempt.", /Expires in 6d/);
-  const { json: secrets } = await server.call("GET", `/api/v1${path}/secrets`);
+  const { json: secrets } = await shared.call("GET", `/api/v1${path}/secrets`);
   const schemes = secrets.data.map(({ scheme }: { readonly scheme: string | null }) => scheme);
   expect(schemes.toSorted()).toEqual(["github", "github", null]);
+  const confirm = await ui.openDialog("Revoke");
+  await confirm.fill(/^Type .* to confirm/, new URL(receiver.url).host);
+  await confirm.click("Revoke");
+  await ui.see("Secret revoked.");
   await ui.click("Settings");
   await ui.see("A token is set and is not shown. Empty keeps it.");
   await ui.fill("Token", "");
@@ -152,47 +186,12 @@ test("the secret of one scheme is rotated, and a token is removed without undo",
   await ui.click("Save");
   await ui.see("Saved. Applies from the next attempt.");
   expect(ui.has(/^Undo/)).toBe(false);
-  expect((await server.call("GET", `/api/v1${path}`)).json.authorization).toBeNull();
-});
-
-test("invalid batch bounds and an invalid origin are rejected at their fields", async () => {
-  const server = await startServer({ started: false });
-  const { path } = await withEndpoint(server);
-  const { ui } = await openDashboard(server, `${path}?tab=settings`);
-  await ui.fill("Body", "cloudevents-batch");
-  await ui.fill("Maximum events per batch", "1001");
-  await ui.click("Save");
-  await ui.rejected("Maximum events per batch");
-  await ui.fill("Maximum events per batch", "2");
-  await ui.check("Require the receiver's consent");
-  await ui.fill("Origin", "no name");
-  await ui.click("Save");
-  await ui.rejected("Origin");
-  await ui.fill("Origin", "hooks.example.com");
-  await ui.click("Save");
-  await ui.see("Saved. Applies from the next attempt.");
-  const { json } = await server.call("GET", `/api/v1${path}`);
-  expect(json).toMatchObject({ batch: { max_events: 2 }, handshake: { origin: "hooks.example.com" } });
-});
-
-test("disabling an endpoint can be undone", async () => {
-  const server = await startServer({ started: false });
-  const { path } = await withEndpoint(server);
-  const { ui } = await openDashboard(server, path);
-  await ui.click("Disable");
-  await (await ui.dialog()).click("Disable");
-  await ui.see("Disabled manually. Deliveries are kept.");
-  await ui.click(/^Undo/);
-  await ui.control("Disable");
-  expect((await server.call("GET", `/api/v1${path}`)).json.is_active).toBe(true);
+  expect((await shared.call("GET", `/api/v1${path}`)).json.authorization).toBeNull();
 });
 
 test("the private key of a key pair is not shown; receivers are referred to the public keys", async () => {
-  const server = await startServer({ started: false });
-  await server.call("PUT", "/api/v1/tenants/acme");
-  const { ui } = await openDashboard(server, "/tenants/acme");
-  await ui.click("New endpoint");
-  const dialog = await ui.dialog();
+  const { ui } = await openDashboard(shared, `/tenants/${await shared.newTenant()}`);
+  const dialog = await ui.openDialog("New endpoint");
   await dialog.fill("URL", "https://hooks.example/in");
   await dialog.check("standard-webhooks-v1a");
   await dialog.click("Create");
@@ -201,15 +200,14 @@ test("the private key of a key pair is not shown; receivers are referred to the 
 });
 
 test("a receiver that declined webhooks is asked for consent again", async () => {
-  const server = await startServer();
-  const { receiver, id, path } = await withEndpoint(server);
+  const { receiver, path } = await withEndpoint();
   receiver.answer("/in", { status: 200, headers: { "WebHook-Allowed-Origin": "other.example" } });
-  await server.call("PATCH", `/api/v1/tenants/acme/endpoints/${id}`, {
+  await shared.call("PATCH", `/api/v1${path}`, {
     handshake: { origin: "hooks.example.com", rate: 600 },
   });
-  const { ui } = await openDashboard(server, path);
+  const { ui } = await openDashboard(shared, path);
   await ui.see("The receiver declined webhooks.");
-  await ui.see("Requested for origin hooks.example.com with 600 per minute.");
+  await ui.see("Requested for origin hooks.example.com at 600 per minute.");
   const granting = { "WebHook-Allowed-Origin": "*", "WebHook-Allowed-Rate": "120" };
   receiver.answer("/in", { status: 200, headers: granting });
   await ui.click("Request again");
@@ -217,15 +215,14 @@ test("a receiver that declined webhooks is asked for consent again", async () =>
 });
 
 test("a batch delivery lists its events", async () => {
-  const server = await startServer();
-  const { receiver } = await withEndpoint(server, {
+  const { receiver, tenant } = await withEndpoint({
     format: "cloudevents-batch",
     batch: { max_events: 2, max_delay_ms: 3_600_000 },
   });
   const publish = async (data: number) =>
-    (await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data })).json.id;
+    (await shared.call("POST", "/api/v1/events", { tenant, type: "order.paid", data })).json.id;
   const first = await publish(1);
-  const { ui } = await openDashboard(server, `/events/${first}`);
+  const { ui } = await openDashboard(shared, `/events/${first}`);
   await ui.see("Waiting to be sent in a batch.");
   const second = await publish(2);
   await receiver.received(1);

@@ -1,17 +1,20 @@
 // Sign-in, keys, audit log, system, catalogue and the portal.
 import { waitFor } from "@testing-library/react";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { startServer } from "../support/start-server.ts";
-import { startStatusReceiver } from "../support/status-receiver.ts";
+import { Sink } from "../../packages/server/src/api/sink.ts";
+import { deliverFirstEvent, SINK_ID } from "../../packages/server/src/cli/local/dev-demo.ts";
+import { operatorLink } from "../../packages/server/src/cli/local/serving.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
+import { adminKey, startServer } from "../support/servers/start-server.ts";
 import { ORIGIN } from "./dom.ts";
 import { openDashboard, openPortal } from "./render.tsx";
-import { press } from "./ui.ts";
+import { createEndpoint, publish, startWithEndpoint } from "./world.ts";
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 test("a key is created once by a double click, shown once and revoked; the audit log has both", async () => {
-  const server = await startServer({ started: false });
-  const { ui, changes } = await openDashboard(server, "/keys");
-  await ui.click("New key");
-  const dialog = await ui.dialog();
+  const { ui, changes } = await openDashboard(await startServer({ started: false }), "/keys");
+  const dialog = await ui.openDialog("New key");
   await dialog.fill("Name", "billing");
   await dialog.check("events:publish");
   await dialog.click("Create", { times: 2 });
@@ -19,8 +22,7 @@ test("a key is created once by a double click, shown once and revoked; the audit
   const [key] = /phk_\w+/.exec(dialog.text()) ?? [];
   expect(changes).toEqual(["POST /api/v1/keys"]);
   await dialog.click("Close");
-  await (await ui.row("billing")).click("Revoke");
-  await (await ui.dialog()).click("Revoke");
+  await (await (await ui.row("billing")).openDialog("Revoke")).click("Revoke");
   await ui.rows(0);
   await ui.click("Audit log");
   await ui.see("keys.revoke", "keys.create");
@@ -28,25 +30,14 @@ test("a key is created once by a double click, shown once and revoked; the audit
 });
 
 test("the overview shows failing endpoints and links to the getting-started page until an event is published", async () => {
-  const receiver = await startStatusReceiver(500, "broken");
+  const receiver = await startReceiver({ status: 500, body: "broken" });
   const server = await startServer();
   const { ui } = await openDashboard(server, "/");
   await ui.see("No event has been published yet.");
-  await server.call("PUT", "/api/v1/tenants/acme", {});
-  const endpoint = { url: receiver.url, events: ["*"], retry_policy: "20m" };
-  await server.call("POST", "/api/v1/tenants/acme/endpoints", endpoint);
-  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
+  await createEndpoint(server, receiver, { retry_policy: "20m" });
+  await publish(server);
   await ui.see("1 failure", "The receiver returned HTTP 500");
   await ui.gone("No event has been published yet.");
-});
-
-test("keys lead to the system page, which lists the worker", async () => {
-  const server = await startServer();
-  const { ui, path } = await openDashboard(server, "/keys");
-  await ui.see("No keys besides the admin key");
-  press("g", "s");
-  await ui.see("alive", "up to date");
-  expect(path()).toBe("/system");
 });
 
 test("an event type is created, an example that violates the schema is rejected, and a version is added and deleted", async () => {
@@ -54,10 +45,11 @@ test("an event type is created, an example that violates the schema is rejected,
   const schema = { type: "object", properties: { amount: { type: "number" } }, required: ["amount"] };
   const { ui } = await openDashboard(server, "/catalogue");
   await ui.see("The catalogue is empty");
-  await ui.click("New event type");
-  const dialog = await ui.dialog();
+  const dialog = await ui.openDialog("New event type");
   await dialog.fill("Name", "order.paid");
   await dialog.fill("JSON Schema of the data", JSON.stringify(schema));
+  await dialog.fill("Example", '{"card"');
+  expect((await dialog.control("Save")).getAttribute("aria-disabled")).toBe("true");
   await dialog.fill("Example", '{"card":"4242"}');
   await dialog.fill("Redacted paths", "/card");
   await dialog.click("Save");
@@ -65,16 +57,14 @@ test("an event type is created, an example that violates the schema is rejected,
   await dialog.fill("Example", '{"amount":5,"card":"4242"}');
   await dialog.click("Save");
   await ui.see("No endpoint is subscribed.", "/card");
-  await ui.click("Edit");
-  const edit = await ui.dialog();
+  const edit = await ui.openDialog("Edit");
   await edit.fill("Version", "2");
   await edit.check("Deprecated");
   await edit.click("Save");
   await ui.see("deprecated");
   const { json } = await server.call("GET", "/api/v1/event-types/order.paid?api_version=1");
   expect(json).toMatchObject({ versions: ["1", "2"], deprecated: false, redact: ["/card"] });
-  await ui.click("Delete version");
-  await (await ui.dialog()).click("Delete version");
+  await (await ui.openDialog("Delete version")).click("Delete version");
   await ui.see("Version deleted.");
   await ui.rows(1);
 });
@@ -84,8 +74,7 @@ test("an OpenAPI document is imported after a preview, and the catalogue is expo
   await server.call("PUT", "/api/v1/event-types/order.paid", {});
   const { json: exported } = await server.call("GET", "/api/v1/event-types/export");
   const { ui } = await openDashboard(server, "/catalogue");
-  await ui.click("Import");
-  const dialog = await ui.dialog();
+  const dialog = await ui.openDialog("Import");
   await dialog.fill("Document", JSON.stringify(exported).replaceAll("order.paid", "order.sent"));
   await dialog.click("Preview");
   await dialog.see("new", "order.sent");
@@ -121,9 +110,7 @@ test("a CloudEvent shows its attributes, and that its data is binary", async () 
 
 test("a portal session without the permission to manage endpoints offers no changes", async () => {
   const server = await startServer({ started: false });
-  await server.call("PUT", "/api/v1/tenants/acme", {});
-  const input = { url: "http://127.0.0.1:4999/in", events: ["*"] };
-  await server.call("POST", "/api/v1/tenants/acme/endpoints", input);
+  await createEndpoint(server, { url: "http://127.0.0.1:4999/in" });
   const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", {
     scopes: ["deliveries:read"],
   });
@@ -136,22 +123,14 @@ test("a portal session without the permission to manage endpoints offers no chan
 });
 
 test("a pasted request is verified without sending it or the secret", async () => {
-  const receiver = await startStatusReceiver();
-  const server = await startServer();
-  await server.call("PUT", "/api/v1/tenants/acme", {});
-  const input = { url: receiver.url, events: ["*"] };
-  const { json: endpoint } = await server.call("POST", "/api/v1/tenants/acme/endpoints", input);
-  await server.call("POST", "/api/v1/events", {
-    tenant: "acme",
-    type: "order.paid",
-    data: { note: "Grüße" },
-  });
-  await waitFor(() => expect(receiver.requests).toHaveLength(1));
+  const { receiver, server } = await startWithEndpoint(200, { secret: SECRET });
+  await publish(server, 1, { data: { note: "Grüße" } });
+  await receiver.received(1);
   const { headers, body } = receiver.requests[0] ?? { headers: {}, body: "" };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const { ui, changes } = await openDashboard(server, "/verify");
   await ui.fill("Request", `${lines.join("\n")}\n\n${body}`);
-  await ui.fill("Secret", endpoint.secret);
+  await ui.fill("Secret", SECRET);
   await ui.click("Verify");
   await ui.see("t-v1: Valid signature");
   await ui.fill("Request", `${lines.join("\n")}\n\n${body} `);
@@ -164,18 +143,21 @@ test("a pasted request is verified without sending it or the secret", async () =
 
 test("an endpoint is added once by a double click in the portal", async () => {
   const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/event-types/order.paid", {});
   await server.call("PUT", "/api/v1/tenants/acme", {});
   const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", {});
   const { ui, changes } = await openPortal(server, json.url);
   await ui.click("Add endpoint");
   await ui.fill("URL", "http://127.0.0.1:4999/in");
+  await ui.check("order.paid");
+  expect((await ui.field(/^All event types/)).checked).toBe(false);
   await ui.click("Add endpoint", { times: 2 });
   await ui.see("whsec_");
   expect(changes).toEqual(["POST /api/v1/tenants/acme/endpoints"]);
 });
 
 test("without a sink the getting-started page asks for an endpoint first, and the event is delivered to it", async () => {
-  const receiver = await startStatusReceiver();
+  const receiver = await startReceiver();
   const server = await startServer();
   const { ui } = await openDashboard(server, "/first-run");
   await ui.see("This server has no built-in sink");
@@ -194,9 +176,20 @@ test("without a sink the getting-started page asks for an endpoint first, and th
   await ui.see("Publish an event – done", "See it delivered – done", "All done.");
 });
 
+test("with a sink the getting-started page publishes to it first", async () => {
+  const sink = new Sink();
+  const server = await startServer({ sink: { sink, readers: "public" } });
+  await deliverFirstEvent(server.hooks, sink, `${server.url}/sink/${SINK_ID}`, 10_000);
+  expect(await operatorLink(server.hooks, server.url, adminKey)).toContain("/first-run#code=");
+  const { ui } = await openDashboard(server, "/first-run");
+  await ui.click("Publish an event");
+  await ui.see("Publish an event – done", "See it delivered to the sink – done", "Add your own endpoint");
+  expect(sink.requests(SINK_ID)[0]?.headers["x-webhook-event"]).toBe("order.paid");
+  expect(await operatorLink(server.hooks, server.url, adminKey)).toContain(`${server.url}/#code=`);
+});
+
 test("signing out ends the session and shows the sign-in", async () => {
-  const server = await startServer({ started: false });
-  const { ui, changes } = await openDashboard(server, "/keys");
+  const { ui, changes } = await openDashboard(await startServer({ started: false }), "/keys");
   await ui.click("Sign out");
   await ui.field("API key");
   expect(changes).toEqual(["DELETE /api/v1/session"]);
@@ -204,10 +197,9 @@ test("signing out ends the session and shows the sign-in", async () => {
 });
 
 test("an invalid key is rejected at the sign-in", async () => {
-  const server = await startServer({ started: false });
   const respond = ({ method, path }: { readonly method: string; readonly path: string }) =>
     path === "/api/v1/session" && method === "GET" ? new Response(null, { status: 401 }) : undefined;
-  const { ui } = await openDashboard(server, "/", { respond });
+  const { ui } = await openDashboard(await startServer({ started: false }), "/", { respond });
   await ui.fill("API key", "phk_wrong_key_of_nobody_at_all_0123456789");
   await ui.click("Sign in");
   await ui.see("This key is not valid.");

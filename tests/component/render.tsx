@@ -9,11 +9,9 @@ import { createOperatorRouter } from "../../packages/dashboard/src/app/operator-
 import { createPortalRouter } from "../../packages/dashboard/src/app/portal-router.tsx";
 import { setPreferences } from "../../packages/dashboard/src/app/preferences.ts";
 import { PageRoot } from "../../packages/dashboard/src/app/start.tsx";
-import type { Language } from "../../packages/dashboard/src/app/texts.ts";
 import { SignedOut } from "../../packages/dashboard/src/pages/portal/signed-out.tsx";
 import { SignIn } from "../../packages/dashboard/src/pages/sign-in.tsx";
-import { codeIn, signIn } from "../support/sign-in.ts";
-import { adminKey, type TestServer } from "../support/start-server.ts";
+import { adminKey, codeIn, signIn, type TestServer } from "../support/servers/start-server.ts";
 import { ORIGIN } from "./dom.ts";
 import { Ui } from "./ui.ts";
 
@@ -30,76 +28,43 @@ export interface Rendered {
   readonly live: Promise<void>;
 }
 
+/** Responds to a request instead of the server. */
 type Respond = (request: { readonly method: string; readonly path: string }) => Response | undefined;
-
-export interface Options {
-  /** What the operator signs in with. */
-  readonly key?: string;
-  readonly language?: Language;
-  /** Answers a request in place of the server. */
-  readonly respond?: Respond;
-}
 
 export async function openDashboard(
   server: TestServer,
   path: string,
-  { key = adminKey, ...options }: Options = {},
+  options: { readonly respond?: Respond } = {},
 ): Promise<Rendered> {
-  const { headers } = await signIn(server, { key });
-  return open(server, path, headers, options, (history) => {
-    const router = createOperatorRouter(history);
-    return {
-      router,
-      page: (
-        <PageRoot whenSignedIn={() => <RouterProvider router={router} />} whenSignedOut={() => <SignIn />} />
-      ),
-    };
-  });
+  const { headers } = await signIn(server, { key: adminKey });
+  return open(server, headers, createOperatorRouter, path, <SignIn />, options.respond);
 }
 
-/** By a link that the API created. */
-export async function openPortal(
-  server: TestServer,
-  link: string,
-  path = "/portal",
-  options: Options = {},
-): Promise<Rendered> {
+/** Signs in with a link that the API created. */
+export async function openPortal(server: TestServer, link: string): Promise<Rendered> {
   const { headers } = await signIn(server, { code: codeIn(link) });
-  return open(server, path, headers, options, (history) => {
-    const router = createPortalRouter(history);
-    return {
-      router,
-      page: (
-        <PageRoot
-          whenSignedIn={() => <RouterProvider router={router} />}
-          whenSignedOut={() => <SignedOut />}
-        />
-      ),
-    };
-  });
+  return open(server, headers, createPortalRouter, "/portal", <SignedOut />);
 }
-
-type History = ReturnType<typeof createMemoryHistory>;
 
 function open(
   server: TestServer,
-  path: string,
   session: Record<string, string>,
-  { language = "en", respond }: Options,
-  create: (history: History) => {
-    readonly router: { state: { location: { href: string } } };
-    readonly page: ReactNode;
-  },
+  createRouter: typeof createOperatorRouter,
+  path: string,
+  signedOut: ReactNode,
+  respond?: Respond,
 ): Rendered {
   cleanup();
-  setPreferences({ language });
+  setPreferences({ language: "en" });
   const changes: string[] = [];
   const live = routeRequests(server, session, ({ method, path: asked }) => {
     if (method !== "GET") changes.push(`${method} ${asked}`);
     return respond?.({ method, path: asked });
   });
-  const { router, page } = create(createMemoryHistory({ initialEntries: [path] }));
-  render(page);
+  const router = createRouter(createMemoryHistory({ initialEntries: [path] }));
+  render(
+    <PageRoot whenSignedIn={() => <RouterProvider router={router} />} whenSignedOut={() => signedOut} />,
+  );
   return { ui: new Ui(), path: () => router.state.location.href, changes, live };
 }
 

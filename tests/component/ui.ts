@@ -1,4 +1,4 @@
-// What a user sees and does on a rendered page. Everything waits until it is there; nothing waits for time.
+// Actions and assertions of a user on a rendered page. Everything waits for elements, nothing for time.
 import { fireEvent, waitFor } from "@testing-library/react";
 import { expect } from "vitest";
 
@@ -105,6 +105,11 @@ export class Ui {
     fireEvent.click(row.#find());
   }
 
+  async openDialog(name: Text): Promise<Ui> {
+    await this.click(name);
+    return await this.dialog();
+  }
+
   async dialog(): Promise<Ui> {
     const find = () => {
       const found = document.querySelector("[role=dialog]");
@@ -113,10 +118,6 @@ export class Ui {
     };
     await waitFor(find);
     return new Ui(find);
-  }
-
-  async noDialog(): Promise<void> {
-    await waitFor(() => expect(document.querySelector("[role=dialog]")).toBeNull());
   }
 }
 

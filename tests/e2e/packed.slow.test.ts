@@ -1,4 +1,4 @@
-// What npm would publish, unpacked into a project of its own: it runs from dist there, and from src only here.
+// The packages as npm would publish them, unpacked into a separate project: they run from dist there, and from src only here.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -28,7 +28,8 @@ const packages = {
   "@posthorn/server": "server",
 };
 const names = Object.keys(packages);
-/** What receiver-user/transactions.ts hands to the receiver. */
+/** The examples whose handlers use types of a library, and these libraries. */
+const examples = ["drizzle", "express-postgres", "knex", "kysely", "prisma", "redis", "typed-by-schema"];
 const receiverLibraries = ["drizzle-orm", "express", "ioredis", "knex", "kysely", "pg", "zod"];
 const typesBeside = ["@types/express", "@types/pg"];
 
@@ -42,26 +43,21 @@ describe("packed and installed elsewhere", () => {
   });
   afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-  test.each(names)("%s loads, from its dist", (name) => {
-    const { resolved, exports } = load(name, project);
-    expect(resolved).toBe(pathToFileURL(join(project, "node_modules", name, "dist/index.js")).href);
-    expect(exports.length).toBeGreaterThan(0);
-  });
-
-  test.each(furtherEntryPoints())("%s loads, from its dist", (specifier) => {
+  test.each(entryPoints())("%s loads, from its dist", (specifier) => {
     const { resolved, exports } = load(specifier, project);
-    expect(resolved).toMatch(/node_modules\/(@posthorn\/)?\w+\/dist\/[\w/-]+\.js$/);
+    expect(resolved).toMatch(/^.*\/node_modules\/(@posthorn\/)?[\w-]+\/dist\/[\w/-]+\.js$/);
+    expect(resolved.startsWith(pathToFileURL(project).href)).toBe(true);
     expect(exports.length).toBeGreaterThan(0);
   });
 
-  test("the posthorn command answers", () => {
+  test("the posthorn command runs", () => {
     const bin = join(project, "node_modules/@posthorn/server/bin/posthorn.js");
     expect(execFileSync(process.execPath, [bin, "--help"], { cwd: project, encoding: "utf8" })).toContain(
       "posthorn",
     );
   });
 
-  test("@posthorn/server carries the pages of the dashboard, where they were built", () => {
+  test("@posthorn/server contains the pages of the dashboard if they were built", () => {
     const built = join(root, "packages/server/static");
     const packed = join(project, "node_modules/@posthorn/server/static");
     const filesIn = (folder: string) =>
@@ -69,7 +65,7 @@ describe("packed and installed elsewhere", () => {
     expect(filesIn(packed)).toEqual(filesIn(built));
   });
 
-  test.each(names)("%s carries its sources for debuggers, and no tests", (name) => {
+  test.each(names)("%s contains its sources for debuggers, and no tests", (name) => {
     const files = readdirSync(join(project, "node_modules", name), { recursive: true }).map(String);
     expect(files).toContain("src/index.ts");
     expect(files.filter((file) => /\.test\.|tsbuildinfo/.test(file))).toEqual([]);
@@ -85,7 +81,8 @@ describe("a program that receives, with @posthorn/wire and @posthorn/receiver al
       install(name, pack(packages[name], project), project);
     }
     for (const library of ["@types/node", ...typesBeside, ...receiverLibraries]) link(library, project);
-    cpSync(fileURLToPath(new URL("./receiver-user", import.meta.url)), project, { recursive: true });
+    cpSync(join(root, "tests/e2e/receiver-user"), project, { recursive: true });
+    cpSync(join(root, "examples/receiver"), join(project, "examples"), { recursive: true });
     writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }));
   });
   afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -95,20 +92,21 @@ describe("a program that receives, with @posthorn/wire and @posthorn/receiver al
     { module: "esnext", moduleResolution: "bundler" },
   ])("type-checks strictly with $moduleResolution, and runs", (resolution) => {
     // our declarations are checked too; those of some libraries would not pass
-    compile("entry-points.ts", { ...resolution, skipLibCheck: false });
-    compile("edge.ts", { ...resolution, skipLibCheck: false, lib: ["es2023", "dom"], types: [] });
-    compile("transactions.ts", { ...resolution, skipLibCheck: true });
-    const { statuses, totals, handlers, stores } = JSON.parse(
-      run("entry-points.js").split("\n").at(-2) as string,
+    compile(["entry-points.ts"], resolution);
+    compile(["edge.ts"], { ...resolution, lib: ["es2023", "dom"], types: [] });
+    compile(
+      examples.map((name) => `examples/${name}.ts`),
+      { ...resolution, skipLibCheck: true, noEmit: true, allowImportingTsExtensions: true },
     );
+    const printed = execFileSync(process.execPath, ["entry-points.js"], { cwd: project, encoding: "utf8" });
+    const { statuses, totals, handlers, stores } = JSON.parse(printed.split("\n").at(-2) as string);
     expect(statuses).toEqual([200, 200, 200]);
     expect(totals).toEqual([12]);
     expect(handlers).toEqual(Array.from({ length: 6 }, () => "function"));
     expect(stores).toEqual([1, "function", "function", expect.any(Number)]);
-    expect(run("transactions.js")).toBe("made\n");
   });
 
-  function compile(file: string, options: Record<string, unknown>): void {
+  function compile(files: readonly string[], options: Record<string, unknown>): void {
     const config = {
       compilerOptions: {
         strict: true,
@@ -121,7 +119,7 @@ describe("a program that receives, with @posthorn/wire and @posthorn/receiver al
         rootDir: ".",
         ...options,
       },
-      files: [file],
+      files,
     };
     writeFileSync(join(project, "tsconfig.json"), JSON.stringify(config));
     const tsc = join(root, "node_modules/typescript/bin/tsc");
@@ -131,23 +129,9 @@ describe("a program that receives, with @posthorn/wire and @posthorn/receiver al
     });
     expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
   }
-
-  const run = (file: string): string =>
-    execFileSync(process.execPath, [file], { cwd: project, encoding: "utf8" });
 });
 
-describe("in this workspace", () => {
-  test.each(Object.entries(packages))("%s resolves to its sources under posthorn-source", (name, folder) => {
-    const expected = pathToFileURL(join(root, "packages", folder, "src/index.ts")).href;
-    expect(resolve(name, ["--conditions=posthorn-source"])).toBe(expected);
-  });
-
-  test.each(Object.entries(packages))("%s resolves to its dist without it", (name, folder) => {
-    expect(resolve(name, [])).toBe(pathToFileURL(join(root, "packages", folder, "dist/index.js")).href);
-  });
-});
-
-test.each(Object.entries(packages))("publint finds nothing to say about %s", async (_name, folder) => {
+test.each(Object.entries(packages))("publint reports no problem in %s", async (_name, folder) => {
   const pkgDir = join(root, "packages", folder);
   const { messages } = await publint({ pkgDir, strict: true });
   const manifest = JSON.parse(readFileSync(join(pkgDir, "package.json"), "utf8"));
@@ -192,12 +176,12 @@ function link(name: string, project: string): void {
   symlinkSync(join(root, "node_modules", name), path);
 }
 
-/** `posthorn/testing`, `@posthorn/receiver/postgres`, … */
-function furtherEntryPoints(): string[] {
+/** `posthorn`, `posthorn/testing`, `@posthorn/receiver/postgres`, … */
+function entryPoints(): string[] {
   return Object.entries(packages).flatMap(([name, folder]) => {
     const { exports } = JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8"));
-    const further = Object.keys(exports).filter((point) => point !== "." && point !== "./package.json");
-    return further.map((point) => name + point.slice(1));
+    const points = Object.keys(exports).filter((point) => point !== "./package.json");
+    return points.map((point) => name + point.slice(1));
   });
 }
 
@@ -211,10 +195,4 @@ function load(specifier: string, project: string): { resolved: string; exports: 
      process.exit();`,
   );
   return JSON.parse(execFileSync(process.execPath, [script, specifier], { cwd: project, encoding: "utf8" }));
-}
-
-function resolve(specifier: string, flags: string[]): string {
-  const code = `console.log(import.meta.resolve(${JSON.stringify(specifier)}))`;
-  const args = [...flags, "--input-type=module", "--eval", code];
-  return execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();
 }

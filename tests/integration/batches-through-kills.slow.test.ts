@@ -1,50 +1,36 @@
-// kill -9 of workers while batches are collected, made and sent. The publisher and the receiver live in this process: every
-// event is in exactly one batch, and a batch that comes again is the same batch, byte for byte.
-import { randomBytes } from "node:crypto";
+// kill -9 of workers while batches are collected, created and sent: every event is in exactly one batch, and a batch that
+// is sent again is the same, byte for byte.
 import { decodeBatch } from "@posthorn/wire";
-import { createPosthorn, type PosthornOptions } from "posthorn";
 import { startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { nothingOwed } from "../support/audit.ts";
+import { queueEmpty } from "../support/database/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { createMigratedDatabase, createPool } from "../support/postgres.ts";
-import { startWorker } from "../support/worker-process.ts";
+import { openWorkerWorld } from "../support/processes/worker-world.ts";
 
 const KILLS = 6;
 
-test(`${KILLS} kills of a worker lose no member, send none in two batches, and change no batch`, async () => {
-  const database = await createMigratedDatabase();
-  onTestFinished(() => database.drop());
+test(`${KILLS} kills of a worker lose no event, send none in two batches, and change no batch`, async () => {
   const receiver = await startScriptedReceiver();
   onTestFinished(() => receiver.close());
-  // so that some are cut off in the middle, and some are tried again
+  // so that some are interrupted, and some are retried
   receiver.answer("/in", [
     ...Array.from({ length: 300 }, (_, n) => (n % 5 === 0 ? 500 : { delayMs: 40 })),
     200,
   ]);
-  const options = {
-    database: database.connectionString,
-    encryptionKeys: `test:${randomBytes(32).toString("base64")}`,
-    allowHttp: true,
-    allowCidrs: ["127.0.0.0/8"],
-    retryPolicy: Array(20).fill("100ms").join(","),
-    circuitFailures: 0,
-    circuitFailurePercent: 0,
-    leaseMs: 2_000,
-  } satisfies PosthornOptions;
-  const api = createPosthorn(options);
-  await api.migrate();
-  await api.tenants.upsert("acme", {});
-  await api.endpoints.create("acme", {
+  const endpoint = {
     url: `${receiver.url}/in`,
     events: ["*"],
     format: "cloudevents-batch",
     batch: { maxEvents: 7, maxDelayMs: 50 },
+  } as const;
+  const { pool, open, startWorker } = await openWorkerWorld({ onTestFinished }, [endpoint], {
+    retryPolicy: Array(20).fill("100ms").join(","),
+    circuitFailures: 0,
+    circuitFailurePercent: 0,
+    leaseMs: 2_000,
   });
-  await api.start({ role: "api" });
-  onTestFinished(() => api.stop());
-
-  const workers = [raise(0), raise(1)];
+  const api = await open("api");
+  const workers = [startWorker(), startWorker()];
   await Promise.all(workers.map((worker) => worker.started));
   const published: string[] = [];
   for (let kill = 0; kill < KILLS; kill += 1) {
@@ -55,18 +41,16 @@ test(`${KILLS} kills of a worker lose no member, send none in two batches, and c
       );
       for (const outcome of outcomes) if (outcome.ok) published.push(outcome.result.id);
     }
-    // in the middle of what was just published: some of it is sent, some made, some collected
+    // while events are at every stage: some sent, some in a batch, some collected
     await receiver.received(before + 2, { timeoutMs: 20_000 });
     await workers[kill % 2]?.kill();
-    workers[kill % 2] = raise(kill + 2);
-    await workers[kill % 2]?.started;
+    workers[kill % 2] = startWorker(); // starts while the other one works
   }
-  const pool = createPool(database.connectionString);
   await eventually("nothing is collected any more", async () => {
     const { rows } = await pool.query("select count(*)::integer as count from posthorn.pending_batch_events");
     return rows[0]?.count === 0;
   });
-  await nothingOwed(pool);
+  await queueEmpty(pool);
 
   const bodies = new Map<string, string>();
   for (const { headers, body } of receiver.requests) {
@@ -84,10 +68,4 @@ test(`${KILLS} kills of a worker lose no member, send none in two batches, and c
     "select state, count(*)::integer as count from posthorn.delivery_states group by state",
   );
   expect(rows).toEqual([{ state: "success", count: bodies.size }]);
-
-  function raise(number: number) {
-    const worker = startWorker({ ...options, userAgent: `worker-${number}` });
-    onTestFinished(() => worker.kill());
-    return worker;
-  }
 });

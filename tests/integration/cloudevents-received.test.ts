@@ -1,22 +1,20 @@
-// Posthorn's CloudEvents, in every format, at the receiver: two packages that know of each other only what goes over the wire.
+// CloudEvents of Posthorn, in every format, are accepted by the receiver.
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createReceiver, memoryStore, posthorn, type WebhookEvent } from "@posthorn/receiver";
 import { nodeHandler } from "@posthorn/receiver/node";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { startServer } from "../support/start-server.ts";
+import { listen } from "../support/servers/http.ts";
+import { startServer } from "../support/servers/start-server.ts";
 
 test.each(["cloudevents", "cloudevents-binary", "cloudevents-thin", "cloudevents-batch"] as const)(
-  "what is sent as %s is verified and handled, once, with its subject and sequence",
+  "an event sent as %s is verified and handled once, with its subject and sequence",
   async (format) => {
     const server = await startServer();
     await server.call("PUT", "/api/v1/tenants/acme");
-    const http = createServer().listen(0, "127.0.0.1");
-    onTestFinished(() => void http.close());
-    await eventually("the receiver listens", () => http.listening);
+    const http = createServer();
     const { json: endpoint } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-      url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/`,
+      url: await listen(http),
       events: ["*"],
       format,
       batch: { max_events: 2, max_delay_ms: 60_000 },

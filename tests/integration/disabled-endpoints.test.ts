@@ -1,53 +1,33 @@
-// What people, receivers and operators get to know when an endpoint is disabled: through the whole engine, with a real
-// mail server, real receivers and real HTTP.
+// Notifications of a disabled endpoint through the whole engine, with a real mail server, receivers and HTTP. Retries,
+// limits and timeouts of notifications are tested in packages/posthorn/src/notify.
 import { verify } from "@posthorn/wire";
 import type { PosthornOptions } from "posthorn";
-import { expect, onTestFinished, test } from "vitest";
-import {
-  createTestInstance,
-  type ScriptedReceiver,
-  startScriptedReceiver,
-  type TestInstance,
-} from "../../packages/posthorn/src/testing/index.ts";
+import { expect, test, vi } from "vitest";
 import { createSendMail } from "../../packages/server/src/mail.ts";
-import { type MailServer, startMailServer } from "../support/mail-server.ts";
-import { createMigratedDatabase } from "../support/postgres.ts";
+import { databasePerTest } from "../support/database/database-per-test.ts";
+import { eventually } from "../support/eventually.ts";
+import { startMailServer } from "../support/servers/mail-server.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
 
 type Options = Partial<Omit<PosthornOptions, "database">>;
 
-interface World {
-  readonly connectionString: string;
-  readonly receiver: ScriptedReceiver;
-  readonly instance: TestInstance;
-  readonly hooks: TestInstance["hooks"];
+type World = Awaited<ReturnType<typeof open>>;
+
+const { open: openInstance } = databasePerTest();
+
+/** The tenant `acme` in its own database, and a receiver. */
+async function open(options: Options = {}) {
+  const receiver = await startReceiver();
+  const instance = await openInstance(options);
+  return { receiver, instance, hooks: instance.hooks };
 }
 
-/** A tenant `acme` on a database of its own, and receivers to send to. */
-async function open(options: Options = {}): Promise<World> {
-  const database = await createMigratedDatabase();
-  const receiver = await startScriptedReceiver();
-  const instance = await createTestInstance({ database: database.connectionString, ...options });
-  onTestFinished(async () => {
-    await instance.hooks.stop({ graceMs: 100 });
-    await receiver.close();
-    await database.drop();
-  });
-  await instance.hooks.tenants.upsert("acme", { name: "Acme" });
-  return { connectionString: database.connectionString, receiver, instance, hooks: instance.hooks };
-}
-
-function mailBy(server: Pick<MailServer, "port">): Options {
-  const mailServer = {
-    host: "127.0.0.1",
-    port: server.port,
-    isSecure: false,
-    user: null,
-    password: null,
-  };
+function mailBy(server: { readonly port: number }): Options {
+  const mailServer = { host: "127.0.0.1", port: server.port, isSecure: false, user: null, password: null };
   return { sendMail: createSendMail(mailServer, "posthorn@example.com") };
 }
 
-/** Answers 410 to the next event, which disables it. */
+/** Returns 410 to the next event, which disables the endpoint. */
 async function addDoomed({ hooks, receiver }: World, settings: Record<string, unknown> = {}) {
   receiver.answer("/doomed", { status: 410 });
   const { endpoint } = await hooks.endpoints.create("acme", {
@@ -60,37 +40,34 @@ async function addDoomed({ hooks, receiver }: World, settings: Record<string, un
 
 const order = { tenant: "acme", type: "order.paid", data: {} };
 
-/** Tells of each log line of this level. */
-function watchLog(level: "warn" | "error") {
-  const lines: { message: string; fields: Record<string, unknown> }[] = [];
-  const waiting: { message: RegExp; resolve: (fields: Record<string, unknown>) => void }[] = [];
+/** A logger, and a wait for the warning that a notification failed, which resolves to its fields. */
+function watchWarnings() {
   const nothing = () => {};
+  const warn = vi.fn();
+  const failure = () =>
+    warn.mock.calls.find(([text]) => /notification of a disabled endpoint failed/.test(text));
   return {
-    lines,
-    logger: {
-      debug: nothing,
-      info: nothing,
-      warn: nothing,
-      error: nothing,
-      [level]: (message: string, fields: Record<string, unknown> = {}) => {
-        lines.push({ message, fields });
-        for (const { resolve, message: wanted } of waiting) if (wanted.test(message)) resolve(fields);
-      },
+    logger: { debug: nothing, info: nothing, warn, error: nothing },
+    warn,
+    failed: async () => {
+      await eventually("a notification failed", () => failure() !== undefined);
+      return failure()?.[1];
     },
-    next: (message: RegExp) =>
-      new Promise<Record<string, unknown>>((resolve) => waiting.push({ message, resolve })),
   };
 }
 
-test("owners and admins get a mail each when an endpoint answers 410, and members do not", async () => {
+test("owners and admins get a mail when an endpoint returns 410, and text of the tenant adds no header or line", async () => {
   const mailServer = await startMailServer();
   const world = await open({ ...mailBy(mailServer), publicUrl: "https://hooks.example.com" });
+  const evil = "x\r\nBcc: mallory@example.com\r\n\r\nPay here\u2028now\u202e <!channel>";
+  await world.hooks.tenants.upsert("acme", { name: evil });
   const { members } = world.hooks;
   await members.put("acme", "anna", { role: "owner", email: "anna@example.com" });
   await members.put("acme", "bert", { role: "admin", email: "bert@example.com" });
   await members.put("acme", "carl", { role: "member", email: "carl@example.com" });
   await members.put("acme", "dora", { role: "owner" });
-  const { id } = await addDoomed(world, { url: `${world.receiver.url}/doomed?token=s3cret` });
+  const url = `${world.receiver.url}/doomed?token=s3cret`;
+  const { id } = await addDoomed(world, { description: evil, url });
 
   await world.hooks.publish(order);
   await mailServer.received(2);
@@ -107,56 +84,29 @@ test("owners and admins get a mail each when an endpoint answers 410, and member
   for (const part of [
     `Endpoint:    ${world.receiver.url}/doomed\r\n`,
     `Id:          ${id}`,
-    "Tenant:      acme (Acme)",
+    "Tenant:      acme (x Bcc: mallory@example.com Pay here now <!channel>)\r\n",
     "Reason:      It returned 410 Gone",
-    "Last error:  it returned 410 Gone",
-    "Backlog:     0 deliveries",
-    "https://hooks.example.com",
+    "POST https://hooks.example.com",
   ]) {
     expect(mail?.body).toContain(part);
   }
   expect(mail?.raw).not.toContain("s3cret");
+  expect(mail?.header("bcc")).toEqual([]);
 });
 
-test("mail that finds no server is sent once there is one", async () => {
-  const closed = await startMailServer();
-  await closed.close();
-  const log = watchLog("warn");
-  const world = await open({ ...mailBy(closed), logger: log.logger });
-  await world.hooks.members.put("acme", "anna", { role: "owner", email: "anna@example.com" });
-  await addDoomed(world);
-
-  const failed = log.next(/notification of a disabled endpoint failed/);
-  await world.hooks.publish(order);
-  expect(await failed).toMatchObject({ channel: "mail", attempts: 1 });
-
-  const mailServer = await startMailServer({ port: closed.port });
-  await world.instance.advance(30_000);
-  await world.instance.settle();
-  expect(mailServer.mails).toHaveLength(0);
-  await world.instance.advance(40_000);
-  await world.instance.settle();
-  expect(mailServer.mails.map(({ to }) => to)).toEqual([["anna@example.com"]]);
-  await world.instance.advance(86_400_000);
-  await world.instance.settle();
-  expect(mailServer.mails).toHaveLength(1);
-});
-
-test("an address that is refused costs nobody else their mail, and nobody gets it twice", async () => {
+test("a refused address does not prevent other mails, and no recipient gets two", async () => {
   const mailServer = await startMailServer({ refused: ["anna@example.com"] });
-  const log = watchLog("warn");
-  const world = await open({ ...mailBy(mailServer), logger: log.logger });
+  const { logger, failed } = watchWarnings();
+  const world = await open({ ...mailBy(mailServer), logger });
   for (const user of ["anna", "bert", "carl"]) {
     await world.hooks.members.put("acme", user, { role: "admin", email: `${user}@example.com` });
   }
   await addDoomed(world);
 
-  const failed = log.next(/notification of a disabled endpoint failed/);
   await world.hooks.publish(order);
-  expect(await failed).toMatchObject({ failed: 1, error: expect.stringContaining("no such mailbox") });
+  expect(await failed()).toMatchObject({ failed: 1, error: expect.stringContaining("no such mailbox") });
   expect(mailServer.mails).toHaveLength(2);
 
-  // who was wrong is put right, and is the only one who gets it now
   await world.hooks.members.put("acme", "anna", { role: "admin", email: "anna@example.org" });
   await world.instance.advance(70_000);
   await world.instance.settle();
@@ -167,38 +117,15 @@ test("an address that is refused costs nobody else their mail, and nobody gets i
   ]);
 });
 
-test("a tenant's own text makes no header, no line of its own and no call to everybody", async () => {
-  const mailServer = await startMailServer();
-  const alerts = await startScriptedReceiver();
-  onTestFinished(() => alerts.close());
-  const world = await open({ ...mailBy(mailServer), alertWebhookUrl: `${alerts.url}/alerts` });
-  const evil = "x\r\nBcc: mallory@example.com\r\n\r\nPay here\u2028now\u202e <!channel>";
-  await world.hooks.tenants.upsert("acme", { name: evil });
-  await world.hooks.members.put("acme", "anna", { role: "owner", email: "anna@example.com" });
-  await addDoomed(world, { description: evil, url: `${world.receiver.url}/doomed#%0d%0aBcc:x` });
-
-  await world.hooks.publish(order);
-  const [mail] = await mailServer.received(1);
-  expect(mail?.to).toEqual(["anna@example.com"]);
-  expect(mail?.header("bcc")).toEqual([]);
-  expect(mail?.header("to")).toEqual(["anna@example.com"]);
-  expect(mail?.body).toContain("Description: x Bcc: mallory@example.com Pay here now <!channel>\r\n");
-  const [alert] = await alerts.received(1);
-  const { text } = JSON.parse(String(alert?.body)) as { text: string };
-  expect(text).not.toMatch(/[<>\r\n]/);
-});
-
-test("operators get a line by their alert webhook, again after it failed", async () => {
-  const alerts = await startScriptedReceiver();
-  onTestFinished(() => alerts.close());
+test("operators get one line through the alert webhook, again after it failed", async () => {
+  const alerts = await startReceiver();
   alerts.answer("/services/T0/B0/s3cret", [{ status: 503 }, { status: 200 }]);
-  const log = watchLog("warn");
-  const world = await open({ alertWebhookUrl: `${alerts.url}/services/T0/B0/s3cret`, logger: log.logger });
+  const { logger, failed, warn } = watchWarnings();
+  const world = await open({ alertWebhookUrl: `${alerts.url}/services/T0/B0/s3cret`, logger });
   const { id } = await addDoomed(world);
 
-  const failed = log.next(/notification of a disabled endpoint failed/);
   await world.hooks.publish(order);
-  expect(await failed).toMatchObject({ channel: "alert", error: "answered 503" });
+  expect(await failed()).toMatchObject({ channel: "alert", error: "returned 503" });
   await world.instance.advance(70_000);
   await world.instance.settle();
   expect(alerts.requests).toHaveLength(2);
@@ -211,26 +138,10 @@ test("operators get a line by their alert webhook, again after it failed", async
       ),
     ),
   });
-  expect(JSON.stringify(log.lines)).not.toContain("s3cret");
+  expect(JSON.stringify(warn.mock.calls)).not.toContain("s3cret");
 });
 
-test("an alert webhook on an address that is not allowed is refused at the start, without quoting it", async () => {
-  for (const alertWebhookUrl of ["http://127.0.0.1:9000/s3cret", "https://10.0.0.1/s3cret", "s3cret"]) {
-    await expect(
-      createTestInstance({
-        database: "postgres://nowhere",
-        allowCidrs: [],
-        allowHttp: true,
-        alertWebhookUrl,
-      }),
-    ).rejects.toMatchObject({
-      code: "invalid_config",
-      message: expect.stringMatching(/^alertWebhookUrl: (?!.*s3cret)/),
-    });
-  }
-});
-
-test("the tenant's other endpoints get the system event signed, if they asked for it; the disabled one never does", async () => {
+test("the tenant's other endpoints get the system event if they subscribed to it; the disabled one does not", async () => {
   const world = await open();
   const { hooks, receiver, instance } = world;
   const { id } = await addDoomed(world, {
@@ -278,7 +189,7 @@ test("the tenant's other endpoints get the system event signed, if they asked fo
   ]);
 });
 
-test("operators get the system events of all tenants in their own, and once where it is theirs", async () => {
+test("the operator tenant gets the system events of all tenants, and its own once", async () => {
   const world = await open({ operatorTenant: "operators" });
   const { hooks, receiver } = world;
   await hooks.tenants.upsert("operators");
@@ -301,7 +212,7 @@ test("operators get the system events of all tenants in their own, and once wher
   ).toHaveLength(2);
 });
 
-test("who disables an endpoint by hand needs not be told", async () => {
+test("an endpoint that is disabled manually causes no notification", async () => {
   const mailServer = await startMailServer();
   const { hooks, instance, receiver } = await open(mailBy(mailServer));
   await hooks.members.put("acme", "anna", { role: "owner", email: "anna@example.com" });
@@ -314,21 +225,4 @@ test("who disables an endpoint by hand needs not be told", async () => {
   await instance.settle();
   expect(mailServer.mails).toHaveLength(0);
   expect((await hooks.events.list({ type: "webhook.endpoint.disabled" })).data).toHaveLength(0);
-});
-
-test("a mail server that hangs delays no delivery, no alert and no stop", async () => {
-  const mailServer = await startMailServer({ hangs: true });
-  const alerts = await startScriptedReceiver();
-  onTestFinished(() => alerts.close());
-  const world = await open({ ...mailBy(mailServer), alertWebhookUrl: alerts.url });
-  const { hooks, receiver } = world;
-  await hooks.members.put("acme", "anna", { role: "owner", email: "anna@example.com" });
-  await addDoomed(world);
-  await hooks.endpoints.create("acme", { url: `${receiver.url}/fine`, events: ["order.*"] });
-  await hooks.publish(order);
-  await alerts.received(1);
-  for (let i = 0; i < 20; i += 1) await hooks.publish(order);
-  await receiver.received(21, { path: "/fine" });
-
-  await hooks.stop({ graceMs: 200 });
 });

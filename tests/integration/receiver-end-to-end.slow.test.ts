@@ -1,310 +1,172 @@
-// From publish to effect under faults: two workers of Posthorn send, two receivers write one effect per event into a
-// table that would take it twice, and everything between and below them fails now and then.
-import { randomBytes } from "node:crypto";
+// From publish to effect under faults: two workers send, and two receivers write one effect per event into a table
+// without a unique index, while processes, connections and the database fail.
 import type { Mode } from "@posthorn/receiver";
 import { postgresStore } from "@posthorn/receiver/postgres";
-import type pg from "pg";
-import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
 import { describe, expect, type TestContext, test } from "vitest";
-import { nothingOwed } from "../support/audit.ts";
-import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts";
+import { startChaosProxy } from "../support/database/chaos-proxy.ts";
+import { openOwnPostgres } from "../support/database/own-postgres.ts";
+import { createPool, queueEmpty } from "../support/database/postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { openOwnPostgres } from "../support/own-postgres.ts";
-import { createDatabase, createMigratedDatabase, createPool } from "../support/postgres.ts";
-import type { Direction } from "../support/receiver/directed-child.ts";
-import {
-  type DirectedReceivers,
-  type SceneIn,
-  startReceivers,
-} from "../support/receiver/directed-receivers.ts";
-import { type FrontDoor, openFrontDoor } from "../support/receiver/front-door.ts";
-import { startWorker, type WorkerProcess } from "../support/worker-process.ts";
+import { openWorkerWorld } from "../support/processes/worker-world.ts";
+import { startBalancer } from "./balanced-receivers.ts";
+import type { HandlerFault } from "./faulty-receiver.ts";
 
-const leastEvents = 300;
-/** Bounds a run in which a fault cannot strike; far more than any needs. */
-const mostEvents = 2_000;
-const mostOwed = 100;
+type Fault = HandlerFault | "reply to the commit lost" | "worker killed" | "database restarted";
+
 const endpoints = 4;
-/** Every so many calls of a handler one of them meets with a fault, and every so many answers of 2xx are lost. */
-const callsPerFault = 7;
+const eventsPerFault = 10;
+/** One of this many first 2xx responses is lost. */
 const answersPerLoss = 10;
+const mostOwed = 100;
+const leaseMs = 2_000;
 const patienceMs = 60_000;
 
 describe("Posthorn → receivers → effects, under faults", () => {
   test("transactional mode: every event has its effect exactly once", async (context) => {
-    const world = await openWorld(context, { mode: "transactional", isRestarted: true });
-    await runThrough(world, [
-      ...several(3, slowerThanTheSenderWaits),
-      ...several(2, receiverKilled),
-      ...several(4, handlerThrows),
-      ...several(3, connectionLostInTheHandler),
-      ...several(3, connectionLostBeforeTheCommit),
-      ...several(3, connectionLostByTheCommit),
-      ...several(4, replyToTheCommitLost),
-      workerKilled,
-      databaseRestarted,
-      ...several(2, receiverKilled),
-      ...several(2, slowerThanTheSenderWaits),
+    const world = await openWorld(context, "transactional");
+    await world.runThrough([
+      ...several(3, "handler slow"),
+      ...several(2, "receiver killed"),
+      ...several(4, "handler throws"),
+      ...several(3, "connection lost in the handler"),
+      ...several(3, "connection lost before the commit"),
+      ...several(3, "connection lost by the commit"),
+      ...several(4, "reply to the commit lost"),
+      "worker killed",
+      "database restarted",
+      ...several(2, "receiver killed"),
+      ...several(2, "handler slow"),
     ]);
-    expect(await effectsOf(world)).toEqual({ lost: [], repeated: [], unknown: [] });
-    expect(await statesOf(world)).toEqual(["done"]);
-    expectDuplicates(world);
-    expect([...statusesOf(world)]).toEqual(expect.arrayContaining([200, 409, 500, 503]));
-    expect(world.repliesLost()).toBeGreaterThan(0);
+    await world.expectEffectsOnce();
+    expect(world.statuses()).toEqual(expect.arrayContaining([200, 409, 500, 503]));
   });
 
   test("inbox mode, finished in the handler's transaction: every event has its effect exactly once", async (context) => {
-    const world = await openWorld(context, { mode: "inbox" });
-    await runThrough(world, [
-      ...several(2, receiverKilled),
-      ...several(5, handlerThrows),
-      ...several(4, connectionLostInTheHandler),
-      ...several(4, connectionLostBeforeTheCommit),
-      ...several(4, connectionLostByTheCommit),
-      ...several(4, replyToTheCommitLost),
-      workerKilled,
-      receiverKilled,
+    const world = await openWorld(context, "inbox");
+    await world.runThrough([
+      ...several(2, "receiver killed"),
+      ...several(5, "handler throws"),
+      ...several(4, "connection lost in the handler"),
+      ...several(4, "connection lost before the commit"),
+      ...several(4, "connection lost by the commit"),
+      ...several(4, "reply to the commit lost"),
+      "worker killed",
+      "receiver killed",
     ]);
-    const isAllDone = async () => (await statesOf(world)).join() === "done";
-    await eventually("everything in the inbox is worked on", isAllDone, patienceMs);
-    expect(await effectsOf(world)).toEqual({ lost: [], repeated: [], unknown: [] });
-    expectDuplicates(world);
-    expect([...statusesOf(world)]).toEqual(expect.arrayContaining([200, 202]));
-    expect(world.repliesLost()).toBeGreaterThan(0);
-  });
-
-  test("lease mode: no effect is lost, and only those repeat whose handler did not come to its end", async (context) => {
-    // a lease that a busy machine does not lose
-    const world = await openWorld(context, { mode: "lease", leaseMs: 5_000 });
-    const thrown: string[] = [];
-    const notedThrow: Fault = async (scene, given) => {
-      thrown.push(scene.id);
-      return await handlerThrows(scene, given);
-    };
-    await runThrough(world, [
-      ...several(3, slowerThanTheSenderWaits),
-      receiverKilled,
-      ...several(8, notedThrow),
-      workerKilled,
-      receiverKilled,
-    ]);
-    const { lost, repeated, unknown } = await effectsOf(world);
-    expect({ lost, unknown }).toEqual({ lost: [], unknown: [] });
-    expect(repeated).toEqual(expect.arrayContaining(thrown));
-    const cutOff = world.door.passages.filter(({ status }) => status === null).map(({ id }) => id);
-    expect(repeated.filter((id) => !thrown.includes(id) && !cutOff.includes(id))).toEqual([]);
-    expect(await statesOf(world)).toEqual(["done"]);
-    expectDuplicates(world);
-    expect([...statusesOf(world)]).toEqual(expect.arrayContaining([200, 409, 500]));
+    await world.expectEffectsOnce();
+    expect(world.statuses()).toEqual(expect.arrayContaining([200, 202]));
   });
 }, 120_000);
 
-// ── faults ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** Strikes while a handler waits, its effect written; returns what it does then, if anything. */
-type Fault = (scene: SceneIn, world: World) => Promise<Direction | null>;
-
-const goOn: Direction = { kind: "go on" };
-
-const handlerThrows: Fault = async () => ({ kind: "throw" });
-
-const receiverKilled: Fault = async ({ receiver }) => {
-  await receiver.kill();
-  return null;
-};
-
-/** The next delivery comes while the handler of the first still runs. */
-const slowerThanTheSenderWaits: Fault = async ({ id }, { door, held }) => {
-  held.add(id);
-  const isRefused = () => door.passages.some((passage) => passage.id === id && passage.status === 409);
-  await door.until("a delivery of what is being worked on", isRefused, patienceMs);
-  held.delete(id);
-  return goOn;
-};
-
-/** The worker whose request this is: nobody is left to hear the answer. */
-const workerKilled: Fault = async ({ id }, { door, replaceWorker }) => {
-  await replaceWorker(door.passages.findLast((passage) => passage.id === id)?.sender as string);
-  return goOn;
-};
-
-const connectionLostInTheHandler: Fault = async (scene, world) => {
-  await terminate(scene, world);
-  return { kind: "send", statement: "select 1" };
-};
-
-const connectionLostBeforeTheCommit: Fault = async (scene, world) => {
-  await terminate(scene, world);
-  return goOn;
-};
-
-async function terminate({ backendPid }: SceneIn, { sql }: World): Promise<void> {
-  // fails when all of them are being lost at that very moment
-  await sql.query("select pg_terminate_backend($1, 10000)", [backendPid]).catch(() => {});
-}
-
-const connectionLostByTheCommit: Fault = async () => ({
-  kind: "send",
-  statement: "insert into last_straws default values",
-});
-
-/** Committed, though the receiver cannot know it. */
-const replyToTheCommitLost: Fault = async (_, { loseReplyToCommit }) => {
-  loseReplyToCommit();
-  return goOn;
-};
-
-const databaseRestarted: Fault = async (_, { restartDatabase }) => {
-  await restartDatabase();
-  return goOn;
-};
-
-/** Those that would end a slow handler, and leave none to serve when they come too soon. */
-const needsAllAtEase = new Set([receiverKilled, databaseRestarted]);
-
 const several = (count: number, fault: Fault): Fault[] => Array(count).fill(fault);
 
-// ── the world ────────────────────────────────────────────────────────────────────────────────────────────────────────
+async function openWorld({ onTestFinished }: TestContext, mode: Mode) {
+  const balancer = await startBalancer();
+  const inputs = Array.from({ length: endpoints }, (_, number) => ({
+    url: `${balancer.url}/webhooks/${number}`,
+    events: [`order.${number}`],
+  }));
+  const {
+    pool: queue,
+    secrets,
+    open,
+    startWorker,
+  } = await openWorkerWorld({ onTestFinished }, inputs, {
+    retryPolicy: ["100ms", "200ms", "400ms", ...Array(40).fill("1s")].join(),
+    timeoutMs: 1_500,
+    // failed deliveries are retried at once
+    circuitFailures: 0,
+    disableAfterFailures: 0,
+    leaseMs,
+  });
+  const workers = [startWorker(), startWorker()];
+  await Promise.all(workers.map(({ started }) => started));
+  const api = await open("api");
 
-interface World {
-  readonly api: Posthorn;
-  readonly queue: pg.Pool;
-  /** Of the receivers' database, past the proxy. */
-  readonly sql: pg.Pool;
-  readonly door: FrontDoor;
-  readonly receivers: DirectedReceivers;
-  readonly published: Set<string>;
-  /** Those to come. */
-  readonly faults: Fault[];
-  /** Ids of the events whose handlers are slow just now. */
-  readonly held: Set<string>;
-  loseReplyToCommit(): void;
-  repliesLost(): number;
-  restartDatabase(): Promise<void>;
-  /** kill -9 of the worker of this name. */
-  replaceWorker(name: string): Promise<void>;
-}
+  const postgres = await openOwnPostgres({ fsync: "off" });
+  onTestFinished(() => postgres.close());
+  const proxy = await startChaosProxy(postgres.connectionString);
+  onTestFinished(() => proxy.close());
+  const sql = createPool(postgres.connectionString);
+  onTestFinished(() => sql.end());
+  await postgresStore(sql).migrate();
+  await sql.query(tables);
+  onTestFinished(() => balancer.close());
+  await balancer.startReceivers(2, { connectionString: proxy.connectionString, mode, secrets, leaseMs });
 
-interface WorldGiven {
-  readonly mode: Mode;
-  readonly leaseMs?: number;
-  readonly isRestarted?: boolean;
-}
-
-async function openWorld(
-  { onTestFinished }: TestContext,
-  { mode, leaseMs = 2_000, isRestarted = false }: WorldGiven,
-): Promise<World> {
-  const door = await openFrontDoor();
-  onTestFinished(() => door.close());
-  const [sending, receiving] = await Promise.all([
-    openSender(door, onTestFinished),
-    openDatabase(isRestarted, onTestFinished),
-  ]);
-  const { proxy, ...database } = receiving;
+  const published = new Set<string>();
   let repliesLost = 0;
-  const world: Omit<World, "receivers"> = {
-    ...sending,
-    ...database,
-    door,
-    published: new Set(),
-    faults: [],
-    held: new Set(),
-    loseReplyToCommit: () => {
+  const statuses = () => balancer.passages.map(({ status }) => status);
+  /** Faults outside of the receivers. The returned function ends a fault after the next event is published. */
+  const actions: Partial<Record<Fault, () => Promise<(() => Promise<void>) | void>>> = {
+    // the commit succeeds, but the receiver does not get the reply
+    "reply to the commit lost": async () => {
       void proxy.loseNextReply(".finish(").then(() => {
         repliesLost += 1;
       });
     },
-    repliesLost: () => repliesLost,
+    "worker killed": async () => {
+      await workers.find(({ name }) => name === balancer.passages.at(-1)?.sender)?.kill();
+      workers.push(startWorker());
+    },
+    // the next event is published while the database is down
+    "database restarted": async () => {
+      await postgres.stopImmediately();
+      return async () => {
+        await eventually("a response 503 without a database", () => statuses().includes(503), patienceMs);
+        await postgres.start();
+      };
+    },
   };
-  let calls = 0;
-  const direct = async (scene: SceneIn): Promise<Direction | null> => {
-    calls += 1;
-    if (calls % callsPerFault !== 0) return goOn;
-    const areAllAtEase = receivers.areComplete && world.held.size === 0;
-    const next = world.faults.findIndex((fault) => areAllAtEase || !needsAllAtEase.has(fault));
-    const [fault] = next === -1 ? [] : world.faults.splice(next, 1);
-    return fault === undefined ? goOn : await fault(scene, { ...world, receivers });
-  };
-  const { secrets } = sending;
-  const settings = { connectionString: proxy.connectionString, mode, secrets, leaseMs };
-  const receivers = await startReceivers(2, settings, door, direct);
-  onTestFinished(() => receivers.close());
-  return { ...world, receivers };
-}
 
-type OnTestFinished = TestContext["onTestFinished"];
-
-async function openSender(door: FrontDoor, onTestFinished: OnTestFinished) {
-  const database = await createMigratedDatabase();
-  onTestFinished(() => database.drop());
-  const options = {
-    database: database.connectionString,
-    encryptionKeys: `test:${randomBytes(32).toString("base64")}`,
-    allowHttp: true,
-    allowCidrs: ["127.0.0.0/8"],
-    retryPolicy: ["100ms", "200ms", "400ms", ...Array(40).fill("1s")].join(),
-    timeoutMs: 1_500,
-    // what fails here is meant to be tried again at once
-    circuitFailures: 0,
-    disableAfterFailures: 0,
-    leaseMs: 2_000,
-  } satisfies PosthornOptions;
-  const api = createPosthorn(options);
-  await api.migrate();
-  await api.tenants.upsert("acme", {});
-  const secrets: string[] = [];
-  for (let number = 0; number < endpoints; number += 1) {
-    const input = { url: `${door.url}/webhooks/${number}`, events: [`order.${number}`] };
-    secrets.push((await api.endpoints.create("acme", input)).secret);
-  }
-  await api.start({ role: "api" });
-  onTestFinished(() => api.stop());
-
-  let raised = 0;
-  const workers: WorkerProcess[] = [];
-  function raise(): WorkerProcess {
-    raised += 1;
-    const worker = startWorker({ ...options, userAgent: `worker-${raised}` });
-    onTestFinished(() => worker.kill());
-    workers.push(worker);
-    return worker;
-  }
-  await Promise.all([raise(), raise()].map(({ started }) => started));
   return {
-    api,
-    secrets,
-    queue: createPool(database.connectionString),
-    async replaceWorker(name: string) {
-      await workers.find((worker) => worker.name === name)?.kill();
-      raise();
+    statuses,
+    /** Publishes while the faults are injected, and returns when every delivery has succeeded. */
+    async runThrough(faults: readonly Fault[]): Promise<void> {
+      const delivered = new Set<string>();
+      balancer.loses = ({ id, status }) => {
+        if (status === null || status >= 300 || delivered.has(id)) return false;
+        delivered.add(id);
+        return delivered.size % answersPerLoss === 0;
+      };
+      for (let number = 0; number < faults.length * eventsPerFault; number += 1) {
+        const planned = (number % eventsPerFault === 0 && faults[number / eventsPerFault]) || null;
+        const action = planned && actions[planned];
+        const endFault = await action?.();
+        const data = { number, fault: action ? null : planned };
+        published.add((await api.publish({ tenant: "acme", type: `order.${number % endpoints}`, data })).id);
+        await endFault?.();
+        await eventually("the backlog to shrink", () => delivered.size > number - mostOwed, patienceMs);
+      }
+      await queueEmpty(queue, patienceMs);
+      const { rows } = await queue.query(
+        "select state, count(*)::integer from posthorn.delivery_states group by state",
+      );
+      expect(rows).toEqual([{ state: "success", count: published.size }]);
+      const injected = await sql.query("select from injected");
+      expect(injected.rowCount).toBe(faults.filter((fault) => !(fault in actions)).length);
+      expect(repliesLost).toBeGreaterThan(0);
+    },
+    async expectEffectsOnce(): Promise<void> {
+      const states = async () =>
+        (await sql.query("select distinct state from posthorn_receiver.messages")).rows;
+      const isAllDone = async () => JSON.stringify(await states()) === '[{"state":"done"}]';
+      await eventually("every message is done", isAllDone, patienceMs);
+      const { rows } = await sql.query<{ id: string }>("select event_id as id from effects");
+      expect(rows.map(({ id }) => id).toSorted()).toEqual([...published].toSorted());
+      // the test proves nothing without duplicates
+      const { passages } = balancer;
+      const duplicates = passages.filter(({ isDuplicate }) => isDuplicate).length;
+      expect(duplicates).toBeGreaterThan(published.size / answersPerLoss / 2);
+      expect(passages.length).toBeGreaterThan(published.size + duplicates);
     },
   };
 }
 
-async function openDatabase(isRestarted: boolean, onTestFinished: OnTestFinished) {
-  const own = isRestarted ? await openOwnPostgres() : null;
-  const shared = own === null ? await createDatabase() : null;
-  const { connectionString } = (own ?? shared) as { connectionString: string };
-  onTestFinished(async () => void (await Promise.all([own?.close(), shared?.drop()])));
-  const proxy: ChaosProxy = await startChaosProxy(connectionString);
-  onTestFinished(() => proxy.close());
-  const sql = createPool(connectionString);
-  await postgresStore(sql).migrate();
-  await sql.query(effectTables);
-  return {
-    proxy,
-    sql,
-    async restartDatabase() {
-      await own?.stopImmediately();
-      await own?.start();
-    },
-  };
-}
-
-/** Nothing but the receiver keeps an effect from being written twice. */
-const effectTables = `
+/** Only the receiver prevents that an effect is written twice. */
+const tables = `
 create table effects (id serial, event_id text not null);
+create table injected (event_id text primary key);
 create table last_straws (id serial);
 create function break_connection() returns trigger language plpgsql as $$
 begin
@@ -315,61 +177,3 @@ $$;
 create constraint trigger break_connection after insert on last_straws
 deferrable initially deferred for each row execute function break_connection();
 `;
-
-// ── what is done and seen ────────────────────────────────────────────────────────────────────────────────────────────
-
-/**
- * Publishes as fast as it is delivered until all faults have struck, and returns when nothing is owed any more. Every
- * delivery has succeeded by then.
- */
-async function runThrough(world: World, faults: readonly Fault[]): Promise<void> {
-  const { api, door, queue, published } = world;
-  const delivered = new Set<string>();
-  world.faults.push(...faults);
-  door.loses = ({ id, status }) => {
-    if (status === null || status >= 300 || delivered.has(id)) return false;
-    delivered.add(id);
-    return delivered.size % answersPerLoss === 0;
-  };
-  while (published.size < leastEvents || world.faults.length > 0) {
-    const number = published.size;
-    if (number === mostEvents) throw new Error(`${world.faults.length} faults have not struck yet.`);
-    const input = { tenant: "acme", type: `order.${number % endpoints}`, data: { number } };
-    published.add((await api.publish(input)).id);
-    await door.until("the backlog to shrink", () => delivered.size > number - mostOwed, patienceMs);
-  }
-  await nothingOwed(queue, "posthorn", patienceMs);
-  const { rows } = await queue.query(
-    "select state, count(*)::integer from posthorn.delivery_states group by state",
-  );
-  expect(rows).toEqual([{ state: "success", count: published.size }]);
-}
-
-async function effectsOf({ sql, published }: World) {
-  const { rows } = await sql.query<{ id: string; count: number }>(
-    "select event_id as id, count(*)::integer from effects group by event_id",
-  );
-  const found = new Set(rows.map(({ id }) => id));
-  return {
-    lost: [...published].filter((id) => !found.has(id)),
-    repeated: rows.filter(({ count }) => count > 1).map(({ id }) => id),
-    unknown: [...found].filter((id) => !published.has(id)),
-  };
-}
-
-/** Those that messages are in. */
-async function statesOf({ sql }: World): Promise<string[]> {
-  const { rows } = await sql.query("select distinct state from posthorn_receiver.messages");
-  return rows.map(({ state }) => state);
-}
-
-function statusesOf({ door }: World): Set<number | null> {
-  return new Set(door.passages.map(({ status }) => status));
-}
-
-/** Without them nothing would be proven. */
-function expectDuplicates({ door: { passages }, published }: World): void {
-  const duplicates = passages.filter(({ isDuplicate }) => isDuplicate).length;
-  expect(duplicates).toBeGreaterThan(published.size / answersPerLoss / 2);
-  expect(passages.length).toBeGreaterThan(published.size + duplicates);
-}

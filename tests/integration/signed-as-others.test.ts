@@ -1,36 +1,24 @@
-// What the engine sends to an endpoint that signs as somebody else does, put before that vendor's own code.
-import { createHmac, createPublicKey, verify } from "node:crypto";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { verify as verifyGithub } from "@octokit/webhooks-methods";
+// Requests to endpoints with a vendor's signature. Our descriptions are compared with the vendors' own code in
+// packages/receiver/src/sources/vendor-sdks.test.ts.
+import { createPublicKey, verify as verifyBytes } from "node:crypto";
+import { headersAddedBy, TOKEN_SCHEMES, vendors, verify } from "@posthorn/wire";
 import { httpbis } from "http-message-signatures";
-import { createTestInstance, startScriptedReceiver } from "posthorn/testing";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import Stripe from "stripe";
-import { Webhook as SvixWebhook } from "svix";
-import { afterAll, expect, test } from "vitest";
-import { createDatabase } from "../support/postgres.ts";
+import { expect, test } from "vitest";
+import { databasePerFile, receiverPerFile } from "../support/database/database-per-test.ts";
 
-const database = await createDatabase();
-const receiver = await startScriptedReceiver();
-const instance = await createTestInstance({
-  database: database.connectionString,
-  retryPolicy: "1m,5m",
-  maxEndpointsPerTenant: 100,
-});
+const receiver = await receiverPerFile();
+const { open } = await databasePerFile({ retryPolicy: "1m,5m", maxEndpointsPerTenant: 100 });
+const instance = await open();
 const { hooks } = instance;
-await hooks.tenants.upsert("acme");
-afterAll(async () => {
-  await instance.close();
-  await receiver.close();
-  await database.drop();
-});
 
 const SECRET = "It's a Secret to Everybody";
-const HTTPS_OWN = ["host", "connection", "content-length"];
+/** Headers that are not the signature's. */
+const PLAIN = ["host", "connection", "content-length", "accept-encoding", "content-type", "user-agent"];
 let count = 0;
 
-/** One delivery, as it came over the wire. */
+/** One delivery as received. */
 async function sent(schemes: string[], given: Record<string, unknown> = {}, data: unknown = { a: "é" }) {
   count += 1;
   const path = `/hook-${count}`;
@@ -48,192 +36,58 @@ async function sent(schemes: string[], given: Record<string, unknown> = {}, data
   const requests = receiver.requestsTo(path);
   const request = requests[0] as (typeof requests)[number];
   const header = (name: string): string => String(request.headers[name.toLowerCase()]);
-  const names = Object.keys(request.headers).filter((name) => !HTTPS_OWN.includes(name));
+  const names = Object.keys(request.headers).filter((name) => !PLAIN.includes(name));
   const text = Buffer.from(request.body).toString();
-  return {
-    endpoint,
-    secret,
-    id,
-    request,
-    header,
-    names,
-    text,
-    url: receiver.url + request.url,
-    path,
-    publish,
-  };
+  const url = receiver.url + request.url;
+  return { endpoint, secret, id, request, header, names, text, url, path, publish };
 }
 
-const PLAIN = ["accept-encoding", "content-type", "user-agent"];
+test.each(Object.keys(vendors))(
+  "a request signed as %s verifies, with that vendor's headers only",
+  async (scheme) => {
+    const { request, names, secret, url } = await sent([scheme], {}, { webhookTimestamp: Date.now() });
+    expect(names.toSorted()).toEqual(
+      headersAddedBy(scheme)
+        .map((name) => name.toLowerCase())
+        .toSorted(),
+    );
+    const { headers, body } = request;
+    const secrets = [scheme === "discord" ? publicHalf(secret) : secret];
+    const input = { scheme, method: "POST", url, headers, body, secrets };
+    expect(await verify(input)).toEqual({ ok: true });
+    if (TOKEN_SCHEMES.includes(scheme)) return;
+    expect(await verify({ ...input, body: Buffer.concat([body, Buffer.from(" ")]) })).toMatchObject({
+      ok: false,
+    });
+  },
+);
 
-test("GitHub", async () => {
-  const { text, header, names, id } = await sent(["github"]);
-  expect(await verifyGithub(SECRET, text, header("X-Hub-Signature-256"))).toBe(true);
-  expect(await verifyGithub("another", text, header("X-Hub-Signature-256"))).toBe(false);
-  expect(header("X-GitHub-Event")).toBe(`orders.paid${count}`);
-  expect(`evt_${header("X-GitHub-Delivery")}`).toBe(id);
-  expect(names.toSorted()).toEqual(
-    [...PLAIN, "x-github-delivery", "x-github-event", "x-hub-signature-256"].toSorted(),
-  );
-});
+function publicHalf(signingKey: string): string {
+  const bytes = Buffer.from(signingKey.slice("whsk_".length), "base64");
+  return `whpk_${bytes.subarray(32).toString("base64")}`;
+}
 
-test("Stripe, with a secret that only Stripe would call one", async () => {
-  const { text, header, names } = await sent(["stripe"], { secret: "whsec_test_secret" });
-  const signature = header("Stripe-Signature");
-  expect(Stripe.webhooks.constructEvent(text, signature, "whsec_test_secret")).toEqual({ a: "é" });
-  expect(() => Stripe.webhooks.constructEvent(text, signature, SECRET)).toThrow();
-  expect(names.toSorted()).toEqual([...PLAIN, "stripe-signature"].toSorted());
-});
-
-test("Slack", async () => {
-  const { isValidSlackRequest } = await import("@slack/bolt");
-  const { text, header } = await sent(["slack"]);
-  const headers = {
-    "x-slack-signature": header("X-Slack-Signature"),
-    "x-slack-request-timestamp": Number(header("X-Slack-Request-Timestamp")),
-  };
-  expect(isValidSlackRequest({ signingSecret: SECRET, body: text, headers })).toBe(true);
-  expect(isValidSlackRequest({ signingSecret: SECRET, body: `${text} `, headers })).toBe(false);
-});
-
-test("Shopify, with what else its SDK asks for given as custom headers", async () => {
-  await import("@shopify/shopify-api/adapters/node");
-  const { ApiVersion, LogSeverity, shopifyApi } = await import("@shopify/shopify-api");
-  const shopify = shopifyApi({
-    apiKey: "key",
-    apiSecretKey: SECRET,
-    apiVersion: ApiVersion.January26,
-    hostName: "hooks.example.com",
-    isEmbeddedApp: false,
-    logger: { level: LogSeverity.Error },
-  });
-  const custom = { "X-Shopify-Shop-Domain": "shop.example.com", "X-Shopify-API-Version": "2026-01" };
-  const { text, request, header } = await sent(["shopify"], { headers: custom });
-  const rawRequest = { method: "POST", url: "/in", headers: { ...request.headers } };
-  const checked = await shopify.webhooks.validate({ rawBody: text, rawRequest, rawResponse: {} });
-  expect(checked).toMatchObject({
-    valid: true,
-    webhookId: header("X-Shopify-Webhook-Id"),
-    domain: "shop.example.com",
-  });
-  expect(header("X-Shopify-Topic")).toBe(`orders/paid${count}`);
-  const changed = { rawBody: `${text} `, rawRequest, rawResponse: {} };
-  expect(await shopify.webhooks.validate(changed)).toMatchObject({ valid: false });
-});
-
-test("Svix", async () => {
-  const { text, request, secret } = await sent(["svix"]);
-  const headers = request.headers as Record<string, string>;
-  expect(new SvixWebhook(secret).verify(text, headers)).toEqual({ a: "é" });
-  expect(() => new SvixWebhook(secret).verify(`${text} `, headers)).toThrow();
-});
-
-test("Mux", async () => {
-  const { default: Mux } = await import("@mux/mux-node");
-  const { text, header } = await sent(["mux"]);
-  const client = new Mux({ tokenId: "id", tokenSecret: "secret", webhookSecret: SECRET });
-  const headers = { "mux-signature": header("Mux-Signature") };
-  await client.webhooks.verifySignature(text, headers);
-  await expect(client.webhooks.verifySignature(`${text} `, headers)).rejects.toThrow();
-});
-
-test("Paddle", async () => {
-  const { Paddle } = await import("@paddle/paddle-node-sdk");
-  const { webhooks } = new Paddle("key");
-  const { text, header } = await sent(["paddle"]);
-  expect(await webhooks.isSignatureValid(text, SECRET, header("Paddle-Signature"))).toBe(true);
-  expect(await webhooks.isSignatureValid(`${text} `, SECRET, header("Paddle-Signature"))).toBe(false);
-});
-
-test("Linear", async () => {
-  const { LinearWebhookClient } = await import("@linear/sdk/webhooks");
-  const data = { type: "Issue", webhookTimestamp: Date.now() };
-  const { request, header, text } = await sent(["linear"], { headers: { "Linear-Event": "Issue" } }, data);
-  const client = new LinearWebhookClient(SECRET);
-  const { webhookTimestamp } = JSON.parse(text);
-  expect(client.verify(Buffer.from(request.body), header("Linear-Signature"), webhookTimestamp)).toBe(true);
-  expect(header("Linear-Event")).toBe("Issue");
-});
-
-test("Square, HubSpot and Twilio sign the URL that was really asked for", async () => {
-  const file = join(dirname(createRequire(import.meta.url).resolve("square")), "wrapper/WebhooksHelper.js");
-  const { WebhooksHelper } = (await import(file)) as typeof import("square");
-  const square = await sent(["square"]);
-  const input = {
-    requestBody: square.text,
-    signatureHeader: square.header("x-square-hmacsha256-signature"),
-    signatureKey: SECRET,
-    notificationUrl: square.url,
-  };
-  expect(await WebhooksHelper.verifySignature(input)).toBe(true);
-  expect(await WebhooksHelper.verifySignature({ ...input, notificationUrl: `${square.url}2` })).toBe(false);
-
-  const { Signature } = await import("@hubspot/api-client");
-  const hubspot = await sent(["hubspot"]);
-  const options = {
-    signatureVersion: "v3",
-    clientSecret: SECRET,
-    requestBody: hubspot.text,
-    url: hubspot.url,
-    signature: hubspot.header("X-HubSpot-Signature-v3"),
-    timestamp: Number(hubspot.header("X-HubSpot-Request-Timestamp")),
-  };
-  expect(Signature.isValid(options)).toBe(true);
-  expect(Signature.isValid({ ...options, url: `${hubspot.url}2` })).toBe(false);
-
-  const { default: twilio } = await import("twilio");
-  const { header, url, text, request } = await sent(["twilio"]);
-  expect(request.url).toMatch(/\?account=1&bodySHA256=[0-9a-f]{64}$/);
-  const signature = header("X-Twilio-Signature");
-  expect(twilio.validateRequestWithBody(SECRET, signature, url, text)).toBe(true);
-  expect(twilio.validateRequestWithBody(SECRET, signature, url, `${text} `)).toBe(false);
-});
-
-test("Discord, with a key pair of which the receiver has the public half", async () => {
-  const { verifyKey } = await import("discord-interactions");
-  const { text, header, secret } = await sent(["discord"]);
-  const publicKey = Buffer.from(secret.slice("whsk_".length), "base64").subarray(32).toString("hex");
-  const [signature, timestamp] = [header("X-Signature-Ed25519"), header("X-Signature-Timestamp")];
-  expect(await verifyKey(text, signature, timestamp, publicKey)).toBe(true);
-  expect(await verifyKey(`${text} `, signature, timestamp, publicKey)).toBe(false);
-});
-
-test("Twitch has no SDK here, so its signature is made as its documentation says", async () => {
-  const { text, header } = await sent(["twitch"]);
-  const signed = header("Twitch-Eventsub-Message-Id") + header("Twitch-Eventsub-Message-Timestamp") + text;
-  const expected = `sha256=${createHmac("sha256", SECRET).update(signed).digest("hex")}`;
-  expect(header("Twitch-Eventsub-Message-Signature")).toBe(expected);
-  expect(header("Twitch-Eventsub-Message-Type")).toBe("notification");
-  expect(header("Twitch-Eventsub-Message-Timestamp")).toMatch(/Z$/);
-});
-
-test("Zoom has no SDK here, so its signature is made as its documentation says", async () => {
-  const { text, header, names } = await sent(["zoom"]);
-  const expected = createHmac("sha256", SECRET)
-    .update(`v0:${header("x-zm-request-timestamp")}:${text}`)
-    .digest("hex");
-  expect(header("x-zm-signature")).toBe(`v0=${expected}`);
-  expect(names.filter((name) => name.startsWith("x-webhook"))).toEqual([]);
-});
-
-test("GitLab gets the token it knows its sender by, and nobody else sees it", async () => {
+test("GitLab's token is redacted in returned requests", async () => {
   const { endpoint, header, id } = await sent(["gitlab"]);
-  expect([header("X-Gitlab-Token"), header("X-Gitlab-Event")]).toEqual([SECRET, endpoint.events[0]]);
+  expect(header("X-Gitlab-Event")).toBe(endpoint.events[0]);
   expect([header("X-Gitlab-Event-UUID"), header("Idempotency-Key")]).toEqual(Array(2).fill(id.slice(4)));
   const [delivery] = (await hooks.deliveries.list({ endpoint: endpoint.id })).data;
   for (const fresh of [false, true]) {
     const shown = await hooks.deliveries.request(delivery?.id as string, { fresh });
-    expect(shown).toMatchObject({ headers: { "X-Gitlab-Token": "[redacted]" }, masked: ["X-Gitlab-Token"] });
+    expect(shown).toMatchObject({
+      headers: { "X-Gitlab-Token": "[redacted]" },
+      redactedParts: ["X-Gitlab-Token"],
+    });
   }
 });
 
-test("a secret that is sent goes nowhere but where it was given for", async () => {
+test("a secret that is sent as a token is not sent to another host", async () => {
   const { endpoint } = await sent(["gitlab"]);
   const change = (changed: object) => hooks.endpoints.update("acme", endpoint.id, changed);
   const elsewhere = { url: "http://127.0.0.2:9999/mine" };
   const [withIt, without] = [["gitlab"], ["github"]].map((schemes) => ({ signature: { schemes } }));
   await expect(change(elsewhere)).rejects.toThrow("given for another host");
-  // neither by a detour, nor by having a secret sent that was only ever to sign
+  // neither in two steps, nor by turning a signing secret into a token
   await hooks.endpoints.rotateSecret("acme", endpoint.id, { scheme: "gitlab", secret: "a token" });
   await change({ ...elsewhere, ...without });
   await expect(change({ ...withIt })).rejects.toThrow("so that it has its own");
@@ -247,34 +101,36 @@ test("RFC 9421, with the key that is published under the name in the signature",
   const keyLookup = async ({ keyid }: { keyid?: string }) => {
     const x = keys.find(({ id }) => id === keyid)?.bytes.toString("base64url") as string;
     const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
-    return { verify: async (data: Buffer, signature: Buffer) => verify(null, data, key, signature) };
+    return { verify: async (data: Buffer, signature: Buffer) => verifyBytes(null, data, key, signature) };
   };
   const message = { method: "POST", url, headers: request.headers as Record<string, string> };
   expect(await httpbis.verifyMessage({ keyLookup }, message)).toBe(true);
   expect(await httpbis.verifyMessage({ keyLookup }, { ...message, url: `${url}2` })).toBe(false);
 });
 
-test("a vendor's signature is masked for those who may not see settings, whatever its header is called", async () => {
+test("a vendor's signature is masked without the permission to see settings, whatever its header name", async () => {
   const { endpoint } = await sent(["shopify"]);
   const [delivery] = (await hooks.deliveries.list({ endpoint: endpoint.id })).data;
-  const shown = await hooks.deliveries.request(delivery?.id as string, { hidesSettings: true });
+  const shown = await hooks.deliveries.request(delivery?.id as string, { redactsSettings: true });
   expect(shown.headers["X-Shopify-Hmac-Sha256"]).toBe("[redacted]");
 });
 
-test("during a migration the old receivers and the new ones are each signed for with their own secret", async () => {
+test("during a migration, each scheme signs with its own secret, in the vendor's format", async () => {
   const { request, text, header, secret, endpoint } = await sent(["stripe", "standard-webhooks"], {
     secret: undefined,
-    schemeSecrets: { stripe: SECRET },
+    schemeSecrets: { stripe: "whsec_test_secret" },
   });
-  expect(Stripe.webhooks.constructEvent(text, header("Stripe-Signature"), SECRET)).toEqual({ a: "é" });
-  expect(header("Stripe-Signature").match(/v1=/g)).toHaveLength(1);
+  const signature = header("Stripe-Signature");
+  expect(Stripe.webhooks.constructEvent(text, signature, "whsec_test_secret")).toEqual({ a: "é" });
+  expect(() => Stripe.webhooks.constructEvent(text, signature, secret)).toThrow();
+  expect(signature.match(/v1=/g)).toHaveLength(1);
   const headers = request.headers as Record<string, string>;
   expect(new StandardWebhook(secret).verify(text, headers)).toEqual({ a: "é" });
   // one of the schemes is ours, so our own headers are there too
   expect(header("X-Webhook-Event")).toBe(endpoint.events[0]);
 });
 
-test("a scheme that is given a secret of its own is signed for with both until the old one has gone", async () => {
+test("a scheme that gets its own secret signs with both until the old one expires", async () => {
   const { endpoint, publish, path } = await sent(["stripe", "mux"]);
   await hooks.endpoints.rotateSecret("acme", endpoint.id, {
     scheme: "stripe",
@@ -304,7 +160,7 @@ test("a scheme that is given a secret of its own is signed for with both until t
   expect(secrets.map(({ scheme }) => scheme)).toEqual(["stripe", null]);
 });
 
-test("a retry has the id of the first attempt and a time of its own", async () => {
+test("a retry has the id of the first attempt and its own time", async () => {
   const path = `/hook-${count + 1}`;
   receiver.answer(path, [500, 200]);
   await sent(["svix"]);
@@ -332,8 +188,8 @@ test.each([
   await expect(hooks.endpoints.create("acme", input as never)).rejects.toThrow(words);
 });
 
-test("a secret of 256 characters is taken", async () => {
+test("a secret of 256 characters is accepted", async () => {
   const secret = "x".repeat(256);
-  const { text, header } = await sent(["github"], { secret });
-  expect(await verifyGithub(secret, text, header("X-Hub-Signature-256"))).toBe(true);
+  const { request } = await sent(["github"], { secret });
+  expect(await verify({ scheme: "github", ...request, secrets: [secret] })).toEqual({ ok: true });
 });

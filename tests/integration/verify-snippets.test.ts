@@ -1,17 +1,16 @@
-// What the portal shows for verifying is run here as it stands, each in its own language, on a delivery that a real
-// server sent. A language that this machine does not have is left out.
+// Runs the snippets that the portal shows for verifying, each in its language, on a delivery of a real server. Languages
+// that are not installed are skipped.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startScriptedReceiver } from "posthorn/testing";
+import { beforeAll, expect, test } from "vitest";
 import { isAuthentic as isAuthenticByScheme } from "../../packages/dashboard/src/snippets/verify-by-scheme.ts";
 import { isAuthentic } from "../../packages/dashboard/src/snippets/verify-webhook.ts";
 import { isQuick } from "../support/matrix.ts";
-import { startServer } from "../support/start-server.ts";
+import { startServer } from "../support/servers/start-server.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 interface Delivery {
   readonly body: Buffer;
@@ -25,111 +24,81 @@ let delivery: Delivery;
 beforeAll(async () => {
   const stops: (() => Promise<void>)[] = [];
   const server = await startServer({ atEnd: (stop) => stops.push(stop) });
-  const arrived = new Promise<Omit<Delivery, "secret">>((resolve) => {
-    const receiver = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => chunks.push(chunk));
-      request.on("end", () => {
-        response.end();
-        receiver.close();
-        resolve({
-          body: Buffer.concat(chunks),
-          header: String(request.headers["x-webhook-signature"]),
-          headers: new Headers(request.headers as Record<string, string>),
-        });
-      });
-    });
-    receiver.listen(0, "127.0.0.1", () => {
-      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-      stops.push(async () => void receiver.close());
-      made = server.call("PUT", "/api/v1/tenants/acme", {}).then(async () => {
-        const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", { url, events: ["*"] });
-        await server.call("POST", "/api/v1/events", {
-          tenant: "acme",
-          type: "order.paid",
-          data: { note: "Grüße €" },
-        });
-        return json.secret as string;
-      });
-    });
+  const receiver = await startScriptedReceiver();
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: receiver.url,
+    events: ["*"],
   });
-  let made: Promise<string> = Promise.resolve("");
-  const request = await arrived;
-  delivery = { ...request, secret: await made };
+  const data = { note: "Grüße €" };
+  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data });
+  const [request] = await receiver.received(1);
+  delivery = {
+    body: request?.body as Buffer,
+    header: String(request?.headers["x-webhook-signature"]),
+    headers: new Headers(request?.headers as Record<string, string>),
+    secret: json.secret,
+  };
+  await receiver.close();
   for (const stop of stops) await stop();
 });
 
 const snippet = (name: string) =>
   fileURLToPath(new URL(`../../packages/dashboard/src/snippets/${name}`, import.meta.url));
 
-/** Each prints true or false of the body on its standard input. */
+/** A program that prints true or false of the body on its standard input. */
 interface Runtime {
-  readonly command: string;
   readonly file: string;
-  /** What is to be run in a folder of its own. */
-  prepare(folder: string, source: string): readonly string[];
+  /** The command line, run in a folder with the files. */
+  readonly command: readonly [program: string, ...args: string[]];
+  readonly compiler?: readonly [program: string, ...args: string[]];
+  files(source: string): Readonly<Record<string, string>>;
 }
 
 const runtimes: Readonly<Record<string, Runtime>> = {
   Python: {
-    command: "python3",
     file: "verify_webhook.py",
-    prepare: (folder, source) => {
-      writeFileSync(
-        join(folder, "v.py"),
-        `${source}\nimport os, sys\nprint(str(is_authentic(sys.stdin.buffer.read(), os.environ["HEADER"], os.environ["SECRET"])).lower())\n`,
-      );
-      return ["python3", "v.py"];
-    },
+    command: ["python3", "v.py"],
+    files: (source) => ({
+      "v.py": `${source}\nimport os, sys\nprint(str(is_authentic(sys.stdin.buffer.read(), os.environ["HEADER"], os.environ["SECRET"])).lower())\n`,
+    }),
   },
   Go: {
-    command: "go",
     file: "verify_webhook.go",
-    prepare: (folder, source) => {
-      const main =
-        '\nfunc main() {\n\tbody, _ := io.ReadAll(os.Stdin)\n\tfmt.Println(IsAuthentic(body, os.Getenv("HEADER"), os.Getenv("SECRET")))\n}\n';
-      const asMain = source
-        .replace("package webhook", "package main")
-        .replace("import (", 'import (\n\t"fmt"\n\t"io"\n\t"os"');
-      writeFileSync(join(folder, "main.go"), asMain + main);
-      writeFileSync(join(folder, "go.mod"), "module snippet\n\ngo 1.19\n");
-      return ["go", "run", "."];
-    },
+    command: ["./snippet"],
+    compiler: ["go", "build", "-o", "snippet", "."],
+    files: (source) => ({
+      "main.go":
+        source
+          .replace("package webhook", "package main")
+          .replace("import (", 'import (\n\t"fmt"\n\t"io"\n\t"os"') +
+        '\nfunc main() {\n\tbody, _ := io.ReadAll(os.Stdin)\n\tfmt.Println(IsAuthentic(body, os.Getenv("HEADER"), os.Getenv("SECRET")))\n}\n',
+      "go.mod": "module snippet\n\ngo 1.19\n",
+    }),
   },
   Ruby: {
-    command: "ruby",
     file: "verify_webhook.rb",
-    prepare: (folder, source) => {
-      writeFileSync(
-        join(folder, "v.rb"),
-        `${source}\nputs authentic?($stdin.binmode.read, ENV["HEADER"], ENV["SECRET"])\n`,
-      );
-      return ["ruby", "v.rb"];
-    },
+    command: ["ruby", "v.rb"],
+    files: (source) => ({
+      "v.rb": `${source}\nputs authentic?($stdin.binmode.read, ENV["HEADER"], ENV["SECRET"])\n`,
+    }),
   },
   PHP: {
-    command: "php",
     file: "verify-webhook.php",
-    prepare: (folder, source) => {
-      writeFileSync(
-        join(folder, "v.php"),
-        `${source}\necho is_authentic(stream_get_contents(STDIN), getenv('HEADER'), getenv('SECRET')) ? "true" : "false";\n`,
-      );
-      return ["php", "v.php"];
-    },
+    command: ["php", "v.php"],
+    files: (source) => ({
+      "v.php": `${source}\necho is_authentic(stream_get_contents(STDIN), getenv('HEADER'), getenv('SECRET')) ? "true" : "false";\n`,
+    }),
   },
   Java: {
-    command: "javac",
     file: "VerifyWebhook.java",
-    prepare: (folder, source) => {
-      writeFileSync(join(folder, "VerifyWebhook.java"), source);
-      writeFileSync(
-        join(folder, "Main.java"),
+    command: ["java", "Main"],
+    compiler: ["javac", "Main.java", "VerifyWebhook.java"],
+    files: (source) => ({
+      "VerifyWebhook.java": source,
+      "Main.java":
         'public class Main { public static void main(String[] a) throws Exception { System.out.println(VerifyWebhook.isAuthentic(System.in.readAllBytes(), System.getenv("HEADER"), System.getenv("SECRET"))); } }',
-      );
-      execFileSync("javac", ["Main.java", "VerifyWebhook.java"], { cwd: folder });
-      return ["java", "Main"];
-    },
+    }),
   },
 };
 
@@ -137,7 +106,7 @@ function isThere(command: string): boolean {
   return spawnSync("which", [command]).status === 0;
 }
 
-/** What the program says of a genuine delivery, and of it with one thing changed. */
+/** The program's results for a genuine delivery and for changed ones. */
 function cases({ body, header, secret }: Delivery) {
   const longAgo = header.replace(/t=\d+/, "t=1600000000");
   return [
@@ -151,13 +120,13 @@ function cases({ body, header, secret }: Delivery) {
   ] as const;
 }
 
-test("the TypeScript snippet accepts a delivery, and nothing that was changed", () => {
+test("the TypeScript snippet accepts a delivery and rejects a changed one", () => {
   for (const { what, body, header, secret, expected } of cases(delivery)) {
     expect([what, isAuthentic(body, header, secret)]).toEqual([what, expected]);
   }
 });
 
-test("the snippet for other schemes accepts a delivery, and nothing that was changed", async () => {
+test("the snippet for other schemes accepts a delivery and rejects a changed one", async () => {
   const { headers, body, secret } = delivery;
   const request = { headers, body, url: "https://example.com/" };
   expect(await isAuthenticByScheme(request, secret)).toBe(true);
@@ -167,20 +136,19 @@ test("the snippet for other schemes accepts a delivery, and nothing that was cha
   expect(source.split('"standard-webhooks"')).toHaveLength(2);
 });
 
-describe.each(Object.entries(runtimes))("%s", (_language, { command, file, prepare }) => {
-  test.skipIf(isQuick || !isThere(command))("accepts a delivery, and nothing that was changed", () => {
-    const folder = mkdtempSync(join(tmpdir(), "posthorn-snippet-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const [program = "", ...args] = prepare(folder, readFileSync(snippet(file), "utf8"));
+test.skipIf(isQuick).for(Object.entries(runtimes))(
+  "the %s snippet accepts a delivery and rejects a changed one",
+  ([language, { file, command, compiler, files }], { skip }) => {
+    const [program, ...args] = command;
+    skip(!isThere(compiler?.[0] ?? program), `${language} is not installed`);
+    const cwd = makeTemporaryFolder();
+    for (const [name, content] of Object.entries(files(readFileSync(snippet(file), "utf8"))))
+      writeFileSync(join(cwd, name), content);
+    if (compiler !== undefined) execFileSync(compiler[0], compiler.slice(1), { cwd });
     for (const { what, body, header, secret, expected } of cases(delivery)) {
       const env = { ...process.env, HEADER: header, SECRET: secret };
-      const { stdout, stderr } = spawnSync(program, args, {
-        cwd: folder,
-        env,
-        input: body,
-        encoding: "utf8",
-      });
+      const { stdout, stderr } = spawnSync(program, args, { cwd, env, input: body, encoding: "utf8" });
       expect([what, stdout.trim(), stderr]).toEqual([what, String(expected), ""]);
     }
-  });
-});
+  },
+);

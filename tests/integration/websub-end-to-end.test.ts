@@ -1,26 +1,22 @@
-// Our subscriber follows a topic of our hub: nothing between them but HTTP on loopback.
-import { once } from "node:events";
+// Our subscriber subscribes to a topic of our hub over HTTP.
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createReceiver, eventTypes, memoryStore } from "@posthorn/receiver";
 import { nodeHandler } from "@posthorn/receiver/node";
 import { createSubscriber, type WebSubContent } from "@posthorn/receiver/websub";
 import { expect, onTestFinished, test } from "vitest";
-import { publicUrl, startHub, topicUrl } from "../support/websub/hub.ts";
+import { listen } from "../support/servers/http.ts";
+import { publicUrl, startHub, topicUrl } from "../support/servers/websub.ts";
 
-test("an event reaches whoever follows its topic by WebSub, signed and once, until the subscription is ended", async () => {
+test("an event reaches a WebSub subscriber of its topic, signed and once, until the subscription ends", async () => {
   const hub = await startHub();
   onTestFinished(() => hub.stop());
   await hub.hooks.tenants.upsert("acme", { websubTopics: ["order.paid"] });
-  const server = createServer().listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const server = createServer();
 
   const refusals: unknown[] = [];
   const store = memoryStore();
   const subscriber = createSubscriber({
-    callbackUrl: `http://127.0.0.1:${port}/websub`,
+    callbackUrl: `${await listen(server)}/websub`,
     store,
     idHeader: "X-Webhook-Id",
     // the hub has a public name, and is on loopback

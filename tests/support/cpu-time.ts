@@ -1,4 +1,4 @@
-// The cost of a computation, whatever else the machine does meanwhile.
+// The cost of a computation, independent of the load of the machine.
 
 /** Milliseconds of processor time that this process spends in `work`. */
 export async function cpuMsOf(work: () => unknown): Promise<number> {

@@ -1,5 +1,5 @@
-// What deploy/ ships uses names that exist: a dashboard or an alert on a metric that was renamed shows nothing and never
-// fires, and nobody would notice.
+// The files in deploy/ use names that exist: a dashboard or an alert on a renamed metric shows nothing and never
+// fires, without an error.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -25,6 +25,7 @@ const exported = new Map(
   ),
 );
 
+const settingNames = Object.values(settings).map(({ env }) => env);
 const metricsIn = (text: string): string[] => [...new Set(text.match(/\bwebhook_\w+/g) ?? [])];
 
 interface Dashboard {
@@ -39,7 +40,7 @@ const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ exp
 const rules = read("deploy/prometheus/rules.yaml");
 
 describe("the dashboard", () => {
-  test("shows every metric there is, and no other", () => {
+  test("shows every metric, and no other", () => {
     const shown = metricsIn(expressions.join(" "));
     expect(shown.filter((name) => !exported.has(name))).toEqual([]);
     const bases = new Set(shown.map((name) => name.replace(/_bucket$/, "")));
@@ -59,11 +60,11 @@ describe("the dashboard", () => {
 describe("the alerts", () => {
   const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map((match) => match[1] as string);
 
-  test("ask for metrics that there are", () => {
+  test("use existing metrics", () => {
     expect(metricsIn(rules).filter((name) => !exported.has(name))).toEqual([]);
   });
 
-  test("have each a section in the runbook, and link to it", () => {
+  test("have a section in the runbook each, and link to it", () => {
     const runbook = read("docs/guides/runbook.md");
     expect(alerts.length).toBeGreaterThan(6);
     expect([...runbook.matchAll(/^## (\w+)$/gm)].map((match) => match[1])).toEqual(alerts);
@@ -72,7 +73,7 @@ describe("the alerts", () => {
     }
   });
 
-  test("fire in trouble and stay quiet otherwise, as promtool sees it", ({ skip }) => {
+  test("fire only on problems, according to promtool", ({ skip }) => {
     skip(
       spawnSync("promtool", ["--version"]).error !== undefined,
       "promtool (Debian: prometheus) is not there",
@@ -92,27 +93,25 @@ describe("the workers of Kubernetes", () => {
     expect(worker).toContain(`kind: Deployment\nmetadata:\n  name: ${scaled}\n`);
   });
 
-  test("have only settings that there are, and listen where they are probed and scraped", () => {
-    const names = Object.values(settings).map(({ env }) => env);
+  test("have only existing settings, and listen where they are probed and scraped", () => {
     const set = [...worker.matchAll(/- name: ([A-Z_]+)$/gm)].map((match) => match[1] as string);
     expect(set).toEqual(expect.arrayContaining(["HOST", "PORT", "DATABASE_URL", "POSTHORN_ENCRYPTION_KEYS"]));
-    expect(set.filter((name) => !names.includes(name))).toEqual([]);
+    expect(set.filter((name) => !settingNames.includes(name))).toEqual([]);
     const [, port] = /name: PORT\n\s+value: "(\d+)"/.exec(worker) ?? [];
     expect(worker).toContain(`containerPort: ${port}\n`);
     expect(read("deploy/prometheus/scrape.yaml")).toContain(`"posthorn-worker:${port}"`);
   });
 
-  test("have longer to stop than a stop takes", () => {
+  test("have a longer grace period than a stop takes", () => {
     const [, graceSeconds] = /terminationGracePeriodSeconds: (\d+)/.exec(worker) ?? [];
     const longestMs = Number(defaultText(settings.shutdownTimeoutMs));
     expect(Number(graceSeconds) * 1_000).toBeGreaterThan(longestMs);
   });
 });
 
-test("the compose file sets only what is a setting", () => {
-  const names = Object.values(settings).map(({ env }) => env);
+test("the compose file sets only existing settings", () => {
   const [, environment = ""] = /environment:\n((?: {6}\w+: .*\n)+)/.exec(read("deploy/compose.yaml")) ?? [];
   const set = [...environment.matchAll(/^ {6}(\w+):/gm)].map((match) => match[1] as string);
   expect(set.length).toBeGreaterThan(3);
-  expect(set.filter((name) => !names.includes(name))).toEqual([]);
+  expect(set.filter((name) => !settingNames.includes(name))).toEqual([]);
 });

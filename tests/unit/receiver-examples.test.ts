@@ -1,15 +1,13 @@
-// The examples of the receiver that need no database, run as they stand; the others are in tests/integration.
-
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+// The examples of the receiver that need no database; the others are in tests/integration.
+import type { RequestListener } from "node:http";
 import { Logger } from "@nestjs/common";
 import { createSender, type SenderOptions, signedRequest } from "@posthorn/receiver/testing";
 import { generateSecret } from "@posthorn/wire";
-import { afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { serving } from "../support/servers/http.ts";
 
 const [secret, nextSecret] = [generateSecret(), generateSecret()];
 const order = { type: "order.paid", data: { total: 12 } };
-const servers: Server[] = [];
 /** A framework is loaded by the first test that needs it, which takes seconds on a busy machine. */
 const LOADING_MS = 30_000;
 
@@ -22,30 +20,27 @@ beforeAll(() => {
   vi.spyOn(console, "log").mockReturnValue();
   vi.spyOn(console, "warn").mockReturnValue();
 });
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
 
 test.each<[name: string, receive: () => Promise<SenderOptions["receive"]>]>([
   ["serve-fetch", async () => (await import("../../examples/receiver/serve-fetch.ts")).default.fetch],
   ["hono", async () => (await import("../../examples/receiver/hono.ts")).app.fetch],
   ["node", async () => serving((await import("../../examples/receiver/node.ts")).server)],
-  ["express", async () => serving(createServer((await import("../../examples/receiver/express.ts")).app))],
+  ["express", async () => serving((await import("../../examples/receiver/express.ts")).app)],
   [
     "fastify",
     async () => {
       const { app } = await import("../../examples/receiver/fastify.ts");
       await app.ready();
-      return serving(createServer((request, response) => app.routing(request, response)));
+      return serving((request, response) => app.routing(request, response));
     },
   ],
-  ["koa", async () => serving(createServer((await import("../../examples/receiver/koa.ts")).app.callback()))],
+  ["koa", async () => serving((await import("../../examples/receiver/koa.ts")).app.callback())],
   [
     "nestjs",
     async () => {
       const { app } = await import("../../examples/receiver/nestjs.ts");
       await app.init();
-      return serving(createServer(app.getHttpAdapter().getInstance() as RequestListener));
+      return serving(app.getHttpAdapter().getInstance() as RequestListener);
     },
   ],
   [
@@ -67,7 +62,7 @@ test.each<[name: string, receive: () => Promise<SenderOptions["receive"]>]>([
     },
   ],
 ])(
-  "%s.ts handles an order, knows it again, and refuses one that was changed",
+  "%s.ts handles an order, detects a duplicate, and rejects a changed one",
   async (_name, receive) => {
     const sender = createSender({ secret, receive: await receive() });
     const [first, second] = await sender.duplicate(order);
@@ -86,7 +81,7 @@ test("in-your-tests.ts and test-clock.ts pass", async () => {
   for (const passes of Object.values(tests)) await passes();
 });
 
-test("rotation.ts takes the secret of today and the one of tomorrow", async () => {
+test("rotation.ts accepts the current and the next secret", async () => {
   const { receiver } = await import("../../examples/receiver/rotation.ts");
   const statusOf = async (signing: string) =>
     (await receiver.fetch(await signedRequest({ secret: signing, ...order }))).status;
@@ -95,7 +90,7 @@ test("rotation.ts takes the secret of today and the one of tomorrow", async () =
   expect(await statusOf(generateSecret())).toBe(401);
 });
 
-test("rotation.ts starts while there is no secret of tomorrow, but with an empty variable for it", async () => {
+test("rotation.ts starts with an empty variable for the next secret", async () => {
   vi.resetModules();
   vi.stubEnv("WEBHOOK_SECRET_NEXT", "");
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -103,7 +98,7 @@ test("rotation.ts starts while there is no secret of tomorrow, but with an empty
   expect((await receiver.fetch(await signedRequest({ secret, ...order }))).status).toBe(200);
 });
 
-test("several-senders.ts tells senders apart, also two accounts of one", async () => {
+test("several-senders.ts distinguishes senders, even two accounts of one", async () => {
   const { receiver } = await import("../../examples/receiver/several-senders.ts");
   const seen: unknown[] = [];
   vi.mocked(console.log).mockImplementation((text) => void seen.push(text));
@@ -121,7 +116,7 @@ test("several-senders.ts tells senders apart, also two accounts of one", async (
   ]);
 });
 
-test("typed-by-schema.ts refuses data that does not fit, typed-by-hand.ts does not look", async () => {
+test("typed-by-schema.ts rejects invalid data, typed-by-hand.ts does not check it", async () => {
   const { receiver: checked } = await import("../../examples/receiver/typed-by-schema.ts");
   const { receiver: trusting } = await import("../../examples/receiver/typed-by-hand.ts");
   const paid = { secret, type: "order.paid" };
@@ -135,7 +130,7 @@ test("typed-by-schema.ts refuses data that does not fit, typed-by-hand.ts does n
 });
 
 test(
-  "from-svix.ts takes what svix-by-hand.ts took, and what comes by Standard Webhooks",
+  "from-svix.ts accepts the requests that svix-by-hand.ts accepts, and Standard Webhooks",
   async () => {
     const { app: before } = await import("../../examples/receiver/svix-by-hand.ts");
     const { app } = await import("../../examples/receiver/from-svix.ts");
@@ -148,11 +143,3 @@ test(
   },
   LOADING_MS,
 );
-
-/** Sends over a connection what the sender made. */
-async function serving(server: Server): Promise<SenderOptions["receive"]> {
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
-  return (request) => fetch(new Request(url, request));
-}

@@ -6,9 +6,8 @@ import { operationsOf } from "@posthorn/client";
 import { headerNames, RETRY_PRESETS, vendors } from "@posthorn/wire";
 import { errorRegistry } from "posthorn";
 import { describe, expect, test } from "vitest";
-import { refusalsOf } from "../../packages/client/src/open-api.ts";
+import { errorCodesOf } from "../../packages/client/src/open-api.ts";
 import { optionNames, resolveConfig } from "../../packages/posthorn/src/config.ts";
-
 import { maxElements } from "../../packages/posthorn/src/fan-out/filter.ts";
 import {
   maxFilterBytes,
@@ -17,149 +16,124 @@ import {
   maxFilterList,
   OPERATORS,
 } from "../../packages/posthorn/src/fan-out/parse-filter.ts";
-
 import { optionNames as receiverOptionNames } from "../../packages/receiver/src/options.ts";
 import { OUTCOME_STATUS } from "../../packages/receiver/src/respond.ts";
 import { postgresStoreOptionNames } from "../../packages/receiver/src/stores/postgres/postgres-store.ts";
 import { redisStoreOptionNames } from "../../packages/receiver/src/stores/redis/redis-store.ts";
 import { sqliteStoreOptionNames } from "../../packages/receiver/src/stores/sqlite/sqlite-store.ts";
 import { subscriberOptionNames } from "../../packages/receiver/src/websub/options.ts";
-import { routesOf } from "../../packages/server/src/api/handler.ts";
 import { httpErrorRegistry } from "../../packages/server/src/api/http-error.ts";
-import { Sink } from "../../packages/server/src/api/sink.ts";
 import { defaultText, settings } from "../../packages/server/src/config/settings.ts";
 
-const page = (name: string): string =>
-  readFileSync(new URL(`../../docs/reference/${name}.md`, import.meta.url), "utf8");
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+
+const page = (name: string): string => read(`docs/reference/${name}.md`);
+
+/** The text between two others, or from the first to the end. */
+const between = (text: string, start: string, end?: string): string => {
+  const [, rest = ""] = text.split(start);
+  return end === undefined ? rest : (rest.split(end)[0] as string);
+};
 
 /** The names in the first column of a page's tables. */
 const listed = (text: string): string[] =>
   [...text.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1] as string);
 
-/** The texts that a union type of the library allows. */
-const membersOf = (type: string, path: string): string[] => {
-  const source = readFileSync(new URL(`../../packages/posthorn/src/${path}`, import.meta.url), "utf8");
-  const [, union = ""] = new RegExp(`export type ${type} =([^;]+);`).exec(source) ?? [];
+/** The members of a union type of strings, which follows a declaration. */
+const membersOf = (declaration: string, path: string): string[] => {
+  const [, union = ""] = new RegExp(`${declaration}([^;]+);`).exec(read(`packages/${path}`)) ?? [];
   return [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] as string);
 };
 
-describe("the reference", () => {
-  test("lists every vendor whose webhooks a receiver reads, and every reason to refuse one", () => {
-    const text = page("receiver-sources");
-    for (const [name, { scheme }] of Object.entries(vendors)) {
-      expect(text).toContain(`| \`${name}\` | \`${scheme.headers.signature(headerNames())}\` |`);
-    }
-    const verify = readFileSync(
-      new URL("../../packages/wire/src/signature/verify.ts", import.meta.url),
-      "utf8",
-    );
-    const [, union = ""] = /export type VerifyFailure =([^;]+);/.exec(verify) ?? [];
-    const reasons = [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] as string);
-    expect(reasons.length).toBeGreaterThan(0);
-    for (const reason of reasons) expect(text).toMatch(new RegExp(`^\\| .*\`${reason}\`.* \\|`, "m"));
+const [, postgresStore = "", sqliteStore = "", redisStore = ""] = page("receiver-stores").split(/^## /m);
+const verifyFailures = membersOf("export type VerifyFailure =", "wire/src/signature/verify.ts");
+const receiverEntryPoints = Object.keys(JSON.parse(read("packages/receiver/package.json")).exports)
+  .filter((point) => point !== "./package.json")
+  .map((point) => `@posthorn/receiver${point.slice(1)}`);
+
+describe("the documentation lists", () => {
+  test.each<[what: string, text: string, names: readonly string[]]>([
+    ["options of the library", between(page("library"), "## Options", "## What it does"), optionNames],
+    ["options of the receiver", between(page("receiver"), "## Options", "## Handlers"), receiverOptionNames],
+    ["options of the SQLite store", sqliteStore, sqliteStoreOptionNames],
+    [
+      "options of the WebSub subscriber",
+      between(page("receiver-websub"), "## Options", "## How a hub is found"),
+      subscriberOptionNames,
+    ],
+    [
+      "errors of an attempt",
+      between(page("deliveries"), "| error | |"),
+      membersOf("export type AttemptError =", "posthorn/src/model.ts"),
+    ],
+    [
+      "reasons to reject a request",
+      between(read("docs/guides/receiving.md"), "## Rejected requests"),
+      [...verifyFailures, ...membersOf("readonly reason:", "receiver/src/hooks/hooks.ts")],
+    ],
+    ["entry points of the receiver", read("packages/receiver/README.md"), receiverEntryPoints],
+  ])("all %s, and no other", (_what, text, names) => {
+    expect(names.length).toBeGreaterThan(0);
+    expect(listed(text).toSorted()).toEqual([...names].toSorted());
   });
 
-  test("lists every vendor that an endpoint can sign as", () => {
-    const text = page("deliveries");
+  test.each<[what: string, text: string, names: readonly string[]]>([
+    ["options of the PostgreSQL store", postgresStore, postgresStoreOptionNames],
+    ["options of the Redis store", redisStore, redisStoreOptionNames],
+    [
+      "reasons for which a delivery is dead",
+      page("http-api"),
+      [
+        ...membersOf("export type DeadReason =", "posthorn/src/model.ts"),
+        ...membersOf("export type CancelReason =", "posthorn/src/storage/queries/queue/cancel.ts"),
+      ],
+    ],
+    [
+      "reasons for which an endpoint did not get an event",
+      page("filters"),
+      membersOf("export type NotMatchedReason =", "posthorn/src/resources/deliveries/not-matched.ts"),
+    ],
+    [
+      "reasons for which an endpoint is disabled",
+      page("endpoint-health"),
+      ["manual", ...membersOf("export type DisableCause =", "posthorn/src/model.ts")],
+    ],
+    [
+      "results of a replay of dead letters",
+      page("receiver"),
+      membersOf("export type ReplayResult =", "receiver/src/inbox/dead-letters.ts"),
+    ],
+  ])("all %s", (_what, text, names) => {
+    expect(names.length).toBeGreaterThan(1);
+    expect(listed(text)).toEqual(expect.arrayContaining([...names]));
+  });
+
+  test("every vendor with its signature, for receivers and for endpoints", () => {
     for (const [name, { scheme }] of Object.entries(vendors)) {
-      expect(text).toContain(`| \`${name}\` | \`${scheme.headers.signature(headerNames())}\` |`);
+      const row = `| \`${name}\` | \`${scheme.headers.signature(headerNames())}\` |`;
+      expect(page("receiver-sources")).toContain(row);
+      expect(page("deliveries")).toContain(row);
       for (const companion of Object.keys(scheme.companions ?? {})) {
-        expect(text).toContain(companion.replace(/^(Twitch-Eventsub)-Message(-(?:Type|Retry))$/, "$2"));
+        const shown = companion.replace(/^(Twitch-Eventsub)-Message(-(?:Type|Retry))$/, "$2");
+        expect(page("deliveries")).toContain(shown);
       }
     }
   });
 
-  test("shows the defaults that the library has", () => {
-    const { endpointDefaults, ...config } = resolveConfig({ database: "postgres://x" });
-    const { signature, timeoutMs, maxInFlight, retryPolicy, retryOn } = endpointDefaults;
-    expect(retryPolicy).toBe(RETRY_PRESETS.courier);
-    const expected = {
-      retryPolicy: "courier",
-      retryOn,
-      timeoutMs,
-      concurrency: config.concurrency,
-      endpointConcurrency: maxInFlight,
-      leaseMs: config.leaseMs,
-      maxEndpointsPerTenant: config.maxEndpointsPerTenant,
-      retentionDays: config.retention.retentionDays,
-      deadRetentionDays: config.retention.deadRetentionDays ?? "none",
-      idempotencyDays: config.retention.idempotencyDays,
-      auditDays: config.retention.auditDays,
-      headerPrefix: signature.headerPrefix,
-      signatureSchemes: signature.schemes,
-      userAgent: config.userAgent,
-      schema: config.schema,
-      enabled: config.enabled,
-    };
-    for (const [name, value] of Object.entries(expected)) {
-      expect([name, defaultText(settings[name as keyof typeof expected])]).toEqual([name, String(value)]);
+  test("every reason for which a signature is rejected", () => {
+    for (const reason of verifyFailures) {
+      expect(page("receiver-sources")).toMatch(new RegExp(`^\\| .*\`${reason}\`.* \\|`, "m"));
     }
   });
 
-  test("knows the errors that operations tell of, by their statuses", () => {
-    const errors: Record<string, { status: number }> = { ...errorRegistry, ...httpErrorRegistry };
-    const told = operationsOf().flatMap(([id, operation]) =>
-      Object.entries(refusalsOf(operation)).flatMap(([status, codes]) =>
-        codes.map((code) => ({ id, code, status: Number(status) })),
-      ),
-    );
-    expect(told.filter(({ code, status }) => errors[code]?.status !== status)).toEqual([]);
-  });
-
-  test("lists every option of the library", () => {
-    const [, options = ""] = page("library").split("## Options");
-    const [table = ""] = options.split("## What it does");
-    expect(listed(table).toSorted()).toEqual([...optionNames].toSorted());
-  });
-
-  test("lists every option of the receiver's stores", () => {
-    const [, postgres = "", sqlite = "", redis = ""] = page("receiver-stores").split(/^## /m);
-    expect(listed(postgres)).toEqual(expect.arrayContaining([...postgresStoreOptionNames]));
-    expect(listed(sqlite)).toEqual([...sqliteStoreOptionNames]);
-    expect(listed(redis)).toEqual(expect.arrayContaining([...redisStoreOptionNames]));
-  });
-
-  test("lists every option of the WebSub subscriber", () => {
-    const [, options = ""] = page("receiver-websub").split("## Options");
-    const [table = ""] = options.split("## How a hub is found");
-    expect(listed(table).toSorted()).toEqual([...subscriberOptionNames].toSorted());
-  });
-
-  test("lists every option and response of the receiver", () => {
-    const [, options = ""] = page("receiver").split("## Options");
-    const [table = "", rest = ""] = options.split("## Handlers");
-    expect(listed(table).toSorted()).toEqual([...receiverOptionNames].toSorted());
-    const [, responses = ""] = rest.split("## Responses");
+  test("every outcome of the receiver with its status", () => {
+    const responses = between(page("receiver"), "## Responses");
     for (const [outcome, status] of Object.entries(OUTCOME_STATUS)) {
       expect(responses).toContain(`| \`${outcome}\` | ${status} |`);
     }
   });
 
-  test("lists every error that an attempt can have", () => {
-    const model = readFileSync(new URL("../../packages/posthorn/src/model.ts", import.meta.url), "utf8");
-    const [, union = ""] = /export type AttemptError =([^;]+);/.exec(model) ?? [];
-    const errors = [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] as string);
-    expect(errors.length).toBeGreaterThan(10);
-    const [, table = ""] = page("deliveries").split("| error | |");
-    expect(listed(table).toSorted()).toEqual(errors.toSorted());
-  });
-
-  test("lists every reason for which a delivery is dead", () => {
-    const reasons = [
-      ...membersOf("DeadReason", "model.ts"),
-      ...membersOf("CancelReason", "storage/queries/queue/cancel.ts"),
-    ];
-    expect(reasons.length).toBeGreaterThan(7);
-    expect(listed(page("http-api"))).toEqual(expect.arrayContaining(reasons));
-  });
-
-  test("lists every reason for which an endpoint did not get an event", () => {
-    const reasons = membersOf("NotMatchedReason", "resources/deliveries/not-matched.ts");
-    expect(reasons.length).toBeGreaterThan(7);
-    expect(listed(page("filters"))).toEqual(expect.arrayContaining(reasons));
-  });
-
-  test("shows every operator of filters and its limits", () => {
+  test("every operator of filters and its limits", () => {
     const text = page("filters");
     for (const operator of OPERATORS) expect(text).toContain(`"${operator}"`);
     expect(text).toContain(`| JSON of the filter | ${maxFilterBytes / 1024} KB |`);
@@ -168,38 +142,43 @@ describe("the reference", () => {
     expect(text).toContain(`| 1 to ${maxFilterList} |`);
     expect(text).toContain(`| ${maxElements.toLocaleString("en")} for an event.`);
   });
+});
 
-  test("lists every reason for which an endpoint is disabled", () => {
-    const causes = membersOf("DisableCause", "model.ts");
-    expect(causes.length).toBeGreaterThan(2);
-    expect(listed(page("endpoint-health"))).toEqual(expect.arrayContaining(["manual", ...causes]));
-  });
+test("the settings of the server have the defaults of the library", () => {
+  const { endpointDefaults, enabled, retention, schema } = resolveConfig({ database: "postgres://x" });
+  expect(endpointDefaults.retryPolicy).toBe(RETRY_PRESETS.courier);
+  const expected = {
+    retryPolicy: "courier",
+    deadRetentionDays: retention.deadRetentionDays ?? "none",
+    schema,
+    enabled,
+  };
+  for (const [name, value] of Object.entries(expected)) {
+    expect([name, defaultText(settings[name as keyof typeof expected])]).toEqual([name, String(value)]);
+  }
+});
 
-  test("lists every route", () => {
-    const text = page("http-api");
-    const routes = routesOf({ hooks: {}, signIn: {} } as never, {
-      sink: { sink: new Sink(), readers: "public" },
-    });
-    expect(routes.length).toBeGreaterThan(15);
-    for (const { path } of routes) expect(text).toContain(path);
-  });
+test("the errors that operations document exist, with their status", () => {
+  const errors: Record<string, { status: number }> = { ...errorRegistry, ...httpErrorRegistry };
+  const documented = operationsOf().flatMap(([id, operation]) =>
+    Object.entries(errorCodesOf(operation)).flatMap(([status, codes]) =>
+      codes.map((code) => ({ id, code, status: Number(status) })),
+    ),
+  );
+  expect(documented.filter(({ code, status }) => errors[code]?.status !== status)).toEqual([]);
 });
 
 test.each(["wire", "receiver", "posthorn", "client", "server"])(
-  "the package %s carries a README and the license",
+  "the package %s contains a README and the license",
   (folder) => {
-    const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
     expect(read(`packages/${folder}/LICENSE`)).toBe(read("LICENSE"));
     expect(read(`packages/${folder}/README.md`)).toContain("docs/reference/");
   },
 );
 
-describe("the README", () => {
-  test("shows the example as it is run", () => {
-    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-    const example = readFileSync(new URL("../../examples/order-paid.ts", import.meta.url), "utf8");
-    expect(readme).toContain(example.slice(example.indexOf("import")).trim());
-  });
+test("the README shows the example that a test runs", () => {
+  const example = read("examples/order-paid.ts");
+  expect(read("README.md")).toContain(example.slice(example.indexOf("import")).trim());
 });
 
 describe("the documentation", () => {
@@ -211,8 +190,7 @@ describe("the documentation", () => {
       .filter((name) => name.endsWith(".md"))
       .map((name) => join(folder, name)),
   );
-  const withoutCode = (path: string): string =>
-    readFileSync(join(root, path), "utf8").replaceAll(/^```[\s\S]*?^```$/gm, "");
+  const withoutCode = (path: string): string => read(path).replaceAll(/^```[\s\S]*?^```$/gm, "");
   const anchorsOf = (path: string): string[] =>
     [...withoutCode(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
       heading
@@ -232,7 +210,6 @@ describe("the documentation", () => {
   });
 
   test.each(readdirSync(join(root, "docs/decisions")))("%s has at most 300 words", (name) => {
-    const text = readFileSync(join(root, "docs/decisions", name), "utf8");
-    expect(text.trim().split(/\s+/).length).toBeLessThanOrEqual(300);
+    expect(read(`docs/decisions/${name}`).trim().split(/\s+/).length).toBeLessThanOrEqual(300);
   });
 });

@@ -1,4 +1,4 @@
-// Every entry point, and what its declarations promise, without any library beside it but Node's types.
+// Every entry point and its declarations, with no library but Node's types.
 import { createServer } from "node:http";
 import { createReceiver, eventTypes, memoryStore, posthorn, type Store, stripe } from "@posthorn/receiver";
 import { expressHandler } from "@posthorn/receiver/express";

@@ -1,8 +1,7 @@
-// A real server of every framework there is an adapter for, each with the receiver at /webhooks: as the documentation
-// says, and with the mistake that people make.
+// A real server of every framework that has an adapter, with the receiver at /webhooks: as documented, and with the
+// usual mistake.
 import "reflect-metadata";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { All, Controller, type INestApplication, Module, Req, Res } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
@@ -19,19 +18,14 @@ import express4 from "express4";
 import fastify from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
-
-export interface Running {
-  /** Of the receiver's route. */
-  readonly url: string;
-  close(): Promise<void>;
-}
+import { type Listening, serve } from "../servers/http.ts";
 
 export interface Framework {
   readonly name: string;
-  serve(receiver: RequestHandler): Promise<Running>;
-  /** With something before the receiver that takes the body's bytes. */
-  serveParsed(receiver: RequestHandler): Promise<Running>;
-  /** Words of the error that name the cause, and of those that name the cure. */
+  serve(receiver: RequestHandler): Promise<Listening>;
+  /** With something before the receiver that reads the body. */
+  serveParsed(receiver: RequestHandler): Promise<Listening>;
+  /** Parts of the error message: the cause and the solution. */
   readonly blames: string;
   readonly advises: string;
 }
@@ -54,14 +48,8 @@ export const frameworks: readonly Framework[] = [
     blames: "something read the request's stream first",
     advises: "before anything that listens to the request's data",
   },
-  {
-    name: "Express 5",
-    serve: (receiver) => listen(createServer(express().all(PATH, expressHandler(receiver)))),
-    serveParsed: (receiver) =>
-      listen(createServer(express().use(express.json()).all(PATH, expressHandler(receiver)))),
-    blames: "express.json()",
-    advises: "above app.use(express.json())",
-  },
+  expressFramework("Express 5", express),
+  expressFramework("Express 4", express4),
   {
     name: "Express 5 with express.raw()",
     serve(receiver) {
@@ -80,27 +68,14 @@ export const frameworks: readonly Framework[] = [
     advises: "express.raw({ type: () => true",
   },
   {
-    name: "Express 4",
-    serve: (receiver) => listen(createServer(express4().all(PATH, expressHandler(receiver)))),
-    serveParsed: (receiver) =>
-      listen(createServer(express4().use(express4.json()).all(PATH, expressHandler(receiver)))),
-    blames: "express.json()",
-    advises: "above app.use(express.json())",
-  },
-  {
     name: "Fastify",
-    async serve(receiver) {
-      const app = fastify();
-      await app.register(fastifyPlugin(receiver), { prefix: PATH });
-      return listenFastify(app);
-    },
-    async serveParsed(receiver) {
+    serve: (receiver) => listenFastify(fastify(), receiver),
+    serveParsed(receiver) {
       const app = fastify();
       app.addHook("preParsing", async (_request, _reply, payload) => {
         for await (const _piece of payload);
       });
-      await app.register(fastifyPlugin(receiver), { prefix: PATH });
-      return listenFastify(app);
+      return listenFastify(app, receiver);
     },
     blames: "a preParsing hook",
     advises: "where that hook does not apply",
@@ -190,6 +165,17 @@ export const frameworks: readonly Framework[] = [
   },
 ];
 
+function expressFramework(name: string, framework: typeof express): Framework {
+  return {
+    name,
+    serve: (receiver) => listen(createServer(framework().all(PATH, expressHandler(receiver)))),
+    serveParsed: (receiver) =>
+      listen(createServer(framework().use(framework.json()).all(PATH, expressHandler(receiver)))),
+    blames: "express.json()",
+    advises: "above app.use(express.json())",
+  };
+}
+
 /** Koa prints each connection that breaks. */
 function quietKoa(): Koa {
   return Object.assign(new Koa(), { silent: true });
@@ -216,32 +202,22 @@ function nestModule(receiver: RequestHandler) {
   return AppModule;
 }
 
-async function listen(server: Server): Promise<Running> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return running(server);
+async function listen(server: Server): Promise<Listening> {
+  const { url, close } = await serve(server);
+  return { url: url + PATH, close };
 }
 
-async function listenFastify(app: ReturnType<typeof fastify>): Promise<Running> {
-  await app.listen({ port: 0, host: "127.0.0.1" });
-  return running(app.server);
+async function listenFastify(app: ReturnType<typeof fastify>, receiver: RequestHandler): Promise<Listening> {
+  await app.register(fastifyPlugin(receiver), { prefix: PATH });
+  await app.ready();
+  return listen(app.server);
 }
 
-async function listenNest(app: INestApplication): Promise<Running> {
-  await app.listen(0, "127.0.0.1");
-  return running(app.getHttpServer());
+async function listenNest(app: INestApplication): Promise<Listening> {
+  await app.init();
+  return listen(app.getHttpServer());
 }
 
-function listenHono(app: Hono): Promise<Running> {
+function listenHono(app: Hono): Promise<Listening> {
   return listen(createAdaptorServer(app) as Server);
-}
-
-function running(server: Server): Running {
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }

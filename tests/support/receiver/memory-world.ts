@@ -1,4 +1,4 @@
-// The memory store in its world: it reads Date, so that is what is moved.
+// The test environment of the memory store: it reads Date, so Date is moved.
 import { memoryStore } from "@posthorn/receiver";
 import { vi } from "vitest";
 import type { StoreWorld } from "./store-world.ts";

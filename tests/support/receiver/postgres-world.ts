@@ -1,5 +1,5 @@
-// The store in PostgreSQL in its world: a database of its own, and a library through which it is reached.
-import type { Store } from "@posthorn/receiver";
+// The test environment of the PostgreSQL store: its own database, accessed through one of the supported libraries.
+import type { Store, Transactions } from "@posthorn/receiver";
 import {
   drizzleDatabase,
   knexDatabase,
@@ -14,9 +14,9 @@ import knex from "knex";
 import { Kysely, PostgresDialect, sql as raw } from "kysely";
 import type pg from "pg";
 import { afterAll } from "vitest";
-import { createDatabase, createPool, type TestDatabase } from "../postgres.ts";
+import { createDatabase, createPool, type TestDatabase } from "../database/postgres.ts";
 import { createPrismaClient } from "./prisma-client.ts";
-import type { StoreFeatures, StoreWorld } from "./store-world.ts";
+import type { Effects, StoreWorld } from "./store-world.ts";
 
 /** A library, connected. */
 export interface Library<Tx> {
@@ -31,23 +31,25 @@ export type OpenLibrary<Tx> = (connectionString: string) => Promise<Library<Tx>>
 export interface PostgresWorld<Tx> extends StoreWorld<Tx> {
   readonly connectionString: string;
   readonly execute: Library<Tx>["execute"];
+  readonly transactions: Transactions<Tx>;
+  readonly effects: Effects<Tx>;
   /** Beside the store's own connections. */
   readonly pool: pg.Pool;
 }
 
-/** A database for the whole file, emptied for each test: making one takes longer than most tests. */
+/** A database for the whole file, emptied for each test: creating one takes longer than most tests. */
 export function openPostgres<Tx>(
   open: OpenLibrary<Tx>,
-  features: StoreFeatures = { transactions: true, processes: false },
   create: () => Promise<TestDatabase> = createDatabase,
 ): () => Promise<PostgresWorld<Tx>> {
   let opened: Promise<OpenedWorld<Tx>> | undefined;
   afterAll(async () => (await opened)?.closeForGood());
   return async () => {
-    opened ??= openWorld(open, features, create);
+    opened ??= openWorld(open, create);
     const { world } = await opened;
     await world.pool.query(
-      "truncate posthorn_receiver.messages, posthorn_receiver.subjects, effects, broken restart identity",
+      `truncate posthorn_receiver.messages, posthorn_receiver.subjects, posthorn_receiver.subscriptions, effects, broken
+       restart identity`,
     );
     return world;
   };
@@ -60,7 +62,6 @@ interface OpenedWorld<Tx> {
 
 async function openWorld<Tx>(
   open: OpenLibrary<Tx>,
-  features: StoreFeatures,
   create: () => Promise<TestDatabase>,
 ): Promise<OpenedWorld<Tx>> {
   const database = await create();
@@ -75,6 +76,7 @@ async function openWorld<Tx>(
     execute: library.execute,
     pool,
     store: library.store,
+    transactions: library.store.transactions as Transactions<Tx>,
     makeOlder: (ms) => makeOlder(pool, ms),
     rows: () => countRows(pool),
     effects: {
@@ -84,12 +86,10 @@ async function openWorld<Tx>(
       breakCommit: async (tx) =>
         void (await library.execute(tx, "insert into broken (effect_id) values (0)")),
     },
-    ...(features.processes && {
-      secondProcess: {
-        moduleUrl: new URL("./postgres-opener.ts", import.meta.url).href,
-        args: [database.connectionString],
-      },
-    }),
+    secondProcess: {
+      moduleUrl: new URL("./postgres-opener.ts", import.meta.url).href,
+      args: [database.connectionString],
+    },
     close: async () => {},
   };
   return {

@@ -1,4 +1,4 @@
-// A Prisma client made by Prisma's own runtime as its generated code makes one: the generator would download a program. Its one
+// A Prisma client created with Prisma's runtime like generated code does, because the generator would download a program. Its one
 // model is that of the documentation's example; statements in SQL need none.
 import { Buffer } from "node:buffer";
 import type { PrismaExecutor, PrismaTransactionOptions } from "@posthorn/receiver/postgres";
@@ -26,7 +26,7 @@ model Payment {
 }
 `;
 
-/** Without declarations of its own. */
+/** It has no type declarations. */
 const compiler = "@prisma/client/runtime/query_compiler_fast_bg.postgresql";
 
 /** The types of Node 20 leave it out. */

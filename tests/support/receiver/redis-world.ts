@@ -1,9 +1,9 @@
-// The Redis store in its world: keys of its own on the test file's server, by either client.
+// The test environment of the Redis store: its own keys on the test file's server, with either client.
 import { randomUUID } from "node:crypto";
 import { redisStore } from "@posthorn/receiver/redis";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
-import type { OpenStore, StoreWorld } from "./store-world.ts";
+import type { StoreWorld } from "./store-world.ts";
 
 export type RedisLibrary = "ioredis" | "redis";
 
@@ -19,17 +19,12 @@ export async function openRedisWorld(library: RedisLibrary, path: string): Promi
       const keys = await outside.keys(`{${prefix}}:*`);
       return keys.filter((key) => /}:(message|subject):/.test(key)).length;
     },
-    secondProcess: { moduleUrl: import.meta.url, args: [library, path, prefix] },
     async close() {
       outside.disconnect();
       await close();
     },
   };
 }
-
-/** In the other process. */
-export const openStore: OpenStore = ([library, path, prefix]) =>
-  connect(library as RedisLibrary, path as string, prefix as string);
 
 async function connect(library: RedisLibrary, path: string, prefix: string) {
   if (library === "ioredis") {
@@ -43,7 +38,7 @@ async function connect(library: RedisLibrary, path: string, prefix: string) {
   return { store: redisStore(client, { prefix }), close: async () => client.destroy() };
 }
 
-/** What would be over by then is gone: Redis itself takes it away in its time. */
+/** Keys that would have expired by then are deleted. */
 const makeOlderScript = `
 local ms = tonumber(ARGV[1])
 for _, key in ipairs(redis.call('KEYS', KEYS[1] .. ':*')) do

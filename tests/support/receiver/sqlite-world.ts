@@ -1,4 +1,4 @@
-// The SQLite store in its world: a file that each process opens for itself. `libsql` has the methods of better-sqlite3
+// The test environment of the SQLite store: a file that each process opens separately. `libsql` has the methods of better-sqlite3
 // and comes from npm with its binary; `node:sqlite` is in Node 22.5 and later.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -29,7 +29,7 @@ export interface SqliteWorld extends StoreWorld<OpenConnection> {
   readonly file: string;
   /** The store's own. */
   readonly connection: OpenConnection;
-  /** Another one, as another process has it. */
+  /** A second connection, like that of another process. */
   readonly outside: OpenConnection;
 }
 

@@ -1,11 +1,11 @@
-// A store that remembers what was asked of it, and can be away.
+// A store that records its calls and can fail.
 import type { Store } from "@posthorn/receiver";
 
 export interface WatchedStore<Tx> {
   readonly store: Store<Tx>;
   /** Names of the methods called, in order. */
   readonly calls: string[];
-  /** What every method, or these alone, throws from now on; null: it is back. */
+  /** Makes every method, or only these, throw from now on; null makes them work again. */
   failWith(error: Error | null, methods?: readonly string[]): void;
 }
 

@@ -1,0 +1,13 @@
+// Outcomes of attempts as the dispatcher reports them.
+import { type AttemptError, type AttemptOutcome, NO_PHASES } from "../../../packages/posthorn/src/model.ts";
+
+type Answered = Extract<AttemptOutcome, { kind: "answered" }>;
+
+export function answered(statusCode: number, retryAfter: string | null = null): Answered {
+  const responseBody = new Uint8Array();
+  return { kind: "answered", statusCode, responseBody, retryAfter, durationMs: 5, phases: NO_PHASES };
+}
+
+export function failed(error: AttemptError): AttemptOutcome {
+  return { kind: "failed", error, detail: "", durationMs: 5, phases: NO_PHASES };
+}
