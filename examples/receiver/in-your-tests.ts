@@ -18,11 +18,11 @@ export async function aDuplicateIsHandledOnce() {
   assert.equal(second?.isDuplicate, true);
 }
 
-export async function aChangedByteIsRefused() {
+export async function aChangedByteIsRejected() {
   assert.equal((await sender.tamper(order)).status, 401);
 }
 
-export async function whatFailsIsSentAgain() {
+export async function aFailedDeliveryIsRetried() {
   const { outcome } = await sender.deliver(order);
   assert.equal(outcome, "delivered");
 }

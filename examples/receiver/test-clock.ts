@@ -14,14 +14,14 @@ receiver.on("order.paid", () => {
   if (failuresLeft-- > 0) throw new Error("The bank is closed.");
 });
 
-export async function whatFailsTwiceArrivesAfterSixMinutes() {
-  const begunMs = clock.now().getTime();
+export async function aDeliveryThatFailsTwiceArrivesAfterSixMinutes() {
+  const startedMs = clock.now().getTime();
   const { outcome, attempts } = await sender.deliver({ type: "order.paid" });
   assert.deepEqual([outcome, attempts.length], ["delivered", 3]);
-  assert.equal(clock.now().getTime() - begunMs, 6 * 60_000); // the retry delays of 1 and 5 minutes advanced the clock
+  assert.equal(clock.now().getTime() - startedMs, 6 * 60_000); // the retry delays of 1 and 5 minutes advanced the clock
 }
 
-export async function fiveMinutesAndASecondAreTooOld() {
+export async function aTimestampOlderThanFiveMinutesIsRejected() {
   assert.equal((await sender.late({ type: "order.sent" }, 300)).status, 200);
   assert.equal((await sender.late({ type: "order.sent" }, 301)).status, 401);
 }
