@@ -79,7 +79,7 @@ export class Peers {
       if (Buffer.byteLength(path) > maxPathBytes) return;
       const server = createServer((socket) => this.#receive(socket));
       await new Promise<void>((resolve, reject) => {
-        server.once("error", reject).listen(path, resolve);
+        server.once("error", reject).listen({ path, exclusive: true }, resolve);
       });
       server.on("error", () => {});
       this.#server = server;

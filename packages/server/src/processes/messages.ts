@@ -24,7 +24,9 @@ export type ToChild =
   | { readonly kind: "members"; readonly members: readonly Member[] }
   | { readonly kind: "question"; readonly id: number; readonly topic: string; readonly argument: unknown }
   | { readonly kind: "gathered"; readonly id: number; readonly answers: readonly unknown[] }
-  | { readonly kind: "broadcast"; readonly topic: string; readonly value: unknown };
+  | { readonly kind: "broadcast"; readonly topic: string; readonly value: unknown }
+  /** The answer to "leave". It arrives after the last connection that was handed to the child. */
+  | { readonly kind: "left" };
 
 export type FromChild =
   /** The child has loaded its code and waits for its start order. */
@@ -41,8 +43,8 @@ export type FromChild =
     }
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
   | { readonly kind: "broadcast"; readonly topic: string; readonly value: unknown }
-  /** The metrics of a child that is about to exit. */
-  | { readonly kind: "last metrics"; readonly text: string };
+  /** A child has closed its listener and is about to exit. These are its last metrics. */
+  | { readonly kind: "leave"; readonly metrics: string };
 
 /** The topic whose answers the primary adds up itself, because only it remembers children that have ended. */
 export const METRICS = "metrics";

@@ -32,6 +32,8 @@ export class ChildChannel implements ProcessGroup {
   readonly #waiting = new Map<number, (answers: readonly unknown[]) => void>();
   readonly #responders = new Map<string, (argument: unknown) => unknown>();
   readonly #listeners = new Map<string, (value: unknown) => void>();
+  readonly #left: Promise<void>;
+  #leave = (): void => {};
   /** Until the child has begun to start, there is nothing to drain. */
   #onStop = (): void => process.exit(0);
   #questions = 0;
@@ -39,6 +41,10 @@ export class ChildChannel implements ProcessGroup {
   constructor() {
     this.#started = new Promise((resolve) => {
       process.on("message", (message) => this.#receive(message as ToChild, resolve));
+    });
+    this.#left = new Promise((resolve) => {
+      this.#leave = resolve;
+      process.once("disconnect", resolve);
     });
     // The primary sends nothing before this, because a message without a listener is lost.
     void this.#send({ kind: "loaded" });
@@ -72,8 +78,14 @@ export class ChildChannel implements ProcessGroup {
     return this.#send({ kind: "failed", message });
   }
 
-  lastMetrics(text: string): Promise<void> {
-    return this.#send({ kind: "last metrics", text });
+  /**
+   * Resolves when the primary hands this child no more connections. One that was on its way when the listener closed has
+   * arrived by then, and Node has returned it to the primary for another child. Without this wait its client would see a
+   * reset connection.
+   */
+  async leave(metrics: string): Promise<void> {
+    await this.#send({ kind: "leave", metrics });
+    if (process.connected) await this.#left;
   }
 
   gather(topic: string, argument: unknown, own: unknown): Promise<readonly unknown[]> {
@@ -129,6 +141,9 @@ export class ChildChannel implements ProcessGroup {
         break;
       case "broadcast":
         this.#listeners.get(message.topic)?.(message.value);
+        break;
+      case "left":
+        this.#leave();
         break;
     }
   }

@@ -162,8 +162,9 @@ export class Supervisor {
       case "broadcast":
         for (const other of this.#children.values()) if (other !== child) send(other, message);
         break;
-      case "last metrics":
-        this.#metrics.report(child.worker.id, message.text);
+      case "leave":
+        this.#metrics.report(child.worker.id, message.metrics);
+        send(child, { kind: "left" });
         break;
     }
   }
@@ -236,29 +237,24 @@ function send({ worker }: Child, message: ToChild): void {
 
 /** A connection on its way to a child. */
 interface Handle {
-  close(...args: unknown[]): void;
+  close(): void;
 }
 
 /**
- * Closes the connections that were handed to a child which died before it accepted them. Node keeps such a connection open
- * without an owner, and its client would wait for ever. The cluster closes its handle when the child has accepted it.
+ * Closes the connections that were handed to a child which died before it replied. Node keeps such a connection open
+ * without an owner, and its client would wait for ever. A connection that a child rejects, because it no longer listens,
+ * stays open: the cluster hands it to another child.
  */
 function closeUnaccepted({ process: child }: Worker): void {
-  const handed = new Set<Handle>();
+  const handed = new Map<unknown, Handle>();
   const send = child.send.bind(child) as (...args: unknown[]) => boolean;
   child.send = (message: unknown, handle?: unknown, ...rest: unknown[]): boolean => {
-    if (isHandle(handle)) {
-      const close = handle.close.bind(handle);
-      handed.add(handle);
-      handle.close = (...args) => {
-        handed.delete(handle);
-        close(...args);
-      };
-    }
+    if (isHandle(handle)) handed.set((message as { readonly seq: number }).seq, handle);
     return send(message, handle, ...rest);
   };
+  child.on("internalMessage", ({ ack }: { readonly ack?: number }) => void handed.delete(ack));
   child.once("close", () => {
-    for (const handle of handed) handle.close();
+    for (const handle of handed.values()) handle.close();
   });
 }
 

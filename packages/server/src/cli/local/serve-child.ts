@@ -25,9 +25,9 @@ export async function serveAsChild(): Promise<void> {
   });
   try {
     let hooks: Posthorn | undefined;
-    // registered first, so that it runs after the engine has counted its last delivery
+    // registered first, so that it runs after the listener has closed and the engine has counted its last delivery
     lifetime.onEnd(async () => {
-      if (hooks !== undefined) await channel.lastMetrics(await hooks.metrics({ installation: false }));
+      if (hooks !== undefined) await channel.leave(await hooks.metrics({ installation: false }));
     });
     const onProgress = (message: string): void => logger.info(message);
     ({ hooks } = await openDatabase({ config, logger, lifetime, onProgress }, config.encryptionKeys));
