@@ -45,8 +45,8 @@ export const plants = {
         "and q.claimed_by = $1::integer\n    and q.attempts = 0\n": "",
         'anyOf("$12")}\n    and q.claimed_by = $1::integer\n': 'anyOf("$12")}\n',
         'anyOf("$15")}\n    and q.claimed_by = $1::integer\n': 'anyOf("$15")}\n',
-        "  where (said.id in (select id from settled)) is true\n":
-          "  where (said.id in (select id from settled)) is true\n  on conflict do nothing\n",
+        "  where (attempt.id in (select id from settled)) is true\n":
+          "  where (attempt.id in (select id from settled)) is true\n  on conflict do nothing\n",
       },
     },
     faults: ["freeze worker"],
@@ -56,8 +56,8 @@ export const plants = {
     breaks: "convergence",
     edits: {
       "posthorn/src/storage/queries/workers/reap.ts": {
-        "    if (!(await lockDead(tx, suspect.id, suspect.leaseExpiresMs))) return null;\n":
-          "    if (suspect.leaseExpiresMs !== null) return null;\n",
+        "    if (!(await lockDead(tx, worker.id, worker.leaseExpiresMs))) return null;\n":
+          "    if (worker.leaseExpiresMs !== null) return null;\n",
       },
     },
     faults: ["kill worker"],
@@ -80,7 +80,7 @@ export const plants = {
       "posthorn/src/pipeline.ts": {
         "  const outcome = await target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);\n": `  const attempt = () => target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);
   const first = await attempt();
-  const outcome = first.kind === "answered" ? first : await attempt();\n`,
+  const outcome = first.kind === "responded" ? first : await attempt();\n`,
       },
     },
     faults: [],
@@ -178,8 +178,8 @@ export const plants = {
       [promote]: {
         "and q.subject = freed.subject\n    order by q.sequence":
           "and q.subject = freed.subject\n    order by q.id",
-        "and q.subject = walked.subject\n    order by q.sequence":
-          "and q.subject = walked.subject\n    order by q.id",
+        "and q.subject = scanned.subject\n    order by q.sequence":
+          "and q.subject = scanned.subject\n    order by q.id",
       },
     },
     // delays one publisher's commits, so its ids are older than those of others

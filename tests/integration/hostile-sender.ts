@@ -18,7 +18,7 @@ const dispatcher = new Dispatcher({ policy });
 const post = async (path: string, timeoutMs: number): Promise<number | string> => {
   const request = { tenant: path, url: `${url}/${path}`, headers: {}, body: Buffer.from("{}"), timeoutMs };
   const outcome = await dispatcher.send(request);
-  return outcome.kind === "answered" ? outcome.statusCode : outcome.error;
+  return outcome.kind === "responded" ? outcome.statusCode : outcome.error;
 };
 
 await post("ok", 10_000);

@@ -9,7 +9,7 @@ const settlements = endpoints.map(
   (endpointId) =>
     ({
       delivery: { endpointId, scheduleStartedMs: 1_000 },
-      outcome: { kind: "answered", statusCode: 200, durationMs: 3 },
+      outcome: { kind: "responded", statusCode: 200, durationMs: 3 },
       decision: { kind: "delivered" },
     }) as unknown as Settlement,
 );

@@ -205,23 +205,23 @@ export interface AttemptPhases {
 export const NO_PHASES: AttemptPhases = { connectMs: null, tlsMs: null, firstByteMs: null };
 
 /** The response to a request with `captureResponse`; `responseBody` then has up to that size. */
-export interface FullResponse {
+export interface CapturedResponse {
   /** By lower-case name; repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
   /** False if the response was longer than allowed, or incomplete. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 /** The result of one attempt. A receiver's 500 is a value, never an exception. */
 export type AttemptOutcome =
   | {
-      readonly kind: "answered";
+      readonly kind: "responded";
       readonly statusCode: number;
       /** The first 1 KB, or more with `captureResponse`. */
       readonly responseBody: Uint8Array;
       readonly retryAfter: string | null;
       /** Only with `captureResponse`. */
-      readonly answer?: FullResponse;
+      readonly response?: CapturedResponse;
       readonly durationMs: number;
       readonly phases: AttemptPhases;
     }

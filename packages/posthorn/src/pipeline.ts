@@ -15,7 +15,7 @@ export interface Stages extends AttemptServices {
   readonly trace: (delivery: ClaimedDelivery) => Span | null;
 }
 
-/** Returns null if the attempt was cut off because this process stops: it is recorded when the worker is reaped. */
+/** Returns null if the attempt was aborted because this process stops: it is recorded when the worker is reaped. */
 export async function deliver(
   delivery: ClaimedDelivery,
   target: Target,

@@ -84,7 +84,7 @@ export function toSettlement(delivery: ClaimedDelivery, end: End): Settlement {
     delivery,
     startedAt: new Date(),
     outcome: {
-      kind: "answered",
+      kind: "responded",
       statusCode: end === "delivered" ? 200 : 500,
       responseBody: Buffer.from("body"),
       retryAfter: null,

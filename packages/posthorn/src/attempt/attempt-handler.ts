@@ -40,7 +40,7 @@ export class AttemptHandler implements ResponseSink {
   #isSettled = false;
   #statusCode = 0;
   #sentAt = 0;
-  #answeredAt = 0;
+  #respondedAt = 0;
   /** Null on a reused connection, or without TLS. */
   #tlsMs: number | null = null;
   #isNewConnection = false;
@@ -87,7 +87,7 @@ export class AttemptHandler implements ResponseSink {
 
   onHead(statusCode: number, retryAfter: string | null): void {
     this.#statusCode = statusCode;
-    this.#answeredAt = performance.now();
+    this.#respondedAt = performance.now();
     this.#retryAfter = retryAfter;
   }
 
@@ -119,8 +119,8 @@ export class AttemptHandler implements ResponseSink {
     this.#endWith({ error: "timeout", detail: `no response within ${this.#timeoutMs} ms` });
   }
 
-  cutOff(): void {
-    this.#endWith(CUT_OFF);
+  abort(): void {
+    this.#endWith(ABORTED);
   }
 
   #endWith(reason: ErrorClass): void {
@@ -145,12 +145,12 @@ export class AttemptHandler implements ResponseSink {
       return;
     }
     this.#resolve({
-      kind: "answered",
+      kind: "responded",
       statusCode: this.#statusCode,
       responseBody: this.#kept.subarray(0, this.#keptLength),
       retryAfter: this.#retryAfter,
       ...(this.headers !== null && {
-        answer: { headers: Object.fromEntries(this.headers), isWhole: problem === null },
+        response: { headers: Object.fromEntries(this.headers), isComplete: problem === null },
       }),
       durationMs,
       phases,
@@ -165,7 +165,7 @@ export class AttemptHandler implements ResponseSink {
     return {
       connectMs: this.#isNewConnection || connectMs > 0 ? connectMs : null,
       tlsMs,
-      firstByteMs: this.#statusCode === 0 ? null : Math.round(this.#answeredAt - this.#sentAt),
+      firstByteMs: this.#statusCode === 0 ? null : Math.round(this.#respondedAt - this.#sentAt),
     };
   }
 
@@ -188,7 +188,7 @@ export class AttemptHandler implements ResponseSink {
   }
 }
 
-const CUT_OFF: ErrorClass = { error: "unknown", detail: "cut off because this process is stopping" };
+const ABORTED: ErrorClass = { error: "unknown", detail: "aborted because this process is stopping" };
 const BODY_TOO_LONG: ErrorClass = { error: "bad_response", detail: "response body too long" };
 const NO_STATUS: ErrorClass = { error: "bad_response", detail: "no status line" };
 

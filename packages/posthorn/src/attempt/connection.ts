@@ -13,7 +13,7 @@ export interface ConnectionOwner {
   onClosed(connection: Connection): void;
 }
 
-// Node's servers close an idle connection after 5 s. A request that crosses the closing is lost, and a POST is not
+// Node's servers close an idle connection after 5 s. A request that is sent while the server closes is lost, and a POST is not
 // repeated outside the schedule. So this side closes first: after 4 s, or 1 s before the server's hint.
 const IDLE_MS = 4_000;
 const MAX_IDLE_MS = 30_000;
@@ -95,7 +95,7 @@ export class Connection implements ConnectionListener {
   onRead(bytes: Buffer, length: number): void {
     const attempt = this.#attempt;
     if (attempt === null) {
-      // Bytes on an idle connection could be taken for the next response.
+      // Bytes on an idle connection could be mistaken for the next response.
       this.close();
       return;
     }
@@ -140,7 +140,7 @@ export class Connection implements ConnectionListener {
       this.close();
     } else {
       this.#closeWhenIdle(Math.min(hintMs, MAX_IDLE_MS));
-      if (resting.push(this) === 1) setImmediate(endRest);
+      if (completed.push(this) === 1) setImmediate(freeCompleted);
     }
     attempt.onEnd(null);
   }
@@ -160,7 +160,7 @@ export class Connection implements ConnectionListener {
     if (this.#attempt === null) this.close();
   }
 
-  onRested(): void {
+  free(): void {
     if (!this.#isClosed) this.#owner.onFree(this);
   }
 
@@ -179,10 +179,10 @@ function closeIfIdle(connection: Connection): void {
  * response without announcing it, and a request sent at once would be lost: half of 400 requests were, and none after
  * one turn.
  */
-let resting: Connection[] = [];
+let completed: Connection[] = [];
 
-function endRest(): void {
-  const rested = resting;
-  resting = [];
-  for (const connection of rested) connection.onRested();
+function freeCompleted(): void {
+  const connections = completed;
+  completed = [];
+  for (const connection of connections) connection.free();
 }

@@ -35,7 +35,7 @@ describe("over TLS", () => {
     const port = await tlsReceiver();
     const url = `https://127.0.0.1:${port}/`;
     expect(await post(url)).toMatchObject({ kind: "failed", error: "tls_error" });
-    expect(await post(url, TRUSTING)).toMatchObject({ kind: "answered", statusCode: 200 });
+    expect(await post(url, TRUSTING)).toMatchObject({ kind: "responded", statusCode: 200 });
     expect(await post(`https://hooks.example.com:${port}/`, TRUSTING)).toMatchObject({ statusCode: 200 });
   });
 

@@ -58,9 +58,9 @@ describe("a well-behaved receiver", () => {
       headers: { "retry-after": "7" },
       body: "b".repeat(5_000),
     });
-    expect(await send(server.url)).toMatchObject({ kind: "answered", statusCode: 503, retryAfter: "7" });
+    expect(await send(server.url)).toMatchObject({ kind: "responded", statusCode: 503, retryAfter: "7" });
     const outcome = await send(server.url);
-    expect(outcome.kind === "answered" && Buffer.from(outcome.responseBody).toString()).toBe(
+    expect(outcome.kind === "responded" && Buffer.from(outcome.responseBody).toString()).toBe(
       "b".repeat(1_024),
     );
   });
@@ -137,7 +137,7 @@ describe("a hostile receiver", () => {
   const timeout = { kind: "failed", error: "timeout" };
   const tooLarge = { kind: "failed", error: "headers_too_large" };
   const bad = { kind: "failed", error: "bad_response" };
-  const answered = (statusCode: number) => ({ kind: "answered", statusCode });
+  const responded = (statusCode: number) => ({ kind: "responded", statusCode });
   // names and values count: "x" and "content-length" with its "0" are 16 bytes
   const headersOf = (bytes: number) => `${ok}x: ${"v".repeat(bytes - 16)}\r\ncontent-length: 0\r\n\r\n`;
   const hints = headersOf(16_384).replace(ok, "HTTP/1.1 103 Early Hints\r\n");
@@ -147,13 +147,13 @@ describe("a hostile receiver", () => {
   it.each<[what: string, text: string, outcome: object, timeoutMs?: number]>([
     ["floods its reason phrase", `HTTP/1.1 200 ${"a".repeat(200_000)}`, tooLarge],
     ["floods empty lines", "\r\n".repeat(100_000), bad],
-    ["sends 32 informational responses before its own", early.repeat(32) + empty, answered(200)],
+    ["sends 32 informational responses before its own", early.repeat(32) + empty, responded(200)],
     ["sends 33 informational responses", early.repeat(33) + empty, bad],
-    ["sends 100 Continue to a request that did not ask", `${proceed}${empty}`, answered(200)],
-    ["sends 100 Continue and early hints", `${proceed}${early}${empty}`, answered(200)],
-    ["sends 16 KB of headers", headersOf(16_384), answered(200)],
+    ["sends 100 Continue to a request that did not ask", `${proceed}${empty}`, responded(200)],
+    ["sends 100 Continue and early hints", `${proceed}${early}${empty}`, responded(200)],
+    ["sends 16 KB of headers", headersOf(16_384), responded(200)],
     ["sends a byte more than 16 KB of headers", headersOf(16_385), tooLarge],
-    ["sends 16 KB of headers in each of three responses", hints + hints + headersOf(16_384), answered(200)],
+    ["sends 16 KB of headers in each of three responses", hints + hints + headersOf(16_384), responded(200)],
     // cut off long before the deadline
     ["floods one header", `${ok}x: ${"v".repeat(100_000)}`, tooLarge],
     ["floods small headers", `${ok}${"a:\r\n".repeat(20_000)}`, tooLarge],
@@ -177,15 +177,15 @@ describe("a hostile receiver", () => {
     ["has NUL in a header", `${ok}x: a\0b\r\ncontent-length: 0\r\n\r\n`, bad],
     ["sends NUL", "\0\0\0\0\0\0\0\0", bad],
     // after the status line, nothing changes the outcome
-    ["sends 204 with a body", "HTTP/1.1 204 No Content\r\n\r\nbody", answered(204), 1_000],
-    ["sends more than its length", `${ok}content-length: 2\r\n\r\ntoo long`, answered(200), 1_000],
-    ["sends broken chunks", `${chunked}zz\r\n`, answered(200), 1_000],
-    ["sends an endless trailer", `${chunked}0\r\n${"a:b\r\n".repeat(20_000)}`, answered(200), 1_000],
-    ["sends an endless chunk extension", `${chunked}1;${"x".repeat(90_000)}`, answered(200), 1_000],
+    ["sends 204 with a body", "HTTP/1.1 204 No Content\r\n\r\nbody", responded(204), 1_000],
+    ["sends more than its length", `${ok}content-length: 2\r\n\r\ntoo long`, responded(200), 1_000],
+    ["sends broken chunks", `${chunked}zz\r\n`, responded(200), 1_000],
+    ["sends an endless trailer", `${chunked}0\r\n${"a:b\r\n".repeat(20_000)}`, responded(200), 1_000],
+    ["sends an endless chunk extension", `${chunked}1;${"x".repeat(90_000)}`, responded(200), 1_000],
     [
       "sends 2500 encodings",
       `${ok}content-encoding: ${"br,".repeat(2_500)}br\r\ncontent-length: 1\r\n\r\nx`,
-      answered(200),
+      responded(200),
       1_000,
     ],
   ])("that %s gets its outcome from this table", async (_what, text, outcome, timeoutMs = 60_000) => {
@@ -210,7 +210,9 @@ describe("a hostile receiver", () => {
     const bomb = gzipSync(Buffer.alloc(500_000));
     server.answer("/", { headers: { "content-encoding": "gzip" }, body: bomb });
     const outcome = await send(server.url);
-    expect(outcome.kind === "answered" && Buffer.from(outcome.responseBody)).toEqual(bomb.subarray(0, 1_024));
+    expect(outcome.kind === "responded" && Buffer.from(outcome.responseBody)).toEqual(
+      bomb.subarray(0, 1_024),
+    );
   });
 
   it("is refused when nothing listens on its port", async () => {
@@ -257,7 +259,7 @@ describe("a hostile receiver", () => {
     const url = await rawServer((socket) => socket.end(empty));
     const sender = openDispatcher();
     for (let i = 0; i < 20; i += 1)
-      expect(await sender.send(requestTo(url))).toMatchObject({ kind: "answered", statusCode: 200 });
+      expect(await sender.send(requestTo(url))).toMatchObject({ kind: "responded", statusCode: 200 });
   });
 
   it("gets no second connection for a request that was aborted", async () => {
@@ -283,9 +285,9 @@ describe("a GET", () => {
     expect(at.requests[0]?.headers).not.toHaveProperty("content-length");
     expect(outcome).toMatchObject({
       statusCode: 200,
-      answer: { headers: { etag: '"1"', "content-type": "text/plain" }, isWhole: true },
+      response: { headers: { etag: '"1"', "content-type": "text/plain" }, isComplete: true },
     });
-    expect(outcome.kind === "answered" && outcome.responseBody.length).toBe(2_000);
+    expect(outcome.kind === "responded" && outcome.responseBody.length).toBe(2_000);
   });
 
   it.each([
@@ -296,8 +298,8 @@ describe("a GET", () => {
     const at = await startReceiver();
     at.answer("/feed", step);
     const outcome = await send(`${at.url}/feed`, { ...get, timeoutMs: 1_000 });
-    expect(outcome).toMatchObject({ kind: "answered", answer: { isWhole: false } });
-    expect(outcome.kind === "answered" && outcome.responseBody.length).toBeLessThanOrEqual(2_000);
+    expect(outcome).toMatchObject({ kind: "responded", response: { isComplete: false } });
+    expect(outcome.kind === "responded" && outcome.responseBody.length).toBeLessThanOrEqual(2_000);
   });
 
   it("reads a body in one-byte chunks in linear time", async () => {
@@ -306,8 +308,8 @@ describe("a GET", () => {
     const url = await answering(`${head}${"1\r\nx\r\n".repeat(bytes)}0\r\n\r\n`);
     const before = process.cpuUsage();
     const outcome = await send(url, { ...get, captureResponse: { maxBodyBytes: 1_000_000 } });
-    expect(outcome).toMatchObject({ kind: "answered", answer: { isWhole: true } });
-    expect(outcome.kind === "answered" && outcome.responseBody.length).toBe(bytes);
+    expect(outcome).toMatchObject({ kind: "responded", response: { isComplete: true } });
+    expect(outcome.kind === "responded" && outcome.responseBody.length).toBe(bytes);
     // 0.2 s; copying all earlier chunks for every chunk took 6
     expect(process.cpuUsage(before).user / 1_000_000).toBeLessThan(2);
   });

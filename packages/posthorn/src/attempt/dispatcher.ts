@@ -94,10 +94,10 @@ export class Dispatcher {
     if (known !== undefined) return known;
     const handlers: AttemptHandler[] = [];
     this.#bySignal.set(signal, handlers);
-    const cutOff = () => {
-      for (const handler of [...handlers]) handler.cutOff();
+    const abort = () => {
+      for (const handler of [...handlers]) handler.abort();
     };
-    signal.addEventListener("abort", cutOff, { once: true });
+    signal.addEventListener("abort", abort, { once: true });
     return handlers;
   }
 

@@ -1,5 +1,5 @@
 // Parses HTTP/1.x responses (RFC 9112) from bytes in chunks of any size, without a copy unless a line is split. Strict:
-// a response whose end is ambiguous is an error, because the rest would be taken for the next response.
+// a response whose end is ambiguous is an error, because the rest would be mistaken for the next response.
 import type { ErrorClass } from "./classify-error.ts";
 
 /** Receives one response. */
@@ -210,7 +210,7 @@ export class ResponseParser {
     if (this.#headerBytes > MAX_HEADER_BYTES) return TOO_LARGE;
     let colon = at;
     while (TOKEN[bytes[colon] as number] === 1) colon += 1;
-    // A folded header begins with a blank, which is no token either.
+    // A folded header begins with a blank, which is not a token character either.
     if (colon === at || bytes[colon] !== COLON || !isText(bytes, colon + 1, end)) return INVALID;
     return colon;
   }
@@ -258,7 +258,7 @@ export class ResponseParser {
     return null;
   }
 
-  /** A 204 that announces a body may be followed by one, which would be taken for the next response. */
+  /** A 204 that announces a body may be followed by one, which would be mistaken for the next response. */
   #endWithoutBody(): void {
     if (this.#statusCode === 204 && (this.#isChunked || this.#remaining > 0)) this.#isReusable = false;
     this.#state = COMPLETE;
@@ -407,7 +407,7 @@ const SWITCHED: ErrorClass = {
   error: "bad_response",
   detail: "101 Switching Protocols without a request for it",
 };
-const TOO_MANY_INFORMATIONAL: ErrorClass = { error: "bad_response", detail: "endless 1xx responses" };
+const TOO_MANY_INFORMATIONAL: ErrorClass = { error: "bad_response", detail: "too many 1xx responses" };
 const HEADERS_TOO_LARGE: ErrorClass = {
   error: "headers_too_large",
   detail: "more than 16 KB of response headers",

@@ -7,11 +7,11 @@
 //   is halved       if the round was slow, and by every failed attempt
 //   is reset        if the receiver asks for fewer requests, and after 10 s in which nothing waited because of the limit
 
-/** A round is slow if its mean response time exceeds twice that at `max_in_flight` and this: small delays are noise. */
+/** A round is slow if its mean response time exceeds twice the baseline plus this: small delays are noise. */
 const NOISE_MS = 100;
 /** A round that takes longer is always slow: an endpoint that responds slowly must not hold many slots. */
 const SLOW_MS = 1_000;
-/** What was measured longer ago says little about the receiver now. */
+/** Older measurements reveal little about the receiver's current state. */
 const VALID_MS = 10_000;
 /** Durations are in whole milliseconds. */
 const ROUNDING_MS = 1;

@@ -49,17 +49,17 @@ export function encodeDeliveries({
 }: Omit<DeliveriesFrame, "kind">): Buffer {
   const events: EventHead[] = [];
   const payloads: Uint8Array[] = [];
-  const places = new Map<Uuid, number>();
+  const indexes = new Map<Uuid, number>();
   const deliveries = passed.map(({ delivery: { id, endpointId, event }, targetVersion }): DeliveryHead => {
-    let place = places.get(event.id);
-    if (place === undefined) {
-      place = events.length;
-      places.set(event.id, place);
+    let index = indexes.get(event.id);
+    if (index === undefined) {
+      index = events.length;
+      indexes.set(event.id, index);
       const { payload } = event;
       events.push([event.id, event.tenant, event.type, event.apiVersion, payload.byteLength]);
       payloads.push(payload);
     }
-    return [id, endpointId, place, targetVersion];
+    return [id, endpointId, index, targetVersion];
   });
   return encode({ to: workerId, events, deliveries, due }, payloads);
 }
@@ -127,8 +127,8 @@ function decode(frame: Buffer): Frame {
     const createdAt = new Date(uuidTimeMs(id));
     return { id, tenant, type, apiVersion, subject: null, sequence: null, payload, createdAt };
   });
-  const deliveries = head.deliveries.map(([id, endpointId, place, targetVersion]): PassedDelivery => {
-    const event = events[place] as Event;
+  const deliveries = head.deliveries.map(([id, endpointId, index, targetVersion]): PassedDelivery => {
+    const event = events[index] as Event;
     const scheduleStartedMs = event.createdAt.getTime();
     const fresh = { attempts: 0, failures: 0, trigger: "event", isOrdered: false } as const;
     return { delivery: { id, event, endpointId, scheduleStartedMs, ...fresh }, targetVersion };

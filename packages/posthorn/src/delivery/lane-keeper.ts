@@ -38,9 +38,9 @@ const lanesPerClaim = 200;
  * slots are reused at once, so an unclaimed lane would wait forever. A worker whose slots were all used by slow
  * receivers for this long claims nothing, because the lane could not start here while another worker may be free.
  */
-const leftAloneMs = 1_000;
+const leftToOthersMs = 1_000;
 /** Delay after which a lane at its own limit is marked as limited; a shorter one is not worth a write. */
-const heldAfterMs = 5_000;
+const limitedAfterMs = 5_000;
 /** How often changed limits on attempts in flight are recorded: they are only displayed. */
 const limitsRecordedMs = 5_000;
 /** A single worker keeps idle lanes much longer. */
@@ -69,8 +69,8 @@ export class LaneKeeper {
   /** Claims lanes that are ready. Returns true if more may be. */
   async claimLanes(): Promise<boolean> {
     const { db, claims, lanes, lease } = this.#options;
-    if (!lanes.isAccepting || lanes.isStuckFor(leftAloneMs)) return false;
-    const waitedMs = lanes.hasCapacity && lease.mayGainLanes ? 0 : leftAloneMs;
+    if (!lanes.isAccepting || lanes.isStuckFor(leftToOthersMs)) return false;
+    const waitedMs = lanes.hasCapacity && lease.mayGainLanes ? 0 : leftToOthersMs;
     return await claims.shared(async () => {
       const except = this.#justYielded();
       const claimed = await claimLanes(db, lease.workerId, lanesPerClaim, { waitedMs, except });
@@ -81,7 +81,7 @@ export class LaneKeeper {
 
   /** Other workers have a second to claim these lanes. */
   #justYielded(): Uuid[] {
-    const since = performance.now() - leftAloneMs;
+    const since = performance.now() - leftToOthersMs;
     for (const [id, at] of this.#yieldedAt) if (at < since) this.#yieldedAt.delete(id);
     return [...this.#yieldedAt.keys()];
   }
@@ -146,7 +146,7 @@ export class LaneKeeper {
       }
       if (targetVersion !== lane.target.version) stale.push(endpointId);
       if (probeAtMs !== null && blocked.get(lane) === lane.health) lanes.bringProbeForward(lane, probeAtMs);
-      const isLimited = dueInMs !== null && dueInMs < -heldAfterMs && lane.isAtLimit;
+      const isLimited = dueInMs !== null && dueInMs < -limitedAfterMs && lane.isAtLimit;
       if (isLimited !== isHeld) (isLimited ? held : free).push(endpointId);
       const limit = lane.cap === lane.target.maxInFlight ? null : lane.cap;
       if (limit !== inFlightLimit) limits.push({ endpointId, limit });

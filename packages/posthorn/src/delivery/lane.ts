@@ -109,7 +109,7 @@ export class Lane {
     return this.#state === "paused" || this.#state === "disabling" || this.#state === "yielding";
   }
 
-  /** True once this worker does not own the lane any more. */
+  /** True if this worker no longer owns the lane. */
   get isGone(): boolean {
     return this.#state === "closed" || this.#state === "lost";
   }
@@ -174,7 +174,7 @@ export class Lane {
 
   #setLimits(target: Target): void {
     const { maxInFlight, maxInFlightBurst, allowedPerMinute } = target;
-    // a receiver that allows a rate has said what it can handle
+    // a receiver that allows a rate has stated what it can handle
     this.#limit.setBounds(maxInFlight, allowedPerMinute === null ? maxInFlightBurst : maxInFlight);
     const rate = rateOf(target);
     if (this.#bucket?.perSecond === rate?.perSecond && this.#bucket?.burst === rate?.burst) return;
@@ -194,7 +194,7 @@ export class Lane {
   get isHolding(): boolean {
     const held = this.waiting.length + this.inFlight + this.reserved + this.unsettled;
     const isUnwritten = this.isHealthUnrecorded || this.#state === "disabling";
-    return this.isFetching || held > 0 || this.order.hasPendingTurns || isUnwritten;
+    return this.isFetching || held > 0 || this.order.hasPendingPromotions || isUnwritten;
   }
 
   /** True during a throttle or while the circuit is open: nothing is started, and waiting deliveries are released. */

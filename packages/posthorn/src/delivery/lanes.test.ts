@@ -4,7 +4,7 @@ import type { Planned } from "../fan-out/plan.ts";
 import type { ClaimedDelivery, Target } from "../model.ts";
 import { FailureWindow } from "../settle/failure-window.ts";
 import type { IngestResult } from "../storage/queries/events/ingest.ts";
-import { applyIngested, reserve } from "./born-claimed.ts";
+import { applyIngested, reserve } from "./claimed-on-insert.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes, type Start } from "./lanes.ts";
 import { RateBucket } from "./rate-bucket.ts";

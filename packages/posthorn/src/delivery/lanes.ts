@@ -262,7 +262,7 @@ export class Lanes {
     if (this.#heldIds.has(delivery.id)) return;
     this.#heldIds.add(delivery.id);
     this.#hold(delivery, lane);
-    lane.order.lineUp(delivery, lane.waiting);
+    lane.order.insert(delivery, lane.waiting);
     lane.usedAt = this.#clock.now();
     if (lane.isBlocked) this.#add(surveyEffect);
     else this.#enqueue(lane);
@@ -298,8 +298,8 @@ export class Lanes {
   }
 
   /**
-   * Beyond its endpoint's `max_in_flight`, a lane uses at most an eighth of the free slots: one alone gets 55 of 500, ten
-   * get 27 each, and if all of them hang, lanes within their limit still find slots. The lane is queued again when one of
+   * Beyond its endpoint's `max_in_flight`, a lane uses at most an eighth of the free slots: one alone gets 56 of 500, ten
+   * get 28 each, and if all of them hang, lanes within their limit still find slots. The lane is queued again when one of
    * its attempts ends.
    */
   #exceedsShare({ inFlight, target }: Lane): boolean {
@@ -429,7 +429,7 @@ export class Lanes {
     if (!lane.isGone) this.markDue(lane);
   }
 
-  /** This worker was reaped and owns nothing any more. Requests in flight end, and their outcomes are ignored. */
+  /** This worker was reaped and no longer owns anything. Requests in flight end, and their outcomes are ignored. */
   loseAll(): void {
     for (const lane of this.#lanes.values()) {
       lane.lose();

@@ -11,7 +11,7 @@ import type { Clock } from "../service/clock.ts";
 import { Loop } from "../service/loop.ts";
 import { type Database, type DirectConnection, isUnavailable } from "../storage/database.ts";
 import { commonChannel, LOST, listen, workerChannel } from "../storage/queries/workers/hints.ts";
-import { reap, type SuspectWorker, suspectWorkers } from "../storage/queries/workers/reap.ts";
+import { type OtherWorker, otherWorkers, reap } from "../storage/queries/workers/reap.ts";
 import {
   acquireLivenessLock,
   registerWorker,
@@ -33,13 +33,13 @@ export interface LeaseOptions {
 
 /** The worker whose lease it is. */
 export interface LeaseHolder {
-  /** This worker was reaped while it was running and owns nothing any more. `reregister` gets it a new id. */
+  /** This worker was reaped while it was running and no longer owns anything. `reregister` gets it a new id. */
   reaped(reregister: () => Promise<void>): Promise<void>;
   /** Replies may have been lost: the claims in the database have to be compared with memory. */
   reconcile(): Promise<void>;
   anotherWasReaped(): void;
   /** Called with every heartbeat. */
-  othersSeen(others: readonly SuspectWorker[]): void;
+  othersSeen(others: readonly OtherWorker[]): void;
   readonly laneCount: number;
   /** The Unix socket on which it receives deliveries. */
   readonly socket: string | null;
@@ -70,7 +70,7 @@ export class Lease {
   readonly #reconciling: Loop;
   #reconcilePauseMs = reconcileEveryMs;
   #reconcileTimer: NodeJS.Timeout | undefined;
-  /** After a reconnect the old session may still hold the lock for a while: then it is requested again. */
+  /** After a reconnect the old session may still hold the lock for a while; the lock is then requested again. */
   #holdsLivenessLock = false;
   #others = 0;
   #utilisation = 0;
@@ -146,7 +146,7 @@ export class Lease {
     if (this.#id !== 0) {
       await reap(this.#options.db, { id: this.#id, leaseExpiresMs: null }).catch((error: Error) => {
         this.#options.logger.warn(
-          "could not release the worker's lease; another worker takes over when it expires",
+          "could not release the worker's lease; another worker reaps this one when it expires",
           {
             error: error.message,
           },
@@ -181,7 +181,7 @@ export class Lease {
       await this.#reapDead();
       return false;
     } catch (error) {
-      // the connection may lead to a server that is read-only now, or nowhere: the next heartbeat opens a new one
+      // the server may be read-only now, or unreachable: the next heartbeat opens a new connection
       if (isUnavailable(error)) this.#dropConnection();
       throw error;
     }
@@ -284,7 +284,7 @@ export class Lease {
   async #reapDead(): Promise<void> {
     const { db, leaseMs, logger, holder } = this.#options;
     const lateMs = leaseMs - Math.min(2_000, leaseMs / 2);
-    const others = await suspectWorkers(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
+    const others = await otherWorkers(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
     this.#others = others.length;
     this.#excessLanes = excessOf(holder.laneCount, others);
     holder.othersSeen(others);
@@ -310,7 +310,7 @@ export class Lease {
   }
 }
 
-function excessOf(lanes: number, others: readonly SuspectWorker[]): number {
+function excessOf(lanes: number, others: readonly OtherWorker[]): number {
   const sharing = others.filter((other) => other.delivers && !other.leaseEnded);
   const average = sharing.reduce((sum, other) => sum + other.lanes, lanes) / (sharing.length + 1);
   return Math.max(0, lanes - Math.ceil(average * 1.1));

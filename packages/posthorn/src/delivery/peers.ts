@@ -30,7 +30,7 @@ export interface PeersOptions {
   readonly onNotPassed: (workerId: number) => void;
 }
 
-export interface OtherWorker {
+export interface PeerAddress {
   readonly id: number;
   readonly socket: string | null;
 }
@@ -102,7 +102,7 @@ export class Peers {
   }
 
   /** Connects to the delivering workers that it is not connected to. */
-  update(others: readonly OtherWorker[]): void {
+  update(others: readonly PeerAddress[]): void {
     const ids = new Set(others.map(({ id }) => id));
     for (const [id, peer] of this.#byWorker) {
       if (ids.has(id)) continue;
@@ -151,7 +151,7 @@ export class Peers {
   }
 
   #connect(workerId: number, path: string): void {
-    // of another user, version or machine
+    // the socket of another user, version or machine
     if (!path.startsWith(join(folderOf(userInfo().uid), `${protocol}-`))) return;
     const now = performance.now();
     if (now < (this.#unreachableUntil.get(path) ?? 0)) return;

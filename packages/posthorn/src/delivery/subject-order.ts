@@ -15,7 +15,7 @@ export class SubjectOrder {
   isPromoting = false;
 
   /** True if a promotion is not yet written to the database. */
-  get hasPendingTurns(): boolean {
+  get hasPendingPromotions(): boolean {
     return this.isPromoting || this.freed.size > 0 || this.scanAfter !== null;
   }
 
@@ -28,7 +28,7 @@ export class SubjectOrder {
   }
 
   /** Inserts a delivery before later deliveries of its subject. */
-  lineUp(delivery: ClaimedDelivery, waiting: ClaimedDelivery[]): void {
+  insert(delivery: ClaimedDelivery, waiting: ClaimedDelivery[]): void {
     const index = delivery.isOrdered ? waiting.findIndex((other) => isBefore(delivery, other)) : -1;
     if (index === -1) waiting.push(delivery);
     else waiting.splice(index, 0, delivery);

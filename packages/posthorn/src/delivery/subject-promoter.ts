@@ -4,7 +4,7 @@ import type { Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import {
   type FreedSubject,
-  type LaneWalk,
+  type LaneScan,
   promoteLanes,
   promoteSubjects,
 } from "../storage/queries/queue/promote.ts";
@@ -55,10 +55,10 @@ export class SubjectPromoter {
     }
   }
 
-  #take(): { lanes: Lane[]; freed: FreedSubject[]; scans: LaneWalk[] } {
+  #take(): { lanes: Lane[]; freed: FreedSubject[]; scans: LaneScan[] } {
     const lanes: Lane[] = [];
     const freed: FreedSubject[] = [];
-    const scans: LaneWalk[] = [];
+    const scans: LaneScan[] = [];
     for (const lane of this.#lanes) {
       if (freed.length >= subjectsAtOnce || scans.length >= scansAtOnce) break;
       this.#lanes.delete(lane);
@@ -81,7 +81,7 @@ export class SubjectPromoter {
   }
 
   #restore(
-    batch: { freed: readonly FreedSubject[]; scans: readonly LaneWalk[] },
+    batch: { freed: readonly FreedSubject[]; scans: readonly LaneScan[] },
     byId: ReadonlyMap<Uuid, Lane>,
   ): void {
     for (const { endpointId, subject } of batch.freed)

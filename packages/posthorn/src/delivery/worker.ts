@@ -19,7 +19,7 @@ import { WriteLoop } from "../settle/write-loop.ts";
 import type { Database } from "../storage/database.ts";
 import type { IngestBatch, IngestResult } from "../storage/queries/events/ingest.ts";
 import { ActivityRecorder } from "./activity-recorder.ts";
-import { applyIngested, releaseReserved, reserve } from "./born-claimed.ts";
+import { applyIngested, releaseReserved, reserve } from "./claimed-on-insert.ts";
 import type { DeliveriesFrame } from "./frames.ts";
 import { HealthRecorder } from "./health-recorder.ts";
 import { Hints } from "./hints.ts";
@@ -27,7 +27,7 @@ import type { Lane } from "./lane.ts";
 import { LaneKeeper } from "./lane-keeper.ts";
 import { type Effect, Lanes } from "./lanes.ts";
 import { type Hint, Lease, type LeaseHolder } from "./lease.ts";
-import { type OtherWorker, Peers } from "./peers.ts";
+import { type PeerAddress, Peers } from "./peers.ts";
 
 export interface WorkerOptions {
   readonly db: Database;
@@ -322,7 +322,7 @@ export class Worker implements LaneOwner, LeaseHolder {
     this.#claiming.wake();
   }
 
-  othersSeen(others: readonly OtherWorker[]): void {
+  othersSeen(others: readonly PeerAddress[]): void {
     this.#peers.update(others);
   }
 

@@ -20,9 +20,9 @@ test("an entry that needs a lock of a queued entry waits until that one is done"
       queue.mustWait(one),
     );
   expect(mustWait()).toEqual([true, true, false, false]);
-  queue.next()?.end({ answered: 1, isSlow: false });
+  queue.next()?.end({ finished: 1, isSlow: false });
   expect(mustWait()).toEqual([true, false, false, false]);
-  queue.next()?.end({ answered: 1, isSlow: false });
+  queue.next()?.end({ finished: 1, isSlow: false });
   expect(mustWait()).toEqual([false, false, false, false]);
   expect([queue.size, queue.bytes, queue.waitingCount]).toEqual([0, 0, 0]);
 });
@@ -30,13 +30,13 @@ test("an entry that needs a lock of a queued entry waits until that one is done"
 test("a queue that found a lock keeps its order and lets all other queues go first", () => {
   const queue = new LockWaitQueue<Entry>();
   for (const one of [entry("1", "s"), entry("2", "s"), entry("3", "t"), entry("4", "u")]) queue.add(one);
-  queue.next()?.end({ answered: 0, isSlow: true });
+  queue.next()?.end({ finished: 0, isSlow: true });
   queue.add(entry("5", "s"));
   expect(names(queue.next()?.entries)).toEqual(["3"]);
   expect(names(queue.next()?.entries)).toEqual(["4"]);
   const slow = queue.next();
   expect([names(slow?.entries), slow?.isSlow]).toEqual([["1", "2", "5"], true]);
-  slow?.end({ answered: 1, isSlow: false });
+  slow?.end({ finished: 1, isSlow: false });
   const rest = queue.next();
   expect([names(rest?.entries), rest?.isSlow]).toEqual([["2", "5"], false]);
 });

@@ -64,8 +64,8 @@ export class LockWaitQueue<Entry extends Locking> {
     return {
       entries: queue.entries,
       isSlow: queue.isSlow,
-      end: ({ answered, isSlow }) => {
-        for (const entry of queue.entries.splice(0, answered)) this.#remove(entry);
+      end: ({ finished, isSlow }) => {
+        for (const entry of queue.entries.splice(0, finished)) this.#remove(entry);
         queue.isSlow = isSlow;
         if (queue.entries.length > 0) this.#turns.push(queue);
         else this.#queues.delete(queue.name);
@@ -89,8 +89,8 @@ export interface Turn<Entry> {
   readonly entries: readonly Entry[];
   /** The last attempt found a lock or failed: the first entry is tried alone, and only if no other queue waits. */
   readonly isSlow: boolean;
-  /** The first `answered` entries are done; the others stay in their order. */
-  end(turn: { readonly answered: number; readonly isSlow: boolean }): void;
+  /** The first `finished` entries are done; the others stay in their order. */
+  end(turn: { readonly finished: number; readonly isSlow: boolean }): void;
 }
 
 /** The subject comes last: it names the queue. */

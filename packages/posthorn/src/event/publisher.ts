@@ -142,7 +142,7 @@ export class Publisher {
     if (batch.length === 0) return;
     const written = await this.#write(batch);
     if (written === "locked") this.#waitForLock(batch);
-    else if (written !== "answered") await this.#isolate(batch, written);
+    else if (written !== "finished") await this.#isolate(batch, written);
   }
 
   /** Writes each event alone, because one event that the database rejects must not fail the others. */
@@ -158,7 +158,7 @@ export class Publisher {
   #rejectIfAlone(batch: readonly Pending[], error: Error): boolean {
     if (batch.length === 1) rejectAll(batch, error);
     else
-      this.#options.logger.error("a batch of events was refused; trying them one by one", {
+      this.#options.logger.error("the database rejected a batch of events; writing them one by one", {
         error: error.message,
       });
     return batch.length === 1;
@@ -168,18 +168,18 @@ export class Publisher {
    * Returns `locked` if another transaction holds a lock that one of them needs, and an error if the database rejects
    * their content.
    */
-  async #write(batch: readonly Pending[]): Promise<"answered" | "locked" | Error> {
+  async #write(batch: readonly Pending[]): Promise<"finished" | "locked" | Error> {
     let mayBeCommitted = false;
     for (let failures = 0; ; failures += 1) {
       try {
-        if (mayBeCommitted && (await this.#answerIfCommitted(batch))) return "answered";
+        if (mayBeCommitted && (await this.#resolveIfCommitted(batch))) return "finished";
         const result = await this.#options.fanOut.run({
           events: batch.map((entry) => entry.event),
           keys: batch.flatMap((entry) => entry.key ?? []),
           fromOutbox: false,
         });
-        await this.#answer(batch, result.refused, result.sequences, (id) => countOf(result.deliveries, id));
-        return "answered";
+        await this.#resolve(batch, result.refused, result.sequences, (id) => countOf(result.deliveries, id));
+        return "finished";
       } catch (error) {
         // a statement that was considered lost was only late: its events exist now
         if (isUnavailable(error) || (mayBeCommitted && isDuplicate(error))) {
@@ -192,7 +192,7 @@ export class Publisher {
         }
         if (this.#stopped || overdueIn(batch).length > 0) {
           rejectAll(batch, unavailableError(error));
-          return "answered";
+          return "finished";
         }
         await pause(Math.min(500, 20 * 2 ** Math.min(failures, 5)));
       }
@@ -200,18 +200,18 @@ export class Publisher {
   }
 
   /** After a lost reply either all of the batch exists or none. Reconciliation finds what it claimed. */
-  async #answerIfCommitted(batch: readonly Pending[]): Promise<boolean> {
+  async #resolveIfCommitted(batch: readonly Pending[]): Promise<boolean> {
     const existing = await existingEvents(
       this.#options.db,
       batch.map((entry) => entry.event.id),
     );
     if (existing.size === 0) return false;
     const refused = new Set(batch.map((entry) => entry.event.id).filter((id) => !existing.has(id)));
-    await this.#answer(batch, refused, existing, () => null);
+    await this.#resolve(batch, refused, existing, () => null);
     return true;
   }
 
-  async #answer(
+  async #resolve(
     batch: readonly Pending[],
     refused: ReadonlySet<Uuid>,
     sequences: ReadonlyMap<Uuid, number | null>,
@@ -224,10 +224,10 @@ export class Publisher {
       if (refused.has(id)) duplicates.push(entry);
       else entry.resolve({ id: formatId("evt", id), sequence, duplicate: false, deliveries: deliveries(id) });
     }
-    if (duplicates.length > 0) await this.#answerDuplicates(duplicates);
+    if (duplicates.length > 0) await this.#resolveDuplicates(duplicates);
   }
 
-  async #answerDuplicates(duplicates: readonly Pending[]): Promise<void> {
+  async #resolveDuplicates(duplicates: readonly Pending[]): Promise<void> {
     const known = await knownKeys(
       this.#options.db,
       duplicates.flatMap((entry) => entry.key ?? []),
@@ -263,9 +263,9 @@ export class Publisher {
       const batch = turn.isSlow ? turn.entries.slice(0, 1) : firstOf(turn.entries);
       const fitting = batch.slice(0, await this.#fit(batch));
       const written = await this.#write(fitting);
-      if (written === "answered") turn.end({ answered: fitting.length, isSlow: false });
-      else if (written === "locked") turn.end({ answered: this.#rejectOverdue(turn.entries), isSlow: true });
-      else turn.end({ answered: this.#rejectIfAlone(fitting, written) ? 1 : 0, isSlow: true });
+      if (written === "finished") turn.end({ finished: fitting.length, isSlow: false });
+      else if (written === "locked") turn.end({ finished: this.#rejectOverdue(turn.entries), isSlow: true });
+      else turn.end({ finished: this.#rejectIfAlone(fitting, written) ? 1 : 0, isSlow: true });
     }
   }
 

@@ -48,20 +48,20 @@ export function failedCondition(filter: Filter, { data, subject }: FilterFacts):
 }
 
 /** Stands for a redacted value. The result of a filter that reads one is redacted too. */
-export const HIDDEN = Symbol("hidden");
+export const REDACTED_VALUE = Symbol("redacted");
 
 /** Returns true if the filter reads a redacted value before it is decided. */
-export function looksAtHidden(filter: Filter, facts: FilterFacts): boolean {
+export function readsRedacted(filter: Filter, facts: FilterFacts): boolean {
   try {
     failedCondition(filter, facts);
     return false;
   } catch (error) {
-    if (error instanceof MetHidden) return true;
+    if (error instanceof RedactedValueRead) return true;
     throw error;
   }
 }
 
-class MetHidden extends Error {}
+class RedactedValueRead extends Error {}
 
 /** The number of elements that may still be read. */
 interface Allowance {
@@ -88,7 +88,7 @@ function parsed(payload: Uint8Array): unknown {
 
 /** A value of undefined is missing; JSON has no undefined. */
 function failedAt({ ofWhole, ofElement }: Filter, value: unknown, left: Allowance): Condition | null {
-  if (value === HIDDEN) throw new MetHidden();
+  if (value === REDACTED_VALUE) throw new RedactedValueRead();
   for (const condition of ofWhole) {
     const failed = failedOfWhole(condition, value, left);
     if (failed !== null) return failed;
@@ -119,7 +119,7 @@ function failedOfElement(
   value: unknown,
   left: Allowance,
 ): Condition | null {
-  if (value === HIDDEN) throw new MetHidden();
+  if (value === REDACTED_VALUE) throw new RedactedValueRead();
   if (!Array.isArray(value)) return failedOfOne(conditions, value, left);
   left.elements -= value.length;
   if (left.elements < 0) throw new TooMuchWork();

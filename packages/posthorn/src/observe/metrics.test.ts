@@ -8,7 +8,7 @@ const idle = { inFlight: 0, poolWaiting: 0 };
 function settlement(endpointId: string, outcome: Partial<AttemptOutcome>, decision: Decision): Settlement {
   return {
     delivery: { endpointId, scheduleStartedMs: 1_000 },
-    outcome: { kind: "answered", statusCode: 200, durationMs: 30, ...outcome },
+    outcome: { kind: "responded", statusCode: 200, durationMs: 30, ...outcome },
     decision,
   } as unknown as Settlement;
 }

@@ -119,7 +119,7 @@ export class Observer {
 
 export function endAttempt(span: Span, outcome: AttemptOutcome): void {
   const label = outcomeOf(outcome);
-  const status = outcome.kind === "answered" ? { "http.response.status_code": outcome.statusCode } : {};
+  const status = outcome.kind === "responded" ? { "http.response.status_code": outcome.statusCode } : {};
   span.end({ "posthorn.outcome": label, ...status }, label === "success" ? undefined : label);
 }
 
@@ -141,7 +141,7 @@ function attemptFields({ delivery, outcome, decision }: Settlement): Record<stri
     attempt: delivery.attempts + 1,
     trigger: delivery.trigger,
     outcome: outcomeOf(outcome),
-    ...(outcome.kind === "answered" && { statusCode: outcome.statusCode }),
+    ...(outcome.kind === "responded" && { statusCode: outcome.statusCode }),
     durationMs: Math.round(outcome.durationMs),
     ...(decision.kind === "retry" && { retryInMs: Math.round(decision.delayMs) }),
     ...(decision.kind === "dead" && { reason: decision.reason }),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answered, failed } from "../../../../tests/support/samples/outcomes.ts";
+import { failed, responded } from "../../../../tests/support/samples/outcomes.ts";
 import { WEBHOOK } from "../destinations/webhook/webhook.ts";
 import type { AttemptOutcome, ClaimedDelivery, Decision, RetryOn, RetryPolicy } from "../model.ts";
 import { dead, decide, delivered, later, retryAfter } from "./decide.ts";
@@ -21,19 +21,19 @@ const claimed = (failures = 0, ageMs = 0) =>
 const webhook = { destination: WEBHOOK, retryPolicy: POLICY, retryOn: "transient" } as const;
 
 test.each<[what: string, outcome: AttemptOutcome, Decision, situation?: Situation]>([
-  ["a 200 is delivered", answered(200), delivered()],
-  ["a 204 on the last attempt is delivered", answered(204), delivered(), { failures: 2 }],
-  ["a first 500 is retried after the first gap", answered(500), retryAfter(1_000)],
-  ["a second 500 is retried after the second gap", answered(500), retryAfter(10_000), { failures: 1 }],
-  ["a third 500 exhausts two gaps", answered(500), dead("attempts_exhausted"), { failures: 2 }],
+  ["a 200 is delivered", responded(200), delivered()],
+  ["a 204 on the last attempt is delivered", responded(204), delivered(), { failures: 2 }],
+  ["a first 500 is retried after the first gap", responded(500), retryAfter(1_000)],
+  ["a second 500 is retried after the second gap", responded(500), retryAfter(10_000), { failures: 1 }],
+  ["a third 500 exhausts two gaps", responded(500), dead("attempts_exhausted"), { failures: 2 }],
   ["a timeout is retried", failed("timeout"), retryAfter(1_000)],
   ["a TLS error is retried", failed("tls_error"), retryAfter(1_000)],
-  ["a 400 is dead at once", answered(400), dead("rejected")],
-  ["a 302 is dead at once", answered(302), dead("redirect")],
-  ["a 410 is gone", answered(410), dead("gone")],
-  ["a 400 is retried if every status is", answered(400), retryAfter(1_000), { retryOn: "every" }],
-  ["a 302 is retried if every status is", answered(302), retryAfter(1_000), { retryOn: "every" }],
-  ["a 410 is gone even then", answered(410), dead("gone"), { retryOn: "every" }],
+  ["a 400 is dead at once", responded(400), dead("rejected")],
+  ["a 302 is dead at once", responded(302), dead("redirect")],
+  ["a 410 is gone", responded(410), dead("gone")],
+  ["a 400 is retried if every status is", responded(400), retryAfter(1_000), { retryOn: "every" }],
+  ["a 302 is retried if every status is", responded(302), retryAfter(1_000), { retryOn: "every" }],
+  ["a 410 is gone even then", responded(410), dead("gone"), { retryOn: "every" }],
   ["a blocked address is dead", failed("blocked_address"), dead("blocked_address")],
   [
     "a blocked address is dead even then",
@@ -42,29 +42,29 @@ test.each<[what: string, outcome: AttemptOutcome, Decision, situation?: Situatio
     { retryOn: "every" },
   ],
   ["an invalid request is dead", failed("invalid_request"), dead("invalid_request")],
-  ["429 waits for its Retry-After", answered(429, "120"), retryAfter(120_000)],
-  ["503 waits for its Retry-After", answered(503, "Thu, 01 Jan 2026 00:01:00 GMT"), retryAfter(60_000)],
-  ["503 waits at least as long as its schedule", answered(503, "0"), retryAfter(1_000)],
-  ["429 waits at most a day", answered(429, "1000000000"), retryAfter(86_400_000)],
-  ["409 waits for its Retry-After without a failure", answered(409, "5"), later(5_000)],
-  ["409 waits at least a second", answered(409, "0"), later(1_000)],
-  ["409 waits longer after each attempt", answered(409, "0"), later(16_000), { failures: 4 }],
-  ["409 with Retry-After: 0 waits at most a minute", answered(409, "0"), later(60_000), { failures: 2_000 }],
-  ["409 may postpone for a day", answered(409, "3600"), later(HOUR), { ageMs: 23 * HOUR - 5 }],
-  ["409 fails after a day", answered(409, "3600"), retryAfter(HOUR), { ageMs: 23 * HOUR }],
-  ["409 may postpone up to the maximum age", answered(409, "30"), later(30_000), { ageMs: 29_995, ...AGED }],
-  ["409 is dead beyond the maximum age", answered(409, "30"), dead("too_old"), { ageMs: 29_996, ...AGED }],
-  ["the Retry-After of a 500 is ignored", answered(500, "120"), retryAfter(1_000)],
-  ["an invalid Retry-After is ignored", answered(503, "Infinity"), retryAfter(1_000)],
-  ["Retry-After adds no attempt", answered(503, "120"), dead("attempts_exhausted"), { failures: 2 }],
-  ["a delivery becomes too old", answered(500), dead("too_old"), { ageMs: 59_500, ...AGED }],
-  ["the attempt counts in the age", answered(500), dead("too_old"), { ageMs: 58_996, ...AGED }],
+  ["429 waits for its Retry-After", responded(429, "120"), retryAfter(120_000)],
+  ["503 waits for its Retry-After", responded(503, "Thu, 01 Jan 2026 00:01:00 GMT"), retryAfter(60_000)],
+  ["503 waits at least as long as its schedule", responded(503, "0"), retryAfter(1_000)],
+  ["429 waits at most a day", responded(429, "1000000000"), retryAfter(86_400_000)],
+  ["409 waits for its Retry-After without a failure", responded(409, "5"), later(5_000)],
+  ["409 waits at least a second", responded(409, "0"), later(1_000)],
+  ["409 waits longer after each attempt", responded(409, "0"), later(16_000), { failures: 4 }],
+  ["409 with Retry-After: 0 waits at most a minute", responded(409, "0"), later(60_000), { failures: 2_000 }],
+  ["409 may postpone for a day", responded(409, "3600"), later(HOUR), { ageMs: 23 * HOUR - 5 }],
+  ["409 fails after a day", responded(409, "3600"), retryAfter(HOUR), { ageMs: 23 * HOUR }],
+  ["409 may postpone up to the maximum age", responded(409, "30"), later(30_000), { ageMs: 29_995, ...AGED }],
+  ["409 is dead beyond the maximum age", responded(409, "30"), dead("too_old"), { ageMs: 29_996, ...AGED }],
+  ["the Retry-After of a 500 is ignored", responded(500, "120"), retryAfter(1_000)],
+  ["an invalid Retry-After is ignored", responded(503, "Infinity"), retryAfter(1_000)],
+  ["Retry-After adds no attempt", responded(503, "120"), dead("attempts_exhausted"), { failures: 2 }],
+  ["a delivery becomes too old", responded(500), dead("too_old"), { ageMs: 59_500, ...AGED }],
+  ["the attempt counts in the age", responded(500), dead("too_old"), { ageMs: 58_996, ...AGED }],
 ])("%s", (_what, outcome, expected, { failures, ageMs = 0, ...changed } = {}) => {
   const delivery = claimed(failures, ageMs + outcome.durationMs);
   expect(decide(delivery, outcome, { ...webhook, ...changed }, () => 0.5, NOW)).toEqual(expected);
 });
 
 test("only 410 disables the endpoint", () => {
-  expect(decide(claimed(), answered(410), webhook)).toMatchObject({ disableEndpoint: true });
-  expect(decide(claimed(), answered(404), webhook)).toMatchObject({ disableEndpoint: false });
+  expect(decide(claimed(), responded(410), webhook)).toMatchObject({ disableEndpoint: true });
+  expect(decide(claimed(), responded(404), webhook)).toMatchObject({ disableEndpoint: false });
 });

@@ -4,9 +4,9 @@
 //                 claim                     2xx
 //   ┌─────────┐ ──────────► ┌───────────┐ ──────────────────────► ┌─────────┐
 //   │ pending │             │ in_flight │                         │ success │
-//   └─────────┘ ◄────────── └───────────┘ ──────────────────────► └─────────┘
-//      ▲   ▲     reaped:      │   ▲    │   permanent, 410,
-//      │   │     worker died  │   │    │   no attempts or time left┌──────┐
+//   └─────────┘ ◄────────── └───────────┘                         └─────────┘
+//      ▲   ▲     reaped:      │   ▲    │ permanent, 410,
+//      │   │     worker died  │   │    │ no attempts or time left ┌──────┐
 //      │   │                  │   │    └─────────────────────────► │ dead │
 //      │   │       transient  ▼   │ claim, at next_retry_at        └──────┘
 //      │   │                ┌────────┐                                │
@@ -87,13 +87,13 @@ function shortestLaterMs(attempts: number): number {
 }
 
 function askedDelayMs(outcome: AttemptOutcome, now: number): number | undefined {
-  if (outcome.kind !== "answered") return undefined;
+  if (outcome.kind !== "responded") return undefined;
   if (![409, 429, 502, 503, 504].includes(outcome.statusCode)) return undefined;
   return parseRetryAfter(outcome.retryAfter, now);
 }
 
 function permanentReason(outcome: AttemptOutcome): DeadReason {
-  if (outcome.kind === "answered") return outcome.statusCode < 400 ? "redirect" : "rejected";
+  if (outcome.kind === "responded") return outcome.statusCode < 400 ? "redirect" : "rejected";
   const { error } = outcome;
   return error === "invalid_request" || error === "lease_expired" ? error : "blocked_address";
 }

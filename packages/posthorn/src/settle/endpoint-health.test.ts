@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { answered, failed } from "../../../../tests/support/samples/outcomes.ts";
+import { failed, responded } from "../../../../tests/support/samples/outcomes.ts";
 import { WEBHOOK } from "../destinations/webhook/webhook.ts";
 import type { AttemptOutcome, CircuitState, DisableCause, EndpointHealth } from "../model.ts";
 import {
@@ -41,7 +41,7 @@ function healthAfterEach(
   let health: EndpointHealth = HEALTHY;
   return steps.map((step) => {
     const [given, atMs] = Array.isArray(step) ? step : [step, 0];
-    const outcome = typeof given === "number" ? answered(given) : given;
+    const outcome = typeof given === "number" ? responded(given) : given;
     const nowMs = NOW + atMs;
     const context = { rules: { ...rules, ...changed }, window, maxInFlight, nowMs, random: () => 0.5 };
     const signal = healthSignal(outcome, WEBHOOK.interpret(outcome, "transient"), nowMs);
@@ -125,8 +125,8 @@ test.each<[what: string, steps: Step[], settings?: Settings]>([
   ["the first success, if the cap is one", [...opened, [200, 10_000]], { maxInFlight: 1 }],
   ["a success after a throttle", [429, 200]],
   ["a success during a pause that the receiver did not ask for", [503, [200, 10]]],
-  ["a success after the pause that the receiver asked for", [answered(429, "60"), [200, 60_000]]],
-  ["a 409 with Retry-After", [answered(409, "5")]],
+  ["a success after the pause that the receiver asked for", [responded(429, "60"), [200, 60_000]]],
+  ["a 409 with Retry-After", [responded(409, "5")]],
   ["an attempt that was not signed because a key is missing here", [failed("not_signed")]],
 ])("an endpoint is healthy after %s", (_what, steps, settings) => {
   expect(healthAfter(steps, settings)).toBe(HEALTHY);
@@ -140,7 +140,7 @@ describe("a throttle", () => {
     ["exactly an hour", "3600", MAX_THROTTLE_MS],
     ["nothing, or junk", "soon", 1_000],
   ])("after 429 with Retry-After of %s", (_, header, ms) => {
-    expect(blockedUntilMs(healthAfter([answered(429, header)]))).toBe(NOW + ms);
+    expect(blockedUntilMs(healthAfter([responded(429, header)]))).toBe(NOW + ms);
   });
 
   test.each([
@@ -159,31 +159,31 @@ describe("a throttle", () => {
   });
 
   test("by 429 is not a failure, by 503 it is", () => {
-    expect(healthAfter([answered(429, "5")])).toMatchObject({ consecutiveFailures: 0, failingSinceMs: NOW });
+    expect(healthAfter([responded(429, "5")])).toMatchObject({ consecutiveFailures: 0, failingSinceMs: NOW });
     const busy = { consecutiveFailures: 1, throttledUntilMs: NOW + 5_000 };
-    expect(healthAfter([answered(503, "5")])).toMatchObject(busy);
+    expect(healthAfter([responded(503, "5")])).toMatchObject(busy);
   });
 
   test("counts once for simultaneous responses, and a shorter Retry-After does not shorten it", () => {
     const once = { throttles: 1, throttledUntilMs: NOW + 1_000 };
     expect(healthAfter(Array(5).fill(429))).toMatchObject(once);
-    expect(blockedUntilMs(healthAfter([answered(429, "60"), answered(429, "1")]))).toBe(NOW + 60_000);
+    expect(blockedUntilMs(healthAfter([responded(429, "60"), responded(429, "1")]))).toBe(NOW + 60_000);
   });
 
   test("that the receiver asked for is not ended by a success that was in flight", () => {
-    const asked = healthAfter([answered(429, "60"), [200, 10]]);
+    const asked = healthAfter([responded(429, "60"), [200, 10]]);
     expect(asked).toMatchObject({ throttledUntilMs: NOW + 60_000, lastError: null });
-    const alsoOpen = healthAfter([...Array(3).fill(answered(503, "60")), [200, 10]]);
+    const alsoOpen = healthAfter([...Array(3).fill(responded(503, "60")), [200, 10]]);
     expect(circuitOf(alsoOpen, NOW + 10)).toBe("half_open");
     expect(blockedUntilMs(alsoOpen)).toBe(NOW + 60_000);
   });
 });
 
 test.each<[what: string, outcome: AttemptOutcome, lastError: string]>([
-  ["a 500", answered(500), "HTTP 500"],
-  ["a 401", answered(401), "HTTP 401"],
-  ["a redirect", answered(302), "HTTP 302"],
-  ["a 409 without Retry-After", answered(409), "HTTP 409"],
+  ["a 500", responded(500), "HTTP 500"],
+  ["a 401", responded(401), "HTTP 401"],
+  ["a redirect", responded(302), "HTTP 302"],
+  ["a 409 without Retry-After", responded(409), "HTTP 409"],
   ["a timeout", failed("timeout"), "timeout"],
   ["a blocked address", failed("blocked_address"), "blocked_address"],
   ["an invalid request", failed("invalid_request"), "invalid_request"],

@@ -70,7 +70,7 @@ export type HealthSignal =
   | { readonly kind: "success" }
   /** A request that was not sent, or a postponed delivery, reveals nothing about the endpoint. */
   | { readonly kind: "neutral" }
-  /** The receiver asks for fewer requests. `askedMs` is null if it did not say for how long. */
+  /** The receiver asks for fewer requests. `askedMs` is null if it gave no duration. */
   | { readonly kind: "throttled"; readonly askedMs: number | null; readonly error: string }
   | {
       readonly kind: "failure";
@@ -211,7 +211,7 @@ function throttle(
 /** The first pause without Retry-After. A 429 asks for fewer requests; a single 503 may be a restart behind a load balancer. */
 const FIRST_PAUSE_MS = { tooMany: 1_000, busy: 100 };
 const LONGEST_OWN_PAUSE_MS = 60_000;
-/** One delivery may be postponed for a day; the endpoint as a whole is tried again within the hour. */
+/** One delivery may be postponed for a day; the endpoint as a whole is blocked for at most an hour. */
 export const MAX_THROTTLE_MS = 3_600_000;
 
 /** Returns why the endpoint has to be disabled, or null. Called after every failure and throttle. */

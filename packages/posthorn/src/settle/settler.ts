@@ -101,7 +101,7 @@ export class Settler<Finished extends FinishedAttempt> extends Loop {
       return refused;
     } catch (error) {
       if (isUnavailable(error) || isConflict(error)) throw error;
-      this.#options.logger.error("a settlement was refused", {
+      this.#options.logger.error("the database rejected a settlement", {
         error: (error as Error).message,
         deliveries: settlements.length,
       });

@@ -1,4 +1,4 @@
-// Runs a prepared statement with binary parameters: Bind, Execute and Sync in one buffer. The driver would copy each
+// Runs a prepared statement with binary parameters: Bind, Execute and Sync in one buffer. The driver copies each
 // parameter into a buffer that it enlarges step by step, which costs 3 µs per row of a batch.
 import type pg from "pg";
 

@@ -38,7 +38,7 @@ import { requeueDelivery } from "./queries/queue/requeue.ts";
 import { isFirstSuccess, settle } from "./queries/queue/settle.ts";
 import { incrementRoutingVersion, lockTenant } from "./queries/tenants.ts";
 import { advanceTestClock } from "./queries/test-clock.ts";
-import { reap, suspectWorkers } from "./queries/workers/reap.ts";
+import { otherWorkers, reap } from "./queries/workers/reap.ts";
 import { renewWorker } from "./queries/workers/register.ts";
 
 const queue = openQueue();
@@ -243,11 +243,11 @@ async function createLife() {
   }
 
   async function reapExpired(): Promise<void> {
-    const expired = (await suspectWorkers(db, 0, "posthorn", 0)).filter(({ leaseEnded }) => leaseEnded);
-    for (const suspect of expired) {
-      const worker = workers.find(({ id }) => id === suspect.id) as Worker;
-      expect(await reap(db, suspect)).toEqual({
-        workerId: suspect.id,
+    const expired = (await otherWorkers(db, 0, "posthorn", 0)).filter(({ leaseEnded }) => leaseEnded);
+    for (const registered of expired) {
+      const worker = workers.find(({ id }) => id === registered.id) as Worker;
+      expect(await reap(db, registered)).toEqual({
+        workerId: worker.id,
         deliveries: worker.held.size,
         lanes: worker.lanes.size,
       });
@@ -357,7 +357,7 @@ async function createLife() {
     },
     start: (_worker, { slot }) => start(slot),
     renew: async (worker, { slot }) => {
-      const [before] = (await suspectWorkers(db, 0, "posthorn", 0)).filter(({ id }) => id === worker.id);
+      const [before] = (await otherWorkers(db, 0, "posthorn", 0)).filter(({ id }) => id === worker.id);
       const renewed = await renewWorker(db, worker.id, leaseMs, 0, 0);
       expect(renewed !== null).toBe(worker.isAlive);
       if (renewed === null) return start(slot);

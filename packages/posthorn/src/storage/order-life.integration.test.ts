@@ -157,7 +157,7 @@ async function createWorld(fifoOnDead: FifoOnDead) {
         scheduleStartedMs: 0,
         isOrdered: true,
       };
-      order.lineUp({ ...delivery, event: { ...event, sequence }, trigger: "event" }, worker.waiting);
+      order.insert({ ...delivery, event: { ...event, sequence }, trigger: "event" }, worker.waiting);
     }
   }
 
@@ -200,7 +200,7 @@ async function createWorld(fifoOnDead: FifoOnDead) {
 
   async function bringBatch(worker: Worker, maxRows: number): Promise<void> {
     const { deliveries } = await fetch(db, worker.id, [{ endpointId, maxRows }]);
-    for (const { delivery } of deliveries) order.lineUp(delivery, worker.waiting);
+    for (const { delivery } of deliveries) order.insert(delivery, worker.waiting);
   }
 
   async function crash(who: number): Promise<void> {

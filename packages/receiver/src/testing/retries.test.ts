@@ -38,7 +38,7 @@ function posthornDecides(status: number | null, retryAfter: number | null, state
     status === null
       ? { kind: "failed", error: "timeout", detail: "", durationMs: 0, phases: NO_PHASES }
       : {
-          kind: "answered",
+          kind: "responded",
           statusCode: status,
           responseBody: new Uint8Array(),
           retryAfter: retryAfter === null ? null : String(retryAfter),

@@ -42,7 +42,7 @@ describe("a name", () => {
     const { url, port, requests } = await startReceiver();
     const resolve = resolverOf("127.0.0.1");
     const outcome = await send(url.replace("127.0.0.1", NAME), {}, { policy: LOOPBACK, resolve });
-    expect(outcome).toMatchObject({ kind: "answered", statusCode: 200 });
+    expect(outcome).toMatchObject({ kind: "responded", statusCode: 200 });
     expect(resolve.mock.calls.map(([hostname]) => hostname)).toEqual([NAME]);
     expect(requests[0]?.headers.host).toBe(`${NAME}:${port}`);
   });

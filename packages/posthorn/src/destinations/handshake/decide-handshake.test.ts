@@ -1,14 +1,14 @@
 // Which responses grant permission: headers decide, regardless of the status.
 import { expect, test } from "vitest";
-import { answered, failed } from "../../../../../tests/support/samples/outcomes.ts";
+import { failed, responded } from "../../../../../tests/support/samples/outcomes.ts";
 import { rateOf } from "../../delivery/rate-bucket.ts";
 import { decideHandshake } from "./decide-handshake.ts";
 
 const asked = { origin: "hooks.example.com", rate: 120, attempts: 1, hasCallback: false };
 
-const responded = (headers: Record<string, string>, status = 200) => ({
-  ...answered(status),
-  answer: { headers, isWhole: true },
+const withHeaders = (headers: Record<string, string>, status = 200) => ({
+  ...responded(status),
+  response: { headers, isComplete: true },
 });
 
 test.each([
@@ -20,7 +20,7 @@ test.each([
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "99999999999999999999" }, 200, 999_999_999],
 ])("granted by %j with status %i", (headers, status, allowedRate) => {
   const granted = { state: "granted", allowedRate, detail: null, retryInMs: null };
-  expect(decideHandshake(responded(headers, status), asked)).toEqual(granted);
+  expect(decideHandshake(withHeaders(headers, status), asked)).toEqual(granted);
 });
 
 test.each([
@@ -34,13 +34,13 @@ test.each([
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "10, 20" }, 200, /neither a number/],
   [{ "webhook-allowed-origin": "hooks.example.com, *" }, 200, /a different origin/],
 ])("denied by %j with status %i", (headers, status, words) => {
-  const decision = decideHandshake(responded(headers as Record<string, string>, status), asked);
+  const decision = decideHandshake(withHeaders(headers as Record<string, string>, status), asked);
   expect(decision).toMatchObject({ state: "denied", retryInMs: null });
   expect(decision.detail).toMatch(words);
 });
 
 test("a response without headers leaves the handshake waiting if a callback URL was sent", () => {
-  expect(decideHandshake(responded({}), { ...asked, hasCallback: true })).toMatchObject({ state: "waiting" });
+  expect(decideHandshake(withHeaders({}), { ...asked, hasCallback: true })).toMatchObject({ state: "waiting" });
 });
 
 test("an unreachable endpoint is asked seven times in about 31 hours, then its handshake is denied", () => {

@@ -25,7 +25,7 @@ export function decideHandshake(
 ): HandshakeDecision {
   if (outcome.kind === "failed")
     return unreached(`The handshake request failed: ${outcome.detail}.`, asked, random);
-  const { "webhook-allowed-origin": header, "webhook-allowed-rate": rate } = outcome.answer?.headers ?? {};
+  const { "webhook-allowed-origin": header, "webhook-allowed-rate": rate } = outcome.response?.headers ?? {};
   if (header === undefined) return silent(outcome.statusCode, asked);
   const origin = header.trim();
   if (origin !== "*" && origin.toLowerCase() !== asked.origin.toLowerCase()) {
@@ -59,9 +59,9 @@ function denied(detail: string): HandshakeDecision {
 }
 
 function silent(statusCode: number, { hasCallback }: Asked): HandshakeDecision {
-  const answer = `It returned HTTP ${statusCode} without WebHook-Allowed-Origin`;
-  if (!hasCallback) return denied(`${answer}, so it does not allow webhooks.`);
-  const detail = `${answer}. It can still allow webhooks through the callback URL it was given.`;
+  const returned = `It returned HTTP ${statusCode} without WebHook-Allowed-Origin`;
+  if (!hasCallback) return denied(`${returned}, so it does not allow webhooks.`);
+  const detail = `${returned}. It can still allow webhooks through the callback URL it was given.`;
   return { state: "waiting", allowedRate: null, detail, retryInMs: null };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answered, failed } from "../../../../../tests/support/samples/outcomes.ts";
+import { failed, responded } from "../../../../../tests/support/samples/outcomes.ts";
 import type { AttemptError, OutcomeClass, RetryOn } from "../../model.ts";
 import { classify } from "./classify.ts";
 
@@ -23,8 +23,8 @@ describe("classify", () => {
     "classifies %i to %i as %s, and as %s if everything is retried",
     (first, last, transient, every) => {
       for (let status = first; status <= last; status += 1) {
-        expect(classify(answered(status), "transient"), String(status)).toBe(transient);
-        expect(classify(answered(status), "every"), String(status)).toBe(every);
+        expect(classify(responded(status), "transient"), String(status)).toBe(transient);
+        expect(classify(responded(status), "every"), String(status)).toBe(every);
       }
     },
   );

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { answered } from "../../../../../tests/support/samples/outcomes.ts";
+import { responded } from "../../../../../tests/support/samples/outcomes.ts";
 import { maskEcho } from "./mask-echo.ts";
 
 const request = { tenant: "t", url: "https://a.example", headers: {}, body: Buffer.alloc(0), timeoutMs: 1 };
 
 function kept(body: string, confidential?: readonly string[]): string {
-  const outcome = { ...answered(404), responseBody: Buffer.from(body) };
+  const outcome = { ...responded(404), responseBody: Buffer.from(body) };
   const masked = maskEcho(outcome, { ...request, ...(confidential && { confidential }) }, "[x]");
-  return masked.kind === "answered" ? Buffer.from(masked.responseBody).toString() : "";
+  return masked.kind === "responded" ? Buffer.from(masked.responseBody).toString() : "";
 }
 
 test.each([

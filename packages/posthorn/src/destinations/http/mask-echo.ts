@@ -10,7 +10,7 @@ export function maskEcho(
   { confidential }: PreparedRequest,
   mask: string,
 ): AttemptOutcome {
-  if (confidential === undefined || outcome.kind !== "answered") return outcome;
+  if (confidential === undefined || outcome.kind !== "responded") return outcome;
   // bytewise, regardless of the charset: tokens are ASCII
   const body = Buffer.from(outcome.responseBody).toString("latin1");
   const masked = confidential

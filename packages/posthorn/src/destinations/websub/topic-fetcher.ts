@@ -69,7 +69,7 @@ export class TopicFetcher extends ClaimLoop<DueTopic> {
     if (statusCode !== 200) return await this.#endUntilNextPing(due, `http_${statusCode}`);
     const content = readContent(outcome);
     if (content === null) return await this.#endUntilNextPing(due, "not_readable");
-    await this.#distribute(due, topic, content, outcome.answer?.headers ?? {});
+    await this.#distribute(due, topic, content, outcome.response?.headers ?? {});
   }
 
   #get({ url, etag, lastModified }: DueTopic): Promise<AttemptOutcome> {
@@ -145,11 +145,11 @@ export class TopicFetcher extends ClaimLoop<DueTopic> {
 }
 
 /** Returns null if the content is too long, incomplete, or compressed although that was not requested. */
-function readContent(outcome: Extract<AttemptOutcome, { kind: "answered" }>): TopicContent | null {
-  const { answer, responseBody } = outcome;
-  if (answer === undefined || !answer.isWhole) return null;
-  const encoding = answer.headers["content-encoding"] ?? "identity";
+function readContent(outcome: Extract<AttemptOutcome, { kind: "responded" }>): TopicContent | null {
+  const { response, responseBody } = outcome;
+  if (response === undefined || !response.isComplete) return null;
+  const encoding = response.headers["content-encoding"] ?? "identity";
   if (encoding.toLowerCase() !== "identity") return null;
-  const contentType = headerText(answer.headers["content-type"]) ?? "application/octet-stream";
+  const contentType = headerText(response.headers["content-type"]) ?? "application/octet-stream";
   return { contentType, body: Buffer.from(responseBody) };
 }

@@ -181,12 +181,12 @@ export class Verifier extends ClaimLoop<ClaimedRequest> {
 
 export type HubRequestResult = "verified" | "rejected" | "denied" | "unreachable" | "unknown" | "superseded";
 
-function isChallenge(outcome: Extract<AttemptOutcome, { kind: "answered" }>, challenge: string): boolean {
+function isChallenge(outcome: Extract<AttemptOutcome, { kind: "responded" }>, challenge: string): boolean {
   const isSuccess = outcome.statusCode >= 200 && outcome.statusCode <= 299;
   // an incomplete or longer response is not the challenge
   return (
     isSuccess &&
-    outcome.answer?.isWhole === true &&
+    outcome.response?.isComplete === true &&
     Buffer.from(outcome.responseBody).equals(Buffer.from(challenge))
   );
 }

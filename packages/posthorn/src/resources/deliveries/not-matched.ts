@@ -1,7 +1,7 @@
 // Explains why endpoints of a tenant have no delivery of an event, according to their current settings.
 import { formatId } from "@posthorn/wire";
 import { redactData } from "../../catalogue/redact.ts";
-import { type FilterFacts, HIDDEN, looksAtHidden, readFacts } from "../../fan-out/filter.ts";
+import { type FilterFacts, REDACTED_VALUE, readFacts, readsRedacted } from "../../fan-out/filter.ts";
 import { isAbout, matches } from "../../fan-out/matches.ts";
 import { mismatchOf } from "../../fan-out/why-not.ts";
 import { BATCH_TYPE, type Event, type Uuid } from "../../model.ts";
@@ -42,7 +42,7 @@ export function notMatched(
 ): NotMatched[] {
   const eventMs = event.createdAt.getTime();
   const { data, subject } = readFacts(event);
-  const facts = { data: redactData(data, redactedPaths, HIDDEN), subject };
+  const facts = { data: redactData(data, redactedPaths, REDACTED_VALUE), subject };
   return endpoints
     .filter(({ id, deletedMs }) => !deliveredTo.has(id) && (deletedMs === null || deletedMs >= eventMs))
     .map((endpoint) => ({
@@ -66,7 +66,7 @@ function whyNot(event: Event, endpoint: EventEndpointRow, facts: FilterFacts): W
   const { events } = endpoint;
   const filter = readableFilter(endpoint.filter);
   const isFiltered = filter !== null && matches(events, event.type);
-  if (isFiltered && looksAtHidden(filter, facts)) return why("filter_redacted");
+  if (isFiltered && readsRedacted(filter, facts)) return why("filter_redacted");
   const mismatch = mismatchOf({ events, filter }, { type: event.type, ...facts });
   if (mismatch !== null) return mismatch;
   if (endpoint.eventWaits) return why("waiting");

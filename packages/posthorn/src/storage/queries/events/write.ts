@@ -1,5 +1,6 @@
-// New events and finished attempts in one statement and one commit, for the common case: events without keys, subjects
-// or traces in lanes whose owners are known, and first attempts that succeeded. Other cases use ingest.ts and settle.ts.
+// New events and finished attempts in one statement and one commit, for the common case: events without keys, subjects,
+// attributes or traces, in lanes whose owners are known, and first attempts that succeeded. Other cases use ingest.ts
+// and settle.ts.
 import type { Settlement, Uuid } from "../../../model.ts";
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { DirectConnection } from "../../database.ts";
@@ -86,7 +87,7 @@ export async function write(
   return { areEventsWritten: written === "t", refusedIds: new Set(refusedIds) };
 }
 
-/** Lanes of other workers that get deliveries which nobody has claimed. */
+/** Returns the lanes of other workers that get unclaimed deliveries. */
 function unclaimedLanes(
   deliveries: IngestBatch["deliveries"],
   peerLanes: ReadonlyMap<Uuid, number>,

@@ -60,13 +60,13 @@ select distinct promoted.endpoint_id
 from promoted
 `;
 
-export interface LaneWalk {
+export interface LaneScan {
   readonly endpointId: Uuid;
   /** Subjects up to this one were already checked. */
   readonly after: string;
 }
 
-export interface WalkedLane {
+export interface ScannedLane {
   readonly endpointId: Uuid;
   /** The last subject checked; null: there are no more. */
   readonly lastSubject: string | null;
@@ -79,27 +79,27 @@ export interface WalkedLane {
  */
 // One index lookup per subject, so a subject's backlog costs nothing.
 export const promoteLanes = rows<
-  WalkedLane,
-  [workerId: number, lanes: readonly LaneWalk[], subjectsPerLane: number]
+  ScannedLane,
+  [workerId: number, lanes: readonly LaneScan[], subjectsPerLane: number]
 >("promote lanes", (workerId, lanes, subjectsPerLane) => [
   workerId,
   ...arrays(lanes, { endpointId: uuidArray, after: textArray }),
   subjectsPerLane,
 ])`
 with ${gate},
-walked as materialized (
+scanned as materialized (
   select l.endpoint_id, step.subject, step.number
   from gate
-  cross join unnest($2::uuid[], $3::text[]) as walk (endpoint_id, after)
-  join posthorn.lanes l on l.endpoint_id = walk.endpoint_id and l.owner = gate.id
+  cross join unnest($2::uuid[], $3::text[]) as scan (endpoint_id, after)
+  join posthorn.lanes l on l.endpoint_id = scan.endpoint_id and l.owner = gate.id
   cross join lateral (
     with recursive step as (
-      select walk.after as subject, 0 as number
+      select scan.after as subject, 0 as number
       union all
       select (
         select q.subject
         from posthorn.queue q
-        where q.endpoint_id = walk.endpoint_id
+        where q.endpoint_id = scan.endpoint_id
           and q.subject > step.subject
         order by q.subject
         limit 1
@@ -115,12 +115,12 @@ walked as materialized (
 ),
 head as materialized (
   select lowest.id
-  from walked
+  from scanned
   cross join lateral (
     select q.id, q.endpoint_id, q.subject, q.sequence, q.claimed_by, q.next_at
     from posthorn.queue q
-    where q.endpoint_id = walked.endpoint_id
-      and q.subject = walked.subject
+    where q.endpoint_id = scanned.endpoint_id
+      and q.subject = scanned.subject
     order by q.sequence
     limit 1
   ) lowest
@@ -129,9 +129,9 @@ head as materialized (
 ${promote}
 select
   w.endpoint_id as "endpointId",
-  -- the walk ends with a null unless it was cut short
+  -- the scan ends with a null unless it was cut short
   case when count(*) = count(w.subject) then max(w.subject) end as "lastSubject",
   (select count(*)::integer from promoted where promoted.endpoint_id = w.endpoint_id) as promoted
-from walked w
+from scanned w
 group by w.endpoint_id
 `;

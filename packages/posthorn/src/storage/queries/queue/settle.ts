@@ -30,7 +30,7 @@ export function isFirstSuccess({ delivery, outcome, decision }: Settlement): boo
     decision.kind === "delivered" &&
     delivery.attempts === 0 &&
     delivery.trigger === "event" &&
-    outcome.kind === "answered"
+    outcome.kind === "responded"
   );
 }
 
@@ -40,7 +40,7 @@ function attemptValues(settlements: readonly Settlement[]): Buffer[] {
     uuidArray(settlements.map(({ delivery }) => delivery.id)),
     float8Array(settlements.map(({ startedAt }) => startedAt.getTime())),
     int4Array(settlements.map(({ outcome }) => Math.round(outcome.durationMs))),
-    int2Array(settlements.map(({ outcome }) => (outcome.kind === "answered" ? outcome.statusCode : null))),
+    int2Array(settlements.map(({ outcome }) => (outcome.kind === "responded" ? outcome.statusCode : null))),
     byteaArray(settlements.map(({ outcome }) => responseBody(outcome))),
     int4Array(settlements.map(({ outcome }) => outcome.phases.connectMs)),
     int4Array(settlements.map(({ outcome }) => outcome.phases.tlsMs)),
@@ -143,17 +143,17 @@ first_history as (
     id, event_id, endpoint_id, finished_at, started_at, attempts, replay_count, worker, duration_ms, connect_ms, tls_ms,
     first_byte_ms, status_code, state, response_body
   )
-  select said.id, said.event_id, said.endpoint_id, posthorn.now(), to_timestamp(said.started_ms / 1000), 1, 0,
-    $1::integer, said.duration_ms, said.connect_ms, said.tls_ms, said.first_byte_ms, said.status_code, 'success',
-    said.response_body
+  select attempt.id, attempt.event_id, attempt.endpoint_id, posthorn.now(), to_timestamp(attempt.started_ms / 1000), 1, 0,
+    $1::integer, attempt.duration_ms, attempt.connect_ms, attempt.tls_ms, attempt.first_byte_ms, attempt.status_code, 'success',
+    attempt.response_body
   from unnest(
     ${parameter(0, "uuid")}, ${parameter(1, "double precision")}, ${parameter(2, "integer")}, ${parameter(3, "smallint")},
     ${parameter(4, "bytea")}, ${parameter(5, "integer")}, ${parameter(6, "integer")}, ${parameter(7, "integer")},
     ${parameter(8, "uuid")}, ${parameter(9, "uuid")}
-  ) as said (
+  ) as attempt (
     id, started_ms, duration_ms, status_code, response_body, connect_ms, tls_ms, first_byte_ms, event_id, endpoint_id
   )
-  where (said.id in (select id from succeeded)) is true
+  where (attempt.id in (select id from succeeded)) is true
 )`;
 }
 
@@ -162,9 +162,9 @@ export const refusedColumn = (first: number): string => `
   case
     when (select count(*) from succeeded) < cardinality($${first}::uuid[])
     then (
-      select json_agg(said.id)
-      from unnest($${first}::uuid[]) as said (id)
-      where (said.id in (select id from succeeded)) is not true
+      select json_agg(attempt.id)
+      from unnest($${first}::uuid[]) as attempt (id)
+      where (attempt.id in (select id from succeeded)) is not true
     )
   end as refused`;
 
@@ -227,21 +227,21 @@ recorded as (
     delivery_id, number, started_at, duration_ms, status_code, error, response_body, next_retry_at, trigger, worker,
     connect_ms, tls_ms, first_byte_ms
   )
-  select said.id, said.number, to_timestamp(said.started_ms / 1000), said.duration_ms, said.status_code, said.error,
-    said.response_body, posthorn.now() + said.delay_ms * interval '1 millisecond', said.trigger, $1::integer,
-    said.connect_ms, said.tls_ms, said.first_byte_ms
+  select attempt.id, attempt.number, to_timestamp(attempt.started_ms / 1000), attempt.duration_ms, attempt.status_code, attempt.error,
+    attempt.response_body, posthorn.now() + attempt.delay_ms * interval '1 millisecond', attempt.trigger, $1::integer,
+    attempt.connect_ms, attempt.tls_ms, attempt.first_byte_ms
   from unnest(
     $19::uuid[], $20::double precision[], $21::integer[], $22::smallint[], $23::bytea[], $24::integer[], $25::integer[],
     $26::integer[], $27::integer[], $28::text[], $29::double precision[], $30::text[]
-  ) as said (
+  ) as attempt (
     id, started_ms, duration_ms, status_code, response_body, connect_ms, tls_ms, first_byte_ms, number, error, delay_ms,
     trigger
   )
-  where (said.id in (select id from settled)) is true
+  where (attempt.id in (select id from settled)) is true
 )
-select json_agg(said.id) as refused
-from unnest($2::uuid[] || $19::uuid[]) as said (id)
-where (said.id in (select id from settled)) is not true
+select json_agg(attempt.id) as refused
+from unnest($2::uuid[] || $19::uuid[]) as attempt (id)
+where (attempt.id in (select id from settled)) is not true
 `;
 
 // Locks the endpoint. Otherwise a subject could stay held after `fifo_on_dead` was set to `pass`.

@@ -5,15 +5,15 @@ import type { Database, Queryable } from "../../database.ts";
 import { changes, column, hasRow, onlyRow, rows, run } from "../../query.ts";
 import { nextReadyAt } from "../lanes/ready-at.ts";
 
-export interface SuspectWorker {
+export interface OtherWorker {
   readonly id: number;
   /** Changes with every heartbeat. */
   readonly leaseExpiresMs: number;
   readonly leaseEnded: boolean;
-  /** Its heartbeat is late and its session has ended, which proves its death whatever the clocks say. */
+  /** Its heartbeat is late and its session has ended, which proves its death regardless of the clocks. */
   readonly sessionGone: boolean;
   readonly delivers: boolean;
-  /** Utilization of its event loop at its last heartbeat, from 0 to 1. */
+  /** Utilisation of its event loop at its last heartbeat, from 0 to 1. */
   readonly utilisation: number;
   /** The number of its lanes at its last heartbeat. */
   readonly lanes: number;
@@ -21,9 +21,7 @@ export interface SuspectWorker {
 }
 
 // a lock acquired here ends with the statement's transaction
-export const suspectWorkers = rows<SuspectWorker, [me: number, schema: string, lateMs: number]>(
-  "suspect workers",
-)`
+export const otherWorkers = rows<OtherWorker, [me: number, schema: string, lateMs: number]>("other workers")`
 select
   w.id,
   posthorn.epoch_ms(w.lease_expires_at) as "leaseExpiresMs",
@@ -51,12 +49,12 @@ export interface Reaped {
  */
 export async function reap(
   db: Database,
-  suspect: { readonly id: number; readonly leaseExpiresMs: number | null },
+  worker: { readonly id: number; readonly leaseExpiresMs: number | null },
 ): Promise<Reaped | null> {
   return await db.transaction(async (tx) => {
-    if (!(await lockDead(tx, suspect.id, suspect.leaseExpiresMs))) return null;
-    const reaped = await releaseAll(tx, suspect.id);
-    await remove(tx, suspect.id);
+    if (!(await lockDead(tx, worker.id, worker.leaseExpiresMs))) return null;
+    const reaped = await releaseAll(tx, worker.id);
+    await remove(tx, worker.id);
     return reaped;
   });
 }

@@ -1,6 +1,6 @@
-// New deliveries of this process's own publishes: those in lanes that this worker owns, or gains by the ingest
-// statement, are inserted claimed and sent from memory. Those in lanes of other processes of this machine are inserted
-// claimed by them.
+// Claims new deliveries when they are inserted. Deliveries in lanes that this worker owns, or gains by the ingest
+// statement, are inserted claimed and sent from memory. Deliveries in lanes of other processes of this machine are
+// inserted claimed by those processes.
 
 import { laneCapacity } from "../fan-out/lane-capacity.ts";
 import type { Planned } from "../fan-out/plan.ts";
