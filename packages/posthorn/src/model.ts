@@ -64,7 +64,7 @@ export interface TargetAuthorization {
  * `waiting`: the endpoint was asked and can still agree through the callback URL. Deliveries are sent only if
  * `granted`.
  */
-export type HandshakeState = "asking" | "waiting" | "granted" | "denied";
+export type HandshakeState = "requesting" | "waiting" | "granted" | "denied";
 
 export interface Grant {
   readonly state: HandshakeState;
@@ -72,7 +72,7 @@ export interface Grant {
   readonly allowedRate: number | null;
   /** The reason, if not granted. */
   readonly detail: string | null;
-  readonly askedMs: number | null;
+  readonly requestedMs: number | null;
   readonly decidedMs: number | null;
 }
 

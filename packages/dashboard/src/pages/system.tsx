@@ -32,8 +32,8 @@ const t = defineTexts({
   outbox: ["Events waiting for fan-out", "Ereignisse, die auf den Fan-out warten"],
   held: ["On hold", "Angehalten"],
   heldBy: [
-    "{circuit} by an open circuit, {throttle} throttled, {limit} rate limited",
-    "{circuit} wegen offenem Circuit Breaker, {throttle} gedrosselt, {limit} wegen Ratenlimit",
+    "{circuit} by an open circuit, {throttle} throttled, {limit} at the endpoint's limit",
+    "{circuit} wegen offenem Circuit Breaker, {throttle} gedrosselt, {limit} am Limit des Endpunkts",
   ],
   kept: ["Retention", "Aufbewahrung"],
   history: ["Finished deliveries and their events", "Abgeschlossene Zustellungen und ihre Ereignisse"],

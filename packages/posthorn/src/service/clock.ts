@@ -16,10 +16,10 @@ export class Clock {
   }
 
   /**
-   * `askedAt` and `answeredAt` are monotonic times before and after reading the database's time. The clock changes only
-   * if it contradicts the reading, because a reading that took long says little about the time.
+   * `requestedAt` and `receivedAt` are monotonic times before and after reading the database's time. The clock changes only
+   * if it contradicts the reading, because a reading that took long is imprecise.
    */
-  follow(databaseMs: number, askedAt: number, answeredAt: number): void {
-    this.#originMs = Math.min(Math.max(this.#originMs, databaseMs - answeredAt), databaseMs - askedAt);
+  follow(databaseMs: number, requestedAt: number, receivedAt: number): void {
+    this.#originMs = Math.min(Math.max(this.#originMs, databaseMs - receivedAt), databaseMs - requestedAt);
   }
 }

@@ -194,7 +194,7 @@ export const endpointSettings = {
     // In a separate table, together with the endpoint's consent.
     column: null,
     group: "consent",
-    see: "Shown with the read-only fields `state`, `allowed_rate`, `detail`, `asked_at` and `decided_at`. See [handshake](deliveries.md#handshake).",
+    see: "Shown with the read-only fields `state`, `allowed_rate`, `detail`, `requested_at` and `decided_at`. See [handshake](deliveries.md#handshake).",
   },
   timeoutMs: {
     kind: "integer",

@@ -27,12 +27,12 @@ export const filter = z.unknown().meta({
 /** The state of a handshake, which is returned with its settings and ignored in requests. */
 const handshakeStatus = z.object({
   state: s.choice(
-    ["asking", "waiting", "granted", "denied"],
-    "`asking`: the request is under way. `waiting`: the endpoint was asked and can still agree by the callback URL. `granted`: it agreed. `denied`: it did not. Nothing is sent unless it is `granted`.",
+    ["requesting", "waiting", "granted", "denied"],
+    "`requesting`: the request is being sent or repeated. `waiting`: the endpoint has not decided and can still agree through the callback URL. `granted`: it agreed. `denied`: it did not. Nothing is sent unless it is `granted`.",
   ),
   allowed_rate: s.nullableInt("Requests per minute that it allows. Null means no limit."),
   detail: s.nullableText("Why it is not granted. Null if it is."),
-  asked_at: s.nullableTime("When it was last asked. Null if it was not asked yet."),
+  requested_at: s.nullableTime("When the request was last sent. Null if it was not sent yet."),
   decided_at: s.nullableTime("When it agreed or declined. Null until then."),
 });
 

@@ -17,8 +17,8 @@ const t = defineTexts({
   retryTitle: ["Retry selected deliveries", "Ausgewählte Zustellungen erneut versuchen"],
   retryNow: ["Retry", "Erneut versuchen"],
   retried: [
-    "{count} {count|delivery|deliveries} will be retried now. {count|Its attempt count starts|Their attempt counts start} again.",
-    "{count} {count|Zustellung wird|Zustellungen werden} jetzt erneut versucht. Die Zählung der Versuche beginnt von vorn.",
+    "{count} {count|delivery|deliveries} will be retried now. {count|Its retry schedule starts|Their retry schedules start} again.",
+    "{count} {count|Zustellung wird|Zustellungen werden} jetzt erneut versucht. Der Zeitplan der Versuche beginnt von vorn.",
   ],
   again: ["Also resend deliveries that succeeded", "Auch erfolgreiche Zustellungen erneut senden"],
   againHint: [

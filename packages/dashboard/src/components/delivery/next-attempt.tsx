@@ -35,16 +35,16 @@ const t = defineTexts({
     "Circuit Breaker offen: Die Zustellungen sind angehalten. Nächster Testversuch in {wait}, um {at}.",
   ],
   circuitRemedy: [
-    "The endpoint failed too often in a row. The probe is a single delivery; if it succeeds, deliveries resume.",
-    "Der Endpunkt ist zu oft in Folge fehlgeschlagen. Der Testversuch ist eine einzelne Zustellung. Gelingt er, werden die Zustellungen fortgesetzt.",
+    "The endpoint failed too often. The probe is a single delivery; if it succeeds, deliveries resume.",
+    "Der Endpunkt ist zu oft fehlgeschlagen. Der Testversuch ist eine einzelne Zustellung. Gelingt er, werden die Zustellungen fortgesetzt.",
   ],
   throttle: [
     "Throttled: the receiver asked to pause. Deliveries resume in {wait}, at {at}.",
     "Gedrosselt: Der Empfänger hat um eine Pause gebeten. Weiter in {wait}, um {at}.",
   ],
   throttleRemedy: [
-    "The receiver returned HTTP 429 or 503. No action is needed.",
-    "Der Empfänger hat HTTP 429 oder 503 zurückgegeben. Es ist nichts zu tun.",
+    "The receiver returned HTTP 429, 502, 503 or 504. No action is needed.",
+    "Der Empfänger hat HTTP 429, 502, 503 oder 504 zurückgegeben. Es ist nichts zu tun.",
   ],
   probe: ["Circuit half-open: a probe is in flight.", "Circuit Breaker halb offen: Ein Testversuch läuft."],
   probeRemedy: [

@@ -9,8 +9,8 @@ import { Note } from "../ui/page.tsx";
 import { Ago } from "../ui/time.tsx";
 
 const t = defineTexts({
-  asking: ["The receiver's consent will be requested.", "Die Zustimmung des Empfängers wird angefragt."],
-  unanswered: [
+  requesting: ["The receiver's consent will be requested.", "Die Zustimmung des Empfängers wird angefragt."],
+  noResponse: [
     "The receiver did not respond to the consent request. It will be repeated automatically.",
     "Der Empfänger hat die Anfrage nicht beantwortet. Sie wird automatisch wiederholt.",
   ],
@@ -29,15 +29,15 @@ const t = defineTexts({
     "Die Zustellungen sind angehalten, bis der Empfänger zustimmt.",
   ],
   detail: ["Reason", "Grund"],
-  asked: ["Requested", "Angefragt"],
+  requested: ["Requested", "Angefragt"],
   decided: ["Responded", "Beantwortet"],
-  askedAs: ["Requested for origin {origin}.", "Angefragt für Origin {origin}."],
-  askedAt: [
+  requestedFor: ["Requested for origin {origin}.", "Angefragt für Origin {origin}."],
+  requestedForRate: [
     "Requested for origin {origin} at {rate} per minute.",
     "Angefragt für Origin {origin} mit {rate} pro Minute.",
   ],
   again: ["Request again", "Erneut anfragen"],
-  askedAgain: ["Consent requested again.", "Zustimmung erneut angefragt."],
+  requestedAgain: ["Consent requested again.", "Zustimmung erneut angefragt."],
 });
 
 export function Consent({ endpoint }: { readonly endpoint: Endpoint }) {
@@ -45,11 +45,11 @@ export function Consent({ endpoint }: { readonly endpoint: Endpoint }) {
   const canManage = useHasScope("webhooks:manage");
   const { handshake } = endpoint;
   if (handshake === null) return null;
-  const { state, origin, rate, allowed_rate, detail, asked_at, decided_at } = handshake;
+  const { state, origin, rate, allowed_rate, detail, requested_at, decided_at } = handshake;
   const isGranted = state === "granted";
   const message =
-    state === "asking" && asked_at !== null
-      ? t.unanswered
+    state === "requesting" && requested_at !== null
+      ? t.noResponse
       : isGranted && allowed_rate !== null
         ? t.grantedAt({ rate: whole(allowed_rate) })
         : t[state];
@@ -63,11 +63,11 @@ export function Consent({ endpoint }: { readonly endpoint: Endpoint }) {
         </p>
       )}
       <p className="break-words">
-        {rate === null ? t.askedAs({ origin }) : t.askedAt({ origin, rate: whole(rate) })}
-        {asked_at !== null && (
+        {rate === null ? t.requestedFor({ origin }) : t.requestedForRate({ origin, rate: whole(rate) })}
+        {requested_at !== null && (
           <>
             {" "}
-            {t.asked} <Ago at={asked_at} />.
+            {t.requested} <Ago at={requested_at} />.
           </>
         )}
         {decided_at !== null && (
@@ -79,7 +79,7 @@ export function Consent({ endpoint }: { readonly endpoint: Endpoint }) {
       </p>
       {state === "denied" && canManage && (
         <div className="pt-1">
-          <ActionButton icon="retry" action={() => repeatHandshake(endpoint, t.askedAgain)}>
+          <ActionButton icon="retry" action={() => repeatHandshake(endpoint, t.requestedAgain)}>
             {t.again}
           </ActionButton>
         </div>

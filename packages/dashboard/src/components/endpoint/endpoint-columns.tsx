@@ -21,7 +21,7 @@ const t = defineTexts({
     gone: "HTTP 410 (Gone)",
     failures: ["too many consecutive failures", "zu viele Fehler in Folge"],
     no_success: ["no success for days", "seit Tagen kein Erfolg"],
-    asking: ["consent requested", "Zustimmung angefragt"],
+    requesting: ["consent requested", "Zustimmung angefragt"],
     waiting: ["consent pending", "Zustimmung offen"],
     denied: ["consent declined", "Zustimmung abgelehnt"],
   } as Readonly<Record<string, Text>>,

@@ -40,13 +40,15 @@ test.each([
 });
 
 test("a response without headers leaves the handshake waiting if a callback URL was sent", () => {
-  expect(decideHandshake(withHeaders({}), { ...asked, hasCallback: true })).toMatchObject({ state: "waiting" });
+  expect(decideHandshake(withHeaders({}), { ...asked, hasCallback: true })).toMatchObject({
+    state: "waiting",
+  });
 });
 
 test("an unreachable endpoint is asked seven times in about 31 hours, then its handshake is denied", () => {
   const decide = (attempts: number) => decideHandshake(failed("timeout"), { ...asked, attempts }, () => 0.5);
   const gaps = [1, 2, 3, 4, 5, 6].map(decide);
-  expect(gaps.every(({ state }) => state === "asking")).toBe(true);
+  expect(gaps.every(({ state }) => state === "requesting")).toBe(true);
   expect(gaps.map(({ retryInMs }) => (retryInMs ?? 0) / 60_000)).toEqual([1, 5, 15, 60, 360, 1440]);
   expect(decide(7)).toMatchObject({ state: "denied", retryInMs: null });
 });

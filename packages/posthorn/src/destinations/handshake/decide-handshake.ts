@@ -68,5 +68,5 @@ function silent(statusCode: number, { hasCallback }: Asked): HandshakeDecision {
 function unreached(detail: string, { attempts }: Asked, random: () => number): HandshakeDecision {
   const retryInMs = nextDelayMs(schedule, attempts, { random, ageMs: 0 });
   if (retryInMs === null) return denied(detail);
-  return { state: "asking", allowedRate: null, detail, retryInMs };
+  return { state: "requesting", allowedRate: null, detail, retryInMs };
 }

@@ -38,7 +38,12 @@ async function asked(answers: readonly ScriptedStep[], rate: number | null = nul
 
 test("an endpoint that agrees is asked once, and every delivery carries the same origin", async () => {
   const { endpoint, publish, shown, sent } = await asked([GRANT, 200], 120);
-  expect(endpoint.handshake).toMatchObject({ state: "asking", origin: ORIGIN, rate: 120, askedAt: null });
+  expect(endpoint.handshake).toMatchObject({
+    state: "requesting",
+    origin: ORIGIN,
+    rate: 120,
+    requestedAt: null,
+  });
   await instance.settle();
   expect(await shown()).toMatchObject({ state: "granted", allowedRate: null, detail: null });
   await publish();
@@ -108,7 +113,7 @@ test("an undecided handshake survives a restart, and an unreachable endpoint is 
   const { publish, shown, sent } = await asked(["reset", GRANT, 200]);
   await publish();
   expect(await shown()).toMatchObject({
-    state: "asking",
+    state: "requesting",
     detail: expect.stringContaining("handshake request failed"),
   });
   expect(sent("POST")).toEqual([]);

@@ -8,7 +8,7 @@ const DNS_NAME =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 const { rate: rateField } = endpointSettings.handshake.fields;
 /** Read-only fields of a handshake. They are ignored, so that what was read can be sent back. */
-const READ_ONLY = ["state", "allowedRate", "detail", "askedAt", "decidedAt"];
+const READ_ONLY = ["state", "allowedRate", "detail", "requestedAt", "decidedAt"];
 
 export interface HandshakeInput {
   /** The DNS name of the sender, such as `hooks.example.com`. */

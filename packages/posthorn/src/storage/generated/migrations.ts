@@ -1231,4 +1231,15 @@ alter table posthorn.endpoints add column max_in_flight_burst integer;
 alter table posthorn.lanes add column in_flight_limit integer;
 `,
   },
+  {
+    version: 11,
+    name: "handshake-requesting",
+    checksum: "ff0c5618cedb0c59e2df1b63d85887f960eb2dfd60ebac590269edbd24da52dc",
+    sql: `-- The state \`asking\` of a handshake is named \`requesting\`. Workers of the previous version may still write \`asking\`.
+alter table posthorn.endpoint_handshakes drop constraint endpoint_handshakes_state_check;
+alter table posthorn.endpoint_handshakes add constraint endpoint_handshakes_state_check
+  check (state in ('asking', 'requesting', 'waiting', 'granted', 'denied'));
+update posthorn.endpoint_handshakes set state = 'requesting' where state = 'asking';
+`,
+  },
 ];

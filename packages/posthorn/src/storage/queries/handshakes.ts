@@ -16,7 +16,7 @@ export const grantColumn = `(
       'state', hs.state,
       'allowedRate', hs.allowed_rate,
       'detail', hs.detail,
-      'askedMs', posthorn.epoch_ms(hs.asked_at),
+      'requestedMs', posthorn.epoch_ms(hs.asked_at),
       'decidedMs', posthorn.epoch_ms(hs.decided_at)
     )
     from posthorn.endpoint_handshakes hs
@@ -37,7 +37,7 @@ export const putHandshake = run<[endpointId: Uuid, HandshakeSettings, callbackTo
   (endpointId, { origin, rate }, callbackToken) => [endpointId, origin, rate, callbackToken],
 )`
 insert into posthorn.endpoint_handshakes (endpoint_id, origin, requested_rate, callback_token, state, next_at)
-values ($1::uuid, $2::text, $3::integer, $4::text, 'asking', posthorn.now())
+values ($1::uuid, $2::text, $3::integer, $4::text, 'requesting', posthorn.now())
 on conflict (endpoint_id) do update
 set origin = excluded.origin,
   requested_rate = excluded.requested_rate,

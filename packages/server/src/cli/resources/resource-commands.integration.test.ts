@@ -135,7 +135,7 @@ describe("endpoints", () => {
     expect(await update("--handshake-rate", "90")).toMatchObject({ handshake });
     const { out } = await posthorn`endpoints get ${id} ${of}`;
     expect(out).toMatch(/^signature +github \(X-Hub-Signature-256, X-GitHub-Event, X-GitHub-Delivery\)$/m);
-    expect(out).toMatch(/^state +active, handshake (asking|denied)$/m);
+    expect(out).toMatch(/^state +active, handshake (requesting|denied)$/m);
     const err = expect.stringContaining("has not agreed to webhooks");
     expect(await posthorn`endpoints test ${id} ${of}`).toMatchObject({ code: 3, err });
     await update("--format", "envelope");

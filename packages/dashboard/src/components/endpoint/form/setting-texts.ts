@@ -42,8 +42,8 @@ export const settingTexts = inLanguage<Readonly<Record<TextSetting, SettingTexts
       "Gleichzeitige Versuche, solange Antworten schnell sind",
     ],
     hint: [
-      "Empty: as many as above if that is set, else the deployment default. The same number as above never exceeds it.",
-      "Leer: so viele wie oben, falls dort gesetzt, sonst der Standard der Installation. Mit derselben Zahl wie oben werden es nie mehr.",
+      "Empty uses the number above if it is set, otherwise the deployment default. If both numbers are equal, the limit is fixed.",
+      "Leer: die Zahl oben, falls gesetzt, sonst der Standard der Installation. Sind beide Zahlen gleich, ist das Limit fest.",
     ],
     summary: [(value) => `up to ${value}`, (value) => `bis zu ${value}`],
   },

@@ -19,9 +19,9 @@ export function inspectDatabase(connectionString: string): Promise<DatabaseFacts
   return withConnection(connectionString, "posthorn", async (db) => {
     // the time to connect must not count as clock difference
     await warmUp(db);
-    const askedMs = Date.now();
+    const requestedMs = Date.now();
     const { nowMs, ...facts } = await databaseFacts(db);
-    return { ...facts, clockAheadMs: Math.round(nowMs - (askedMs + Date.now()) / 2) };
+    return { ...facts, clockAheadMs: Math.round(nowMs - (requestedMs + Date.now()) / 2) };
   });
 }
 
