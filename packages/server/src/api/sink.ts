@@ -108,7 +108,7 @@ function sizeOf({ path, headers, body }: SinkRequest): number {
  * receives, and all are read together.
  */
 export function sinkRoutes(sink: Sink, readers: RoutePermission, group?: ProcessGroup): Route[] {
-  group?.answer("sink", (id) => sink.requests(id as string));
+  group?.respond("sink", (id) => sink.requests(id as string));
   return [
     { method: "*", path: "/sink/{id}", permission: "public", handle: (exchange) => receive(sink, exchange) },
     {
@@ -128,8 +128,8 @@ export function sinkRoutes(sink: Sink, readers: RoutePermission, group?: Process
 }
 
 /** Joins the requests of several processes, newest first; their times are text after the way through the primary. */
-function newestOf(answers: readonly unknown[]): readonly SinkRequest[] {
-  return (answers as readonly (readonly SinkRequest[])[])
+function newestOf(responses: readonly unknown[]): readonly SinkRequest[] {
+  return (responses as readonly (readonly SinkRequest[])[])
     .flat()
     .map((request) => ({ ...request, receivedAt: new Date(request.receivedAt) }))
     .sort((a, b) => b.receivedAt.getTime() - a.receivedAt.getTime())

@@ -2,13 +2,13 @@
 import type { Role } from "posthorn";
 import type { Config } from "../config.ts";
 
-/** A child that is ready. The number stays with its place after a restart, the process id does not. */
+/** A child that is ready. A restarted child keeps the number, but not the process id. */
 export interface Member {
   readonly number: number;
   readonly pid: number;
 }
 
-export interface StartOrder {
+export interface StartOptions {
   readonly number: number;
   /** How many processes share the port. */
   readonly processes: number;
@@ -19,21 +19,21 @@ export interface StartOrder {
 }
 
 export type ToChild =
-  | ({ readonly kind: "start" } & StartOrder)
+  | ({ readonly kind: "start" } & StartOptions)
   | { readonly kind: "stop" }
   | { readonly kind: "members"; readonly members: readonly Member[] }
-  | { readonly kind: "question"; readonly id: number; readonly topic: string; readonly argument: unknown }
-  | { readonly kind: "gathered"; readonly id: number; readonly answers: readonly unknown[] }
+  | { readonly kind: "request"; readonly id: number; readonly topic: string; readonly argument: unknown }
+  | { readonly kind: "gathered"; readonly id: number; readonly responses: readonly unknown[] }
   | { readonly kind: "broadcast"; readonly topic: string; readonly value: unknown }
-  /** The answer to "leave". It arrives after the last connection that was handed to the child. */
-  | { readonly kind: "left" };
+  /** The reply to "detach". It arrives after the last connection that was handed to the child. */
+  | { readonly kind: "detached" };
 
 export type FromChild =
-  /** The child has loaded its code and waits for its start order. */
+  /** The child has loaded its code and waits for its start options. */
   | { readonly kind: "loaded" }
   | { readonly kind: "ready"; readonly url: string }
   | { readonly kind: "failed"; readonly message: string }
-  /** Asks all ready children except the sender, whose own answer is included. */
+  /** Requests values from all ready children except the sender, whose own value is included. */
   | {
       readonly kind: "gather";
       readonly id: number;
@@ -41,10 +41,10 @@ export type FromChild =
       readonly argument: unknown;
       readonly own: unknown;
     }
-  | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
+  | { readonly kind: "response"; readonly id: number; readonly value: unknown }
   | { readonly kind: "broadcast"; readonly topic: string; readonly value: unknown }
   /** A child has closed its listener and is about to exit. These are its last metrics. */
-  | { readonly kind: "leave"; readonly metrics: string };
+  | { readonly kind: "detach"; readonly metrics: string };
 
-/** The topic whose answers the primary adds up itself, because only it remembers children that have ended. */
+/** The topic whose responses the primary adds up itself, because only it remembers children that have ended. */
 export const METRICS = "metrics";

@@ -29,7 +29,7 @@ export function connectionsFor(processes: number): number {
 }
 
 /**
- * Cores of the machine that this process may use. Node does not consider the CPU limit of a container, so that a container
+ * Cores of the machine that this process may use. Node ignores the CPU limit of a container: a container
  * with one core on a large machine would start dozens of processes.
  */
 function usableCores(): number {

@@ -1,7 +1,7 @@
-// A child's view of the processes that share its port: who they are, and the ways to ask and inform them. All messages
-// pass through the primary.
+// A child's view of the processes that share its port: their numbers, requests to them and broadcasts. All messages pass
+// through the primary.
 import cluster from "node:cluster";
-import { type FromChild, METRICS, type Member, type StartOrder, type ToChild } from "./messages.ts";
+import { type FromChild, METRICS, type Member, type StartOptions, type ToChild } from "./messages.ts";
 
 export interface ProcessGroup {
   /** 1 to `size`; a restarted child keeps the number of its predecessor. */
@@ -9,10 +9,10 @@ export interface ProcessGroup {
   readonly size: number;
   /** The children that are ready now, this one included once it is. */
   readonly members: readonly Member[];
-  /** Asks all ready children. Returns their answers and `own`; a child that does not respond within a second is left out. */
+  /** Requests values from all ready children. Returns them and `own`; a child that does not respond within a second is left out. */
   gather(topic: string, argument: unknown, own: unknown): Promise<readonly unknown[]>;
-  /** Returns the answer of this child to a question that another one gathers. */
-  answer(topic: string, respond: (argument: unknown) => unknown): void;
+  /** Registers the function that returns this child's value when another one gathers. */
+  respond(topic: string, responder: (argument: unknown) => unknown): void;
   /** Sends a value to all other children, without confirmation. */
   broadcast(topic: string, value: unknown): void;
   /** Calls the function with each value that another child sends. */
@@ -28,33 +28,33 @@ export class ChildChannel implements ProcessGroup {
   number = 0;
   size = 1;
   members: readonly Member[] = [];
-  readonly #started: Promise<StartOrder>;
-  readonly #waiting = new Map<number, (answers: readonly unknown[]) => void>();
+  readonly #started: Promise<StartOptions>;
+  readonly #waiting = new Map<number, (responses: readonly unknown[]) => void>();
   readonly #responders = new Map<string, (argument: unknown) => unknown>();
   readonly #listeners = new Map<string, (value: unknown) => void>();
-  readonly #left: Promise<void>;
-  #leave = (): void => {};
-  /** Until the child has begun to start, there is nothing to drain. */
+  readonly #detached: Promise<void>;
+  #onDetached = (): void => {};
+  /** A child that has not begun to start has nothing to drain. */
   #onStop = (): void => process.exit(0);
-  #questions = 0;
+  #requests = 0;
 
   constructor() {
     this.#started = new Promise((resolve) => {
       process.on("message", (message) => this.#receive(message as ToChild, resolve));
     });
-    this.#left = new Promise((resolve) => {
-      this.#leave = resolve;
+    this.#detached = new Promise((resolve) => {
+      this.#onDetached = resolve;
       process.once("disconnect", resolve);
     });
     // The primary sends nothing before this, because a message without a listener is lost.
     void this.#send({ kind: "loaded" });
   }
 
-  async start(): Promise<StartOrder> {
-    const order = await this.#started;
-    this.number = order.number;
-    this.size = order.processes;
-    return order;
+  async start(): Promise<StartOptions> {
+    const options = await this.#started;
+    this.number = options.number;
+    this.size = options.processes;
+    return options;
   }
 
   onStop(stop: () => void): void {
@@ -83,30 +83,30 @@ export class ChildChannel implements ProcessGroup {
    * arrived by then, and Node has returned it to the primary for another child. Without this wait its client would see a
    * reset connection.
    */
-  async leave(metrics: string): Promise<void> {
-    await this.#send({ kind: "leave", metrics });
-    if (process.connected) await this.#left;
+  async detach(metrics: string): Promise<void> {
+    await this.#send({ kind: "detach", metrics });
+    if (process.connected) await this.#detached;
   }
 
   gather(topic: string, argument: unknown, own: unknown): Promise<readonly unknown[]> {
-    this.#questions += 1;
-    const id = this.#questions;
+    this.#requests += 1;
+    const id = this.#requests;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
         reject(new Error(`The primary process did not respond within ${GATHER_TIMEOUT_MS} ms.`));
       }, GATHER_TIMEOUT_MS);
-      this.#waiting.set(id, (answers) => {
+      this.#waiting.set(id, (responses) => {
         clearTimeout(timer);
         this.#waiting.delete(id);
-        resolve(answers);
+        resolve(responses);
       });
       void this.#send({ kind: "gather", id, topic, argument, own });
     });
   }
 
-  answer(topic: string, respond: (argument: unknown) => unknown): void {
-    this.#responders.set(topic, respond);
+  respond(topic: string, responder: (argument: unknown) => unknown): void {
+    this.#responders.set(topic, responder);
   }
 
   broadcast(topic: string, value: unknown): void {
@@ -122,7 +122,7 @@ export class ChildChannel implements ProcessGroup {
     return text as string;
   }
 
-  #receive(message: ToChild, start: (order: StartOrder) => void): void {
+  #receive(message: ToChild, start: (options: StartOptions) => void): void {
     switch (message.kind) {
       case "start":
         start(message);
@@ -133,26 +133,26 @@ export class ChildChannel implements ProcessGroup {
       case "members":
         this.members = message.members;
         break;
-      case "question":
+      case "request":
         void this.#respond(message.id, message.topic, message.argument);
         break;
       case "gathered":
-        this.#waiting.get(message.id)?.(message.answers);
+        this.#waiting.get(message.id)?.(message.responses);
         break;
       case "broadcast":
         this.#listeners.get(message.topic)?.(message.value);
         break;
-      case "left":
-        this.#leave();
+      case "detached":
+        this.#onDetached();
         break;
     }
   }
 
-  /** A question that fails is not answered, and the one who asked continues without. */
+  /** A request that fails gets no response, and the child that gathers continues without it. */
   async #respond(id: number, topic: string, argument: unknown): Promise<void> {
     try {
       const value = await this.#responders.get(topic)?.(argument);
-      if (value !== undefined) await this.#send({ kind: "answer", id, value });
+      if (value !== undefined) await this.#send({ kind: "response", id, value });
     } catch {}
   }
 

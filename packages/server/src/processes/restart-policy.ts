@@ -4,7 +4,7 @@ const MIN_DELAY_MS = 100;
 const MAX_DELAY_MS = 10_000;
 /** A child that was ready for this long is healthy: its next exit is not part of a series. */
 const HEALTHY_MS = 30_000;
-/** As many starts in a row that fail, while no child is ready, end the primary: its own supervisor should know. */
+/** After this many failed starts in a row, while no child is ready, the primary exits, so that its own supervisor notices. */
 export const MAX_FAILED_STARTS = 5;
 
 export class RestartPolicy {
@@ -17,7 +17,7 @@ export class RestartPolicy {
   }
 
   /**
-   * Returns the delay before the next start, doubled by every exit, or null to give up. `readyForMs` is null if the child
+   * Returns the delay before the next start, doubled by every exit, or null if the primary exits. `readyForMs` is null if the child
    * exited before it was ready.
    */
   exited(number: number, readyForMs: number | null, readyChildren: number): number | null {

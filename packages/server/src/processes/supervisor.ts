@@ -2,7 +2,7 @@
 // messages between them, and stops them. It accepts connections and hands them out in turn, but serves none itself.
 import cluster, { type Worker } from "node:cluster";
 import type { Logger } from "posthorn";
-import { type FromChild, METRICS, type Member, type StartOrder, type ToChild } from "./messages.ts";
+import { type FromChild, METRICS, type Member, type StartOptions, type ToChild } from "./messages.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
 import { MAX_FAILED_STARTS, RestartPolicy } from "./restart-policy.ts";
 
@@ -16,7 +16,7 @@ export class ProcessesError extends Error {
 
 export interface SupervisorOptions {
   readonly processes: number;
-  readonly order: Omit<StartOrder, "number" | "processes">;
+  readonly startOptions: Omit<StartOptions, "number" | "processes">;
   readonly logger: Logger;
 }
 
@@ -32,8 +32,8 @@ interface Child {
 
 interface Gathering {
   readonly topic: string;
-  readonly asked: Set<number>;
-  readonly answers: Map<number, unknown>;
+  readonly pending: Set<number>;
+  readonly responses: Map<number, unknown>;
   readonly finish: () => void;
 }
 
@@ -53,7 +53,7 @@ export class Supervisor {
   #isStopping = false;
   #failed: (error: Error) => void = () => {};
   #allReady: (server: { readonly url: string }) => void = () => {};
-  /** Children that did not stop in order. */
+  /** Children that did not stop gracefully. */
   #unclean = 0;
 
   /** Rejects if the children cannot be started any more. */
@@ -94,7 +94,7 @@ export class Supervisor {
     await Promise.all(children.map(({ exited }) => exited));
     clearTimeout(timer);
     if (this.#unclean > 0)
-      throw new ProcessesError(`${this.#unclean} server process(es) did not stop in order.`);
+      throw new ProcessesError(`${this.#unclean} server process(es) did not stop gracefully.`);
   }
 
   #fork(number: number): void {
@@ -120,7 +120,7 @@ export class Supervisor {
     const { logger } = this.#options;
     this.#children.delete(worker.id);
     this.#reportMembers();
-    for (const gathering of this.#gatherings.values()) this.#answered(gathering, child);
+    for (const gathering of this.#gatherings.values()) this.#responded(gathering, child);
     if (this.#isStopping) {
       if (readyAt !== null && code !== 0) this.#unclean += 1;
       return;
@@ -145,7 +145,7 @@ export class Supervisor {
     switch (message.kind) {
       case "loaded":
         child.hasLoaded = true;
-        this.#order(child);
+        this.#start(child);
         break;
       case "ready":
         this.#ready(child, message.url);
@@ -156,22 +156,22 @@ export class Supervisor {
       case "gather":
         this.#gather(child, message);
         break;
-      case "answer":
-        this.#answer(child, message);
+      case "response":
+        this.#receiveResponse(child, message);
         break;
       case "broadcast":
         for (const other of this.#children.values()) if (other !== child) send(other, message);
         break;
-      case "leave":
+      case "detach":
         this.#metrics.report(child.worker.id, message.metrics);
-        send(child, { kind: "left" });
+        send(child, { kind: "detached" });
         break;
     }
   }
 
-  #order(child: Child): void {
-    const { processes, order } = this.#options;
-    const start = { kind: "start", number: child.number, processes, ...order } as const;
+  #start(child: Child): void {
+    const { processes, startOptions } = this.#options;
+    const start = { kind: "start", number: child.number, processes, ...startOptions } as const;
     send(child, this.#isStopping ? { kind: "stop" } : start);
   }
 
@@ -196,37 +196,39 @@ export class Supervisor {
     for (const child of this.#children.values()) send(child, { kind: "members", members });
   }
 
-  #gather(asker: Child, { id, topic, argument, own }: FromChild & { kind: "gather" }): void {
-    const others = [...this.#children.values()].filter((child) => child !== asker && child.readyAt !== null);
-    const askerId = asker.worker.id;
-    if (topic === METRICS) this.#metrics.report(askerId, own as string);
+  #gather(gatherer: Child, { id, topic, argument, own }: FromChild & { kind: "gather" }): void {
+    const others = [...this.#children.values()].filter(
+      (child) => child !== gatherer && child.readyAt !== null,
+    );
+    const gathererId = gatherer.worker.id;
+    if (topic === METRICS) this.#metrics.report(gathererId, own as string);
     this.#gathered += 1;
-    const question = this.#gathered;
-    const answers = new Map([[askerId, own]]);
+    const request = this.#gathered;
+    const responses = new Map([[gathererId, own]]);
     const finish = (): void => {
       clearTimeout(timer);
-      this.#gatherings.delete(question);
+      this.#gatherings.delete(request);
       const all =
-        topic === METRICS ? [this.#metrics.text(answers as Map<number, string>)] : [...answers.values()];
-      send(asker, { kind: "gathered", id, answers: all });
+        topic === METRICS ? [this.#metrics.text(responses as Map<number, string>)] : [...responses.values()];
+      send(gatherer, { kind: "gathered", id, responses: all });
     };
     const timer = setTimeout(finish, GATHER_MS);
-    const asked = new Set(others.map(({ worker }) => worker.id));
-    this.#gatherings.set(question, { topic, asked, answers, finish });
-    for (const other of others) send(other, { kind: "question", id: question, topic, argument });
+    const pending = new Set(others.map(({ worker }) => worker.id));
+    this.#gatherings.set(request, { topic, pending, responses, finish });
+    for (const other of others) send(other, { kind: "request", id: request, topic, argument });
     if (others.length === 0) finish();
   }
 
-  #answer(child: Child, { id, value }: FromChild & { kind: "answer" }): void {
+  #receiveResponse(child: Child, { id, value }: FromChild & { kind: "response" }): void {
     const gathering = this.#gatherings.get(id);
     if (gathering?.topic === METRICS) this.#metrics.report(child.worker.id, value as string);
-    gathering?.answers.set(child.worker.id, value);
-    if (gathering !== undefined) this.#answered(gathering, child);
+    gathering?.responses.set(child.worker.id, value);
+    if (gathering !== undefined) this.#responded(gathering, child);
   }
 
-  /** Called when a child has answered, or never will. */
-  #answered({ asked, finish }: Gathering, { worker }: Child): void {
-    if (asked.delete(worker.id) && asked.size === 0) finish();
+  /** Called when a child has responded, or has exited. */
+  #responded({ pending, finish }: Gathering, { worker }: Child): void {
+    if (pending.delete(worker.id) && pending.size === 0) finish();
   }
 }
 
@@ -242,7 +244,7 @@ interface Handle {
 
 /**
  * Closes the connections that were handed to a child which died before it replied. Node keeps such a connection open
- * without an owner, and its client would wait for ever. A connection that a child rejects, because it no longer listens,
+ * without an owner, and its client would wait forever. A connection that a child rejects, because it no longer listens,
  * stays open: the cluster hands it to another child.
  */
 function closeUnaccepted({ process: child }: Worker): void {

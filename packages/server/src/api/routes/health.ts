@@ -27,7 +27,7 @@ export function healthRoutes(hooks: Posthorn, isDraining: () => boolean): Route[
  * need the scope `admin` by default.
  */
 export function metricsRoute(hooks: Posthorn, readers: RoutePermission, group?: ProcessGroup): Route {
-  group?.answer(METRICS, () => hooks.metrics({ installation: false }));
+  group?.respond(METRICS, () => hooks.metrics({ installation: false }));
   return {
     method: "GET",
     path: "/metrics",

@@ -1,6 +1,6 @@
 // The life of a command that runs until it is signalled to stop: resources are closed in reverse order, within a grace period.
-// The first signal stops in order, one that comes later stops at once. Both leave nothing behind that outlives the
-// process: what is registered as `alsoWhenForced` is closed in either case.
+// The first signal stops gracefully, a later one stops at once. Nothing outlives the process: what is registered as
+// `alsoWhenForced` is closed in either case.
 import type { Logger } from "posthorn";
 
 export type Closer = (graceMs: number) => Promise<unknown>;

@@ -27,7 +27,7 @@ export async function serveAsChild(): Promise<void> {
     let hooks: Posthorn | undefined;
     // registered first, so that it runs after the listener has closed and the engine has counted its last delivery
     lifetime.onEnd(async () => {
-      if (hooks !== undefined) await channel.leave(await hooks.metrics({ installation: false }));
+      if (hooks !== undefined) await channel.detach(await hooks.metrics({ installation: false }));
     });
     const onProgress = (message: string): void => logger.info(message);
     ({ hooks } = await openDatabase({ config, logger, lifetime, onProgress }, config.encryptionKeys));

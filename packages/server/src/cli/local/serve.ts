@@ -68,7 +68,7 @@ function createSupervisor(
   { logger, lifetime }: { readonly logger: LevelledLogger; readonly lifetime: Lifetime },
 ): Supervisor {
   const graceMs = withoutReserve(config.shutdownTimeoutMs);
-  const supervisor = new Supervisor({ processes, order: { role, config, graceMs }, logger });
+  const supervisor = new Supervisor({ processes, startOptions: { role, config, graceMs }, logger });
   lifetime.onEnd((leftMs) => supervisor.stop(leftMs), { alsoWhenForced: true });
   return supervisor;
 }
