@@ -6,7 +6,7 @@ import pg from "pg";
 export const receiver = createReceiver({
   sources: [posthorn({ secrets: [process.env.WEBHOOK_SECRET] })],
   store: postgresStore(new pg.Pool({ connectionString: process.env.DATABASE_URL })),
-  deadLetters: { afterTries: 5 }, // PermanentFailure skips the retries
+  deadLetters: { afterFailures: 5 }, // PermanentFailure skips the retries
   onDead: ({ message, error }) => console.error(`${message?.type} ${message?.id} is dead`, error),
 });
 

@@ -19,8 +19,8 @@ describeReceivers((current) => {
   test("a handler that fails twice and then succeeds is called three times and has its effect once", async () => {
     const harness = current();
     const delivery = await signedDelivery({ id: "msg_1" });
-    harness.work = (_, { tries }) => {
-      expect(tries).toBe(harness.calls("msg_1") - 1);
+    harness.work = (_, { failures }) => {
+      expect(failures).toBe(harness.calls("msg_1") - 1);
       if (harness.calls("msg_1") < 3) throw new Error("shop closed");
     };
     expect((await harness.send(delivery)).status).toBe(harness.mode === "inbox" ? 202 : 500);
@@ -33,8 +33,8 @@ describeReceivers((current) => {
     expect(harness.calls("msg_1")).toBe(3);
     expect(await harness.effects()).toEqual(["msg_1"]);
     expect(harness.failures).toMatchObject([
-      { message: { id: "msg_1", type: "order.paid" }, error: { message: "shop closed" }, tries: 1 },
-      { tries: 2 },
+      { message: { id: "msg_1", type: "order.paid" }, error: { message: "shop closed" }, failures: 1 },
+      { failures: 2 },
     ]);
     expect(harness.dead).toEqual([]);
   });
@@ -49,13 +49,13 @@ describeReceivers((current) => {
     const answer = await harness.send(delivery, receiver);
     expect(answer.status).toBe(harness.mode === "inbox" ? 202 : 200);
     await expect.poll(() => harness.dead.length).toEqual(1);
-    expect(harness.dead).toMatchObject([{ message: { id: "msg_1" }, tries: 1 }]);
+    expect(harness.dead).toMatchObject([{ message: { id: "msg_1" }, failures: 1 }]);
     expect(await receiver.deadLetters.count()).toBe(1);
     const [letter] = await receiver.deadLetters.list();
     expect(letter).toMatchObject({
       message: { id: "msg_1" },
       error: "PermanentFailure: no such product",
-      tries: 1,
+      failures: 1,
     });
     await harness.untilDone(delivery, receiver);
     expect(harness.calls("msg_1")).toBe(1);
@@ -127,7 +127,7 @@ describeReceivers((current) => {
     const harness = current();
     const { effects } = harness.world;
     if (harness.mode === "lease" || effects === undefined) return;
-    const receiver = await harness.receiver({ deadLetters: { afterTries: 1 } });
+    const receiver = await harness.receiver({ deadLetters: { afterFailures: 1 } });
     harness.work = (_, { tx }) => effects.breakCommit(tx);
     const delivery = await signedDelivery({ id: "msg_1" });
     expect((await harness.send(delivery, receiver)).status).toBe(harness.mode === "inbox" ? 202 : 200);
@@ -147,7 +147,7 @@ describeReceivers((current) => {
     async (_, methods) => {
       const harness = current();
       const delivery = await signedDelivery({ id: "msg_1" });
-      const receiver = await harness.receiver({ deadLetters: { afterTries: 1 } });
+      const receiver = await harness.receiver({ deadLetters: { afterFailures: 1 } });
       harness.watched.failWith(new Error("connection refused"), methods);
       const answer = await harness.send(delivery, receiver);
       expect(answer.status).toBe(503);

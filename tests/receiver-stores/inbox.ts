@@ -40,7 +40,7 @@ export function inboxTests(world: () => StoreWorld, features: StoreFeatures): vo
     expect(await store.claim(message, defaults)).toEqual({ kind: "waiting" });
     const [claim, ...others] = await store.claimDue(10, defaults);
     expect(others).toEqual([]);
-    expect(claim).toEqual({ message, token: expect.any(String), tries: 0 });
+    expect(claim).toEqual({ message, token: expect.any(String), failures: 0 });
     if (claim === undefined) throw new Error("nothing claimed");
     expect(await store.complete(claim)).toBe(true);
     expect(await store.accept(message, defaults)).toEqual({ kind: "done" });
@@ -63,7 +63,7 @@ export function inboxTests(world: () => StoreWorld, features: StoreFeatures): vo
   test("a released message can be accepted, and keeps its failures", async () => {
     await makeFailed(store, message);
     expect(await store.accept(message, defaults)).toEqual({ kind: "accepted" });
-    expect(await store.claimDue(10, defaults)).toEqual([{ message, token: expect.any(String), tries: 1 }]);
+    expect(await store.claimDue(10, defaults)).toEqual([{ message, token: expect.any(String), failures: 1 }]);
   });
 
   test("concurrent calls of claimDue return each message once", async () => {
@@ -99,7 +99,7 @@ export function inboxTests(world: () => StoreWorld, features: StoreFeatures): vo
     await makeOlder(11_000);
     expect(await store.accept(message, defaults)).toEqual({ kind: "waiting" });
     const [claim] = await store.claimDue(1, defaults);
-    expect(claim).toEqual({ message, token: expect.any(String), tries: 1 });
+    expect(claim).toEqual({ message, token: expect.any(String), failures: 1 });
     expect(await store.complete(old)).toBe(false);
   });
 
@@ -107,7 +107,7 @@ export function inboxTests(world: () => StoreWorld, features: StoreFeatures): vo
     await claimed(store, message);
     expect(await store.claimDue(1, defaults)).toEqual([]);
     await makeOlder(LEASE_MS + 1);
-    expect(await store.claimDue(1, defaults)).toEqual([{ message, token: expect.any(String), tries: 1 }]);
+    expect(await store.claimDue(1, defaults)).toEqual([{ message, token: expect.any(String), failures: 1 }]);
   });
 
   test("inside the window a message is done, past it new, even if nothing was pruned", async () => {
@@ -118,7 +118,7 @@ export function inboxTests(world: () => StoreWorld, features: StoreFeatures): vo
     expect(await store.claim(message, defaults)).toEqual({ kind: "done" });
     expect(await store.accept(other, defaults)).toEqual({ kind: "done" });
     await makeOlder(31_000);
-    expect((await claimed(store, message)).tries).toBe(0);
+    expect((await claimed(store, message)).failures).toBe(0);
     expect(await store.accept(other, defaults)).toEqual({ kind: "accepted" });
   });
 
@@ -154,7 +154,7 @@ export function inboxTests(world: () => StoreWorld, features: StoreFeatures): vo
     const running = messageWith();
     await claimed(store, running);
     expect(await store.prune(10, defaults)).toBe(features.expiresWithoutPrune ? 0 : 1);
-    expect((await claimed(store, failed)).tries).toBe(0);
+    expect((await claimed(store, failed)).failures).toBe(0);
     expect(await store.claim(waiting, defaults)).toEqual({ kind: "waiting" });
     expect(await store.claim(dead, defaults)).toEqual({ kind: "dead" });
     expect((await store.claim(running, defaults)).kind).toBe("running");

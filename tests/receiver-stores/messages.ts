@@ -51,7 +51,7 @@ export function messageTests(world: () => StoreWorld): void {
     const plain = messageWith({ createdAt: null, headers: {}, body: new Uint8Array(0) });
     const first = await claimed(store, odd);
     const second = await claimed(store, plain);
-    expect(first).toEqual({ message: odd, token: expect.any(String), tries: 0 });
+    expect(first).toEqual({ message: odd, token: expect.any(String), failures: 0 });
     expect(second.message).toEqual(plain);
     expect(first.token).not.toBe(second.token);
   });
@@ -96,7 +96,7 @@ export function messageTests(world: () => StoreWorld): void {
     const winners = results.filter((result) => result.kind === "claimed");
     expect(winners).toHaveLength(1);
     const [{ claim }] = winners as [(typeof winners)[0]];
-    expect(claim.tries).toBe(1);
+    expect(claim.failures).toBe(1);
     expect(claim.token).not.toBe(old.token);
 
     await expectLost(old);
@@ -109,7 +109,7 @@ export function messageTests(world: () => StoreWorld): void {
     const old = await claimed(store, message);
     await makeOlder(LEASE_MS + 1);
     await expectLost(old);
-    expect((await claimed(store, message)).tries).toBe(1);
+    expect((await claimed(store, message)).failures).toBe(1);
   });
 
   test("a renewed lease begins at the renewal", async () => {
@@ -142,9 +142,9 @@ export function messageTests(world: () => StoreWorld): void {
   });
 
   test("`release` lets the next delivery claim the message at once, and counts", async () => {
-    for (const tries of [0, 1, 2]) {
+    for (const failures of [0, 1, 2]) {
       const claim = await claimed(store, message);
-      expect(claim.tries).toBe(tries);
+      expect(claim.failures).toBe(failures);
       expect(await store.fail(claim, RELEASE)).toBe(true);
     }
     expect(await store.claimDue(10, defaults)).toEqual([]);
@@ -160,7 +160,7 @@ export function messageTests(world: () => StoreWorld): void {
     await makeOlder(50_000);
     expect(await store.claimDue(10, defaults)).toEqual([]);
     await makeOlder(11_000);
-    expect(await store.claimDue(10, defaults)).toEqual([{ message, token: expect.any(String), tries: 1 }]);
+    expect(await store.claimDue(10, defaults)).toEqual([{ message, token: expect.any(String), failures: 1 }]);
   });
 
   test("`dead` makes a dead letter that no delivery requeues", async () => {
@@ -186,7 +186,7 @@ export function messageTests(world: () => StoreWorld): void {
     await makeFailed(store, message);
     await makeDead(store, message, "second");
     expect(await store.deadLetters.list({ limit: 10 })).toEqual([
-      { message, tries: 2, error: "second", diedAt: expect.any(Date) },
+      { message, failures: 2, error: "second", diedAt: expect.any(Date) },
     ]);
     const [letter] = await store.deadLetters.list({ limit: 10 });
     expect(Math.abs(Date.now() - (letter?.diedAt.getTime() ?? 0))).toBeLessThan(60_000);
@@ -244,10 +244,10 @@ export function messageTests(world: () => StoreWorld): void {
     }
     expect(await store.deadLetters.count()).toBe(0);
     const claim = await store.claimOne(second, defaults);
-    expect(claim).toEqual({ message: second, token: expect.any(String), tries: 0 });
+    expect(claim).toEqual({ message: second, token: expect.any(String), failures: 0 });
     expect(await store.claimOne(second, defaults)).toBeNull();
     expect(await store.claimDue(10, defaults)).toEqual([
-      { message: first, token: expect.any(String), tries: 0 },
+      { message: first, token: expect.any(String), failures: 0 },
     ]);
     expect(claim !== null && (await store.complete(claim))).toBe(true);
     expect(await store.claim(second, defaults)).toEqual({ kind: "done" });

@@ -47,7 +47,7 @@ export function transactionTests(world: () => StoreWorld, features: StoreFeature
   test("the work runs once within the window, and its writes are committed with the completion", async () => {
     const message = messageWith({ subject: "order/1", sequence: 3 });
     const result = await transactions.run(message, defaults, async (tx, claim) => {
-      expect(claim).toMatchObject({ message, tries: 0 });
+      expect(claim).toMatchObject({ message, failures: 0 });
       await effects.write(tx, "paid");
       expect(await effects.read()).toEqual([]);
     });
@@ -166,7 +166,7 @@ export function transactionTests(world: () => StoreWorld, features: StoreFeature
     expect(await transactions.finish(claim, (tx) => effects.write(tx, "late"))).toBe(false);
     expect(await effects.read()).toEqual([]);
     const [next] = await store.claimDue(1, defaults);
-    expect(next?.tries).toBe(1);
+    expect(next?.failures).toBe(1);
     expect(await transactions.finish(claim, (tx) => effects.write(tx, "late"))).toBe(false);
     expect(await effects.read()).toEqual([]);
     expect(next !== undefined && (await transactions.finish(next, (tx) => effects.write(tx, "paid")))).toBe(
@@ -184,7 +184,7 @@ export function transactionTests(world: () => StoreWorld, features: StoreFeature
     await expect(failing).rejects.toThrow("shop closed");
     expect(await effects.read()).toEqual([]);
     expect(await store.fail(claim, { error: "shop closed", next: { kind: "retry", afterMs: 0 } })).toBe(true);
-    expect(await store.claimDue(1, defaults)).toMatchObject([{ message: { id: message.id }, tries: 1 }]);
+    expect(await store.claimDue(1, defaults)).toMatchObject([{ message: { id: message.id }, failures: 1 }]);
   });
 
   test.skipIf(isQuick)("work from the inbox may take three leases without losing its claim", async () => {
@@ -217,12 +217,12 @@ export function transactionTests(world: () => StoreWorld, features: StoreFeature
     const [again, later, dead] = [messageWith(), messageWith(), messageWith()];
     await transactions.recordFailure(again, RELEASE, defaults);
     await transactions.recordFailure(again, RELEASE, defaults);
-    await transactions.run(again, defaults, async (_, { tries }) => expect(tries).toBe(2));
+    await transactions.run(again, defaults, async (_, { failures }) => expect(failures).toBe(2));
     await transactions.recordFailure(later, { error: "one", next: { kind: "retry", afterMs: 0 } }, defaults);
-    expect(await store.claimDue(1, defaults)).toMatchObject([{ message: { id: later.id }, tries: 1 }]);
+    expect(await store.claimDue(1, defaults)).toMatchObject([{ message: { id: later.id }, failures: 1 }]);
     await transactions.recordFailure(dead, DEAD, defaults);
     expect(await store.deadLetters.list({ limit: 10 })).toMatchObject([
-      { message: dead, tries: 1, error: "no such product" },
+      { message: dead, failures: 1, error: "no such product" },
     ]);
   });
 
@@ -246,7 +246,7 @@ export function transactionTests(world: () => StoreWorld, features: StoreFeature
     const fresh = messageWith({ id: first.id, text: '{"total":2}' });
     expect(await transactions.recordFailure(fresh, DEAD, defaults)).toBe(true);
     expect(await store.deadLetters.list({ limit: 10 })).toMatchObject([
-      { message: { id: first.id, digest: fresh.digest }, tries: 1 },
+      { message: { id: first.id, digest: fresh.digest }, failures: 1 },
     ]);
   });
 

@@ -17,13 +17,15 @@ test("the defaults are those of the reference", () => {
     handlerTimeoutMs: 60_000,
     toleranceSeconds: 300,
     claimOptions: { leaseMs: 60_000, windowMs: 30 * DAY_MS, order: null },
-    afterTries: null,
+    afterFailures: null,
     retries: { firstDelayMs: 1_000, maxDelayMs: 3_600_000 },
     inbox: { concurrency: 10, pollMs: 1_000 },
     handshake: null,
   });
-  expect(readOptions({ ...minimal, mode: "inbox" }).afterTries).toBe(10);
-  expect(readOptions({ ...minimal, mode: "inbox", deadLetters: { afterTries: null } }).afterTries).toBeNull();
+  expect(readOptions({ ...minimal, mode: "inbox" }).afterFailures).toBe(10);
+  expect(
+    readOptions({ ...minimal, mode: "inbox", deadLetters: { afterFailures: null } }).afterFailures,
+  ).toBeNull();
 });
 
 describe.each<[name: string, least: number, most: number, options: (value: number) => object]>([
@@ -32,7 +34,7 @@ describe.each<[name: string, least: number, most: number, options: (value: numbe
   ["handlerTimeoutMs", 1, 86_400_000, (handlerTimeoutMs) => ({ handlerTimeoutMs })],
   ["leaseMs", 1_000, 3_600_000, (leaseMs) => ({ leaseMs })],
   ["windowDays", 1, 3_650, (windowDays) => ({ windowDays })],
-  ["deadLetters.afterTries", 1, 1_000, (afterTries) => ({ deadLetters: { afterTries } })],
+  ["deadLetters.afterFailures", 1, 1_000, (afterFailures) => ({ deadLetters: { afterFailures } })],
   ["order.gapWaitMs", 0, DAY_MS, (gapWaitMs) => ({ order: { gapWaitMs } })],
   ["retries.firstDelayMs", 1, 3_600_000, (firstDelayMs) => ({ retries: { firstDelayMs } })],
   ["retries.maxDelayMs", 1_000, 30 * DAY_MS, (maxDelayMs) => ({ retries: { maxDelayMs } })],
@@ -58,7 +60,7 @@ test.each<[what: string, options: object, message: string]>([
   ],
   ["one in another style", { tolerance_seconds: 1 }, "Did you mean toleranceSeconds?"],
   ["one that nothing resembles", { queueUrl: "x" }, "Expected one of: sources, store, mode"],
-  ["one in deadLetters", { deadLetters: { aftertries: 1 } }, "Did you mean afterTries?"],
+  ["one in deadLetters", { deadLetters: { afterfailures: 1 } }, "Did you mean afterFailures?"],
   ["one in order", { order: { gapWait: 1 } }, "Did you mean gapWaitMs?"],
   ["one in retries", { retries: { maxDelay: 1 } }, "Did you mean maxDelayMs?"],
   ["one in inbox", { inbox: { poolMs: 1 } }, "Did you mean pollMs?"],

@@ -32,8 +32,8 @@ export interface ReceiverOptions<Tx, Schemas extends EventSchemas> extends Hooks
   readonly handlerTimeoutMs?: number | undefined;
   /** Days for which a handled event is remembered; after that it counts as new. Default 30. */
   readonly windowDays?: number | undefined;
-  /** `afterTries`: failures after which a message is a dead letter; null: only on `PermanentFailure`. Default null, in mode `inbox` 10. */
-  readonly deadLetters?: { readonly afterTries?: number | null | undefined } | undefined;
+  /** `afterFailures`: the number of failures after which a message is a dead letter; null: only on `PermanentFailure`. Default null, in mode `inbox` 10. */
+  readonly deadLetters?: { readonly afterFailures?: number | null | undefined } | undefined;
   /** Handles a subject's events in the order of their sequences; `gapWaitMs`: how long to wait for a missing one. Default: no ordering. */
   readonly order?: { readonly gapWaitMs: number } | undefined;
   /** Delay of the inbox after a failure: doubled each time up to the maximum, with up to half as jitter. Default 1 000 and 3 600 000. */
@@ -94,11 +94,11 @@ export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>) {
   checkEvents(options.events);
   const mode = modeOf(options);
   const { deadLetters, order, retries, inbox, handshake } = options;
-  if (deadLetters !== undefined) rejectUnknownOptions("deadLetters", deadLetters, ["afterTries"]);
+  if (deadLetters !== undefined) rejectUnknownOptions("deadLetters", deadLetters, ["afterFailures"]);
   if (order !== undefined) rejectUnknownOptions("order", order, ["gapWaitMs"]);
   if (retries !== undefined) rejectUnknownOptions("retries", retries, ["firstDelayMs", "maxDelayMs"]);
   if (inbox !== undefined) rejectUnknownOptions("inbox", inbox, ["concurrency", "pollMs"]);
-  const afterTries = deadLetters?.afterTries;
+  const afterFailures = deadLetters?.afterFailures;
   const firstDelayMs = wholeNumber("retries.firstDelayMs", retries?.firstDelayMs ?? 1_000, 1, HOUR_MS);
   return {
     mode,
@@ -118,7 +118,7 @@ export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>) {
       1,
       DAY_MS,
     ),
-    afterTries: readAfterTries(afterTries, mode),
+    afterFailures: readAfterFailures(afterFailures, mode),
     retries: {
       firstDelayMs,
       maxDelayMs: wholeNumber(
@@ -181,9 +181,9 @@ function defaultTimeoutMs(mode: Mode): number {
   return mode === "inbox" ? 600_000 : 60_000;
 }
 
-function readAfterTries(afterTries: number | null | undefined, mode: Mode): number | null {
-  if (afterTries === undefined) return mode === "inbox" ? 10 : null;
-  return afterTries === null ? null : wholeNumber("deadLetters.afterTries", afterTries, 1, 1_000);
+function readAfterFailures(afterFailures: number | null | undefined, mode: Mode): number | null {
+  if (afterFailures === undefined) return mode === "inbox" ? 10 : null;
+  return afterFailures === null ? null : wholeNumber("deadLetters.afterFailures", afterFailures, 1, 1_000);
 }
 
 function readHandshake(options: NonNullable<ReceiverOptions<unknown, EventSchemas>["handshake"]>): Handshake {

@@ -86,7 +86,7 @@ test("in mode inbox invalid data is acknowledged, becomes a dead letter, and can
   await receiver.stop();
   const [letter] = await receiver.deadLetters.list();
   expect(letter).toMatchObject({
-    tries: 1,
+    failures: 1,
     error: expect.stringContaining("does not match its schema: total: "),
   });
   expect(rejected).toEqual([]);
@@ -198,7 +198,7 @@ test("hooks that throw or reject have no effect", async () => {
   const rejecting = async () => throwing();
   for (const hook of [throwing, rejecting]) {
     const hooks = { onRejected: hook, onConflict: hook, onFailure: hook, onDead: hook, onUnhandled: hook };
-    const { receiver } = openReceiver({ ...hooks, deadLetters: { afterTries: 1 } });
+    const { receiver } = openReceiver({ ...hooks, deadLetters: { afterFailures: 1 } });
     receiver.on("order.paid", throwing);
     const delivery = await signedDelivery({ id: "msg_1" });
     expect((await receiver.receive(delivery)).status).toBe(200);
@@ -354,7 +354,7 @@ test("a handler that hangs is aborted after its time limit and not run again bef
   await vi.advanceTimersByTimeAsync(1);
   expect(signals.map(({ reason }) => reason)).toEqual([expect.any(HandlerTimeout)]);
   expect(await response).toMatchObject({ status: 500 });
-  expect(failures).toMatchObject([{ error: { name: "HandlerTimeout" }, tries: 1 }]);
+  expect(failures).toMatchObject([{ error: { name: "HandlerTimeout" }, failures: 1 }]);
   expect(await receiver.receive(delivery)).toMatchObject({ status: 409 });
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await receiver.receive(delivery)).toMatchObject({ status: 200 });

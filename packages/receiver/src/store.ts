@@ -99,7 +99,7 @@ export interface Claim {
   /** The fencing token. Never reused. */
   readonly token: string;
   /** Failures so far. An expired lease counts as one, so that a message that kills the process is not retried forever. */
-  readonly tries: number;
+  readonly failures: number;
 }
 
 export type AcceptOptions = Pick<ClaimOptions, "windowMs">;
@@ -159,7 +159,7 @@ export interface DeadLetterStore {
 
 export interface DeadLetter {
   readonly message: Message;
-  readonly tries: number;
+  readonly failures: number;
   readonly error: string;
   readonly diedAt: Date;
 }

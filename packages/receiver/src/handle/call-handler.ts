@@ -30,13 +30,13 @@ export async function callHandler<Tx>(
 /** The same with a transaction, which the handler can use only until it ends. */
 export async function callHandlerInTransaction<Tx>(
   tx: Tx,
-  tries: number,
+  failures: number,
   handler: Handler<WebhookEvent, Tx>,
   event: WebhookEvent,
   { timeoutMs, leaseLost }: Omit<HandlerCall<Tx>, "context">,
 ): Promise<void> {
   const revocable = revocableTx(tx);
-  const context = (late: LateSignal) => new TransactionContext(revocable.tx, tries, late);
+  const context = (late: LateSignal) => new TransactionContext(revocable.tx, failures, late);
   try {
     await callHandler(handler, event, { timeoutMs, leaseLost, context });
   } finally {
@@ -76,12 +76,12 @@ export class LateSignal {
 /** A class, because an object literal with a getter takes microseconds. */
 class TransactionContext<Tx> implements Context<Tx> {
   readonly tx: Tx;
-  readonly tries: number;
+  readonly failures: number;
   readonly #late: LateSignal;
 
-  constructor(tx: Tx, tries: number, late: LateSignal) {
+  constructor(tx: Tx, failures: number, late: LateSignal) {
     this.tx = tx;
-    this.tries = tries;
+    this.failures = failures;
     this.#late = late;
   }
 

@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { EndpointGone, PermanentFailure, RetryLater } from "../errors.ts";
 import { backoff, decideFailure, type FailurePolicy } from "./decide-failure.ts";
 
-const bySender: FailurePolicy = { afterTries: null, delayMs: null };
-const byInbox: FailurePolicy = { afterTries: 10, delayMs: (failures) => failures * 100 };
+const bySender: FailurePolicy = { afterFailures: null, delayMs: null };
+const byInbox: FailurePolicy = { afterFailures: 10, delayMs: (failures) => failures * 100 };
 const fail = () => {
   throw new Error("no");
 };
-const next = (error: unknown, tries: number, policy: FailurePolicy) =>
-  decideFailure(error, tries, policy).failure.next;
+const next = (error: unknown, failures: number, policy: FailurePolicy) =>
+  decideFailure(error, failures, policy).failure.next;
 
 test("without a limit the sender retries, however often it failed", () => {
   expect(decideFailure(new Error("shop closed"), 1_000_000, bySender)).toEqual({

@@ -6,7 +6,7 @@ import type { Failure } from "../store.ts";
 
 export interface FailurePolicy {
   /** Null: only `PermanentFailure` makes a dead letter. */
-  readonly afterTries: number | null;
+  readonly afterFailures: number | null;
   /** The delay of the inbox after this many failures; null if the sender retries. */
   readonly delayMs: ((failures: number) => number) | null;
 }
@@ -16,12 +16,11 @@ export interface Decision {
   readonly outcome: Outcome;
 }
 
-/** `tries` counts the failures before this one. */
-export function decideFailure(error: unknown, tries: number, policy: FailurePolicy): Decision {
-  const failures = tries + 1;
+export function decideFailure(error: unknown, earlierFailures: number, policy: FailurePolicy): Decision {
+  const failures = earlierFailures + 1;
   const text = errorLine(error);
-  const { afterTries, delayMs } = policy;
-  const isLast = afterTries !== null && failures >= afterTries;
+  const { afterFailures, delayMs } = policy;
+  const isLast = afterFailures !== null && failures >= afterFailures;
   // For messages from the inbox, no sender is waiting for a 410.
   if (error instanceof PermanentFailure || isLast || (error instanceof EndpointGone && delayMs !== null)) {
     return { failure: { error: text, next: { kind: "dead" } }, outcome: { kind: "dead" } };

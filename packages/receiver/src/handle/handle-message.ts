@@ -23,7 +23,7 @@ export function handlingFor<Tx>(runtime: Runtime<Tx>, worker: InboxWorker<Tx>): 
 
 /** The sender retries. */
 function policyOf<Tx>({ settings }: Runtime<Tx>): FailurePolicy {
-  return { afterTries: settings.afterTries, delayMs: null };
+  return { afterFailures: settings.afterFailures, delayMs: null };
 }
 
 /** Mode inbox: store, acknowledge, handle later. For impatient senders and slow handlers. */
@@ -63,25 +63,25 @@ async function handleInTransaction<Tx>(
   const handler = handlers.find(event);
   if (handler === null) report.unhandled(message);
   if (handler === null && !isOrdered(message, settings.claimOptions)) return { kind: "ignored" };
-  let begun: { readonly tries: number } | null = null;
+  let begun: { readonly failures: number } | null = null;
   try {
-    const result = await transactions.run(message, settings.claimOptions, async (tx, { tries }) => {
-      begun = { tries };
+    const result = await transactions.run(message, settings.claimOptions, async (tx, { failures }) => {
+      begun = { failures };
       const call = { timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
-      if (handler !== null) await callHandlerInTransaction(tx, tries, handler, event, call);
+      if (handler !== null) await callHandlerInTransaction(tx, failures, handler, event, call);
     });
     return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, report);
   } catch (error) {
     // Before the handler ran, the store failed. After it, a failed commit is the handler's fault: its writes violated a constraint.
     if (begun === null) throw error;
-    const { tries } = begun as { readonly tries: number };
-    const { failure, outcome } = decideFailure(error, tries, policyOf(runtime));
+    const { failures } = begun as { readonly failures: number };
+    const { failure, outcome } = decideFailure(error, failures, policyOf(runtime));
     const isRecorded = await transactions
       .recordFailure(message, failure, settings.claimOptions)
-      .finally(() => report.failure(message, error, tries + 1));
+      .finally(() => report.failure(message, error, failures + 1));
     // It was completed or claimed by another process since; the next delivery gets the outcome.
     if (!isRecorded) return { kind: "running", retryAfterMs: 1_000 };
-    if (failure.next.kind === "dead") report.dead(message, error, tries + 1);
+    if (failure.next.kind === "dead") report.dead(message, error, failures + 1);
     return outcome;
   }
 }

@@ -60,7 +60,7 @@ export interface Context<Tx> {
   /** Aborted when the lease is lost or `handlerTimeoutMs` is over: stop and leave `tx` alone, another process may handle the event. */
   readonly signal: AbortSignal;
   /** Failures so far. */
-  readonly tries: number;
+  readonly failures: number;
 }
 
 export type Handler<Event, Tx> = (event: Event, context: Context<Tx>) => unknown;

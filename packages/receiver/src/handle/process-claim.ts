@@ -28,19 +28,19 @@ export async function processClaim<Tx>(
   if (result.kind === "worked")
     return result.isDone ? { kind: "done" } : { kind: "running", retryAfterMs: leaseMs };
 
-  const { message, tries } = claim;
-  const { failure, outcome } = decideFailure(result.error, tries, policy);
+  const { message, failures } = claim;
+  const { failure, outcome } = decideFailure(result.error, failures, policy);
   // The handler may still be running: the next one waits for the lease to expire, which counts as the failure.
   if (result.mayStillRun && failure.next.kind !== "dead") {
-    report.failure(message, result.error, tries + 1);
+    report.failure(message, result.error, failures + 1);
     return outcome;
   }
   try {
     if (!(await store.fail(claim, failure))) return { kind: "running", retryAfterMs: leaseMs };
   } finally {
-    report.failure(message, result.error, tries + 1);
+    report.failure(message, result.error, failures + 1);
   }
-  if (failure.next.kind === "dead") report.dead(message, result.error, tries + 1);
+  if (failure.next.kind === "dead") report.dead(message, result.error, failures + 1);
   return outcome;
 }
 
@@ -51,16 +51,16 @@ type Handled =
 async function handleClaim<Tx>(
   runtime: Runtime<Tx>,
   claim: Claim,
-  { afterTries }: FailurePolicy,
+  { afterFailures }: FailurePolicy,
   signal: AbortSignal,
   parsed: WebhookEvent | undefined,
 ): Promise<Handled> {
   const { store, settings, handlers, report } = runtime;
-  const { message, tries } = claim;
+  const { message, failures } = claim;
   const transactions = settings.mode === "lease" ? null : store.transactions;
   const call = { timeoutMs: settings.handlerTimeoutMs, leaseLost: signal };
   try {
-    if (afterTries !== null && tries >= afterTries) {
+    if (afterFailures !== null && failures >= afterFailures) {
       throw new PermanentFailure("It was never handled completely: each time its lease expired first.");
     }
     const event = parsed ?? (await parseStored(message, runtime.sources, runtime.schemas));
@@ -68,11 +68,11 @@ async function handleClaim<Tx>(
     if (handler === null) report.unhandled(message);
     if (transactions !== null && handler !== null) {
       const isDone = await transactions.finish(claim, (tx) =>
-        callHandlerInTransaction(tx, tries, handler, event, call),
+        callHandlerInTransaction(tx, failures, handler, event, call),
       );
       return { kind: "worked", isDone };
     }
-    const context = (late: LateSignal) => new ContextWithoutTx<Tx>(tries, late);
+    const context = (late: LateSignal) => new ContextWithoutTx<Tx>(failures, late);
     if (handler !== null) await callHandler(handler, event, { ...call, context });
   } catch (error) {
     // A transaction has been rolled back by now.
@@ -83,11 +83,11 @@ async function handleClaim<Tx>(
 
 /** Reading `tx` throws, so that a handler cannot mistake a write outside any transaction for one inside. */
 class ContextWithoutTx<Tx> implements Context<Tx> {
-  readonly tries: number;
+  readonly failures: number;
   readonly #late: LateSignal;
 
-  constructor(tries: number, late: LateSignal) {
-    this.tries = tries;
+  constructor(failures: number, late: LateSignal) {
+    this.failures = failures;
     this.#late = late;
   }
 

@@ -13,10 +13,10 @@ export function consoleHooks(): ConsoleHooks {
     onRejected: rejectionPrinter(),
     onConflict: (message: MessageInfo) =>
       print("error", `${named(message)} was received again with a different body and was rejected with 422`),
-    onFailure: ({ message, error, tries }: FailureInfo) =>
+    onFailure: ({ message, error, failures }: FailureInfo) =>
       print(
         "error",
-        message === null ? errorLine(error) : `${failedAt(message, tries)}: ${errorLine(error)}`,
+        message === null ? errorLine(error) : `${failedAt(message, failures)}: ${errorLine(error)}`,
       ),
     onDead: ({ message, error }: FailureInfo) =>
       print("error", `${message && named(message)} is now a dead letter: ${errorLine(error)}`),
@@ -54,10 +54,10 @@ function rejectionPrinter() {
 }
 
 /** 0 means that the store failed, not the handler. */
-function failedAt(message: MessageInfo, tries: number): string {
-  return tries === 0
+function failedAt(message: MessageInfo, failures: number): string {
+  return failures === 0
     ? `the store failed for ${named(message)}`
-    : `${named(message)} failed, attempt ${tries}`;
+    : `${named(message)} failed, attempt ${failures}`;
 }
 
 function named({ source, id, type }: MessageInfo): string {

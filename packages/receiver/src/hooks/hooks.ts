@@ -46,7 +46,7 @@ export interface FailureInfo {
   readonly message: MessageInfo | null;
   readonly error: unknown;
   /** Failures including this one; 0 if the store failed. */
-  readonly tries: number;
+  readonly failures: number;
 }
 
 export type Reporter = ReturnType<typeof reporterFor>;
@@ -59,10 +59,10 @@ export function reporterFor({ onRejected, onConflict, onFailure, onDead, onStale
   return {
     rejected: (rejection: RejectedRequest) => callHook(() => hooks.onRejected?.(rejection)),
     conflict: (message: MessageInfo) => callHook(() => hooks.onConflict?.(infoOf(message))),
-    failure: (message: MessageInfo | null, error: unknown, tries: number) =>
-      callHook(() => hooks.onFailure?.({ message: message && infoOf(message), error, tries })),
-    dead: (message: MessageInfo, error: unknown, tries: number) =>
-      callHook(() => hooks.onDead?.({ message: infoOf(message), error, tries })),
+    failure: (message: MessageInfo | null, error: unknown, failures: number) =>
+      callHook(() => hooks.onFailure?.({ message: message && infoOf(message), error, failures })),
+    dead: (message: MessageInfo, error: unknown, failures: number) =>
+      callHook(() => hooks.onDead?.({ message: infoOf(message), error, failures })),
     stale: (message: MessageInfo) => callHook(() => hooks.onStale?.(infoOf(message))),
     unhandled: (message: MessageInfo) => callHook(() => hooks.onUnhandled?.(infoOf(message))),
     /** Not a hook: it concerns the program and not a message. */

@@ -26,7 +26,7 @@ export interface DeadLetters {
 export type ReplayResult = "done" | "failed" | "skipped" | "unknown";
 
 /** One attempt: a person is waiting and decides what comes next. */
-const ONCE: FailurePolicy = { afterTries: 1, delayMs: null };
+const ONCE: FailurePolicy = { afterFailures: 1, delayMs: null };
 
 export function deadLettersOf<Tx>(runtime: Runtime<Tx>): DeadLetters {
   const { store, settings } = runtime;

@@ -125,7 +125,7 @@ test("an unavailable store is polled less and less often, each failure is report
   expect(polls()).toBeGreaterThan(15);
   expect(polls()).toBeLessThan(40);
   expect(failures).toHaveLength(polls() + calls.filter((name) => name === "prune").length);
-  expect(failures[0]).toMatchObject({ message: null, error: { message: "connection refused" }, tries: 0 });
+  expect(failures[0]).toMatchObject({ message: null, error: { message: "connection refused" }, failures: 0 });
   failWith(null);
   await receiver.receive(await signedDelivery({ id: "msg_1" }));
   await turn();
@@ -137,8 +137,8 @@ test("an unavailable store is polled less and less often, each failure is report
 test("a failed message is retried with growing delays and is a dead letter after ten failures", async () => {
   const calls: number[] = [];
   const { receiver } = open();
-  receiver.fallback((_, { tries }) => {
-    calls.push(tries);
+  receiver.fallback((_, { failures }) => {
+    calls.push(failures);
     throw new Error("shop closed");
   });
   await receiver.start();
@@ -153,7 +153,7 @@ test("a failed message is retried with growing delays and is a dead letter after
 });
 
 test("a message that kills its process each time becomes a dead letter without another attempt", async () => {
-  const { receiver, memory } = open({ deadLetters: { afterTries: 3 } });
+  const { receiver, memory } = open({ deadLetters: { afterFailures: 3 } });
   const held = holding(receiver);
   const message = messageWith({ source: "standard-webhooks" });
   for (let crash = 0; crash < 3; crash++) {

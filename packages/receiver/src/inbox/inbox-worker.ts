@@ -12,7 +12,7 @@ const PRUNE_EVERY_MS = 10 * 60_000;
 const MAX_WAIT_MS = 30_000;
 /** Outside mode inbox, only expired leases are found here. */
 const IDLE_POLL_MS = 60_000;
-const INBOX_TRIES = 10;
+const INBOX_FAILURES = 10;
 
 export class InboxWorker<Tx> implements Service {
   readonly #runtime: Runtime<Tx>;
@@ -91,7 +91,10 @@ export class InboxWorker<Tx> implements Service {
 
   async #process(claim: Claim): Promise<void> {
     const { settings, report } = this.#runtime;
-    const policy = { afterTries: settings.afterTries ?? INBOX_TRIES, delayMs: backoff(settings.retries) };
+    const policy = {
+      afterFailures: settings.afterFailures ?? INBOX_FAILURES,
+      delayMs: backoff(settings.retries),
+    };
     try {
       await processClaim(this.#runtime, claim, policy);
     } catch (error) {

@@ -20,7 +20,7 @@ export interface MessageRow extends Pick<Message, "source" | "id" | "digest" | "
   /** Depending on the state: the end of the lease, when it is due, or when it failed, died or was done. */
   readonly at: number;
   readonly firstSeenAt: number;
-  readonly tries: number;
+  readonly failures: number;
   readonly error: string;
   readonly token: string | null;
   /** Whether its claim holds its subject. */
@@ -69,11 +69,14 @@ export class StateMachine {
     const now = Date.now();
     const decision = this.decide(message, options, now);
     if (decision.kind !== "free") return decision;
-    const { tries, firstSeenAt } = decision;
+    const { failures, firstSeenAt } = decision;
     const token = crypto.randomUUID();
     const row = newRow(message, "running", now + options.leaseMs);
-    this.#table.put({ ...row, tries, firstSeenAt, token, isOrdered: isOrdered(message, options) }, message);
-    return { kind: "claimed", claim: { message, token, tries } };
+    this.#table.put(
+      { ...row, failures, firstSeenAt, token, isOrdered: isOrdered(message, options) },
+      message,
+    );
+    return { kind: "claimed", claim: { message, token, failures } };
   }
 
   /** Decides whether the message may be claimed. If not, stores what must be known about it. */
@@ -81,14 +84,14 @@ export class StateMachine {
     message: Message,
     options: ClaimOptions,
     now: number,
-  ): NotClaimed | { readonly kind: "free"; readonly tries: number; readonly firstSeenAt: number } {
+  ): NotClaimed | { readonly kind: "free"; readonly failures: number; readonly firstSeenAt: number } {
     const known = this.#remembered(message, options, now);
     const duplicate = known && duplicateOf(known, message, now);
     if (duplicate) return duplicate;
     if (known?.state === "waiting") return { kind: "waiting" };
     const firstSeenAt = known?.firstSeenAt ?? now;
     const waits = this.#waits(message, firstSeenAt, options.order, now);
-    if (waits === null) return { kind: "free", tries: triesOf(known), firstSeenAt };
+    if (waits === null) return { kind: "free", failures: failuresOf(known), firstSeenAt };
     if (waits.kind === "stale") this.finish(message, { isApplied: false });
     else if (known === null) this.#table.put(newRow(message, "failed", now), null);
     return waits;
@@ -118,7 +121,9 @@ export class StateMachine {
   }
 
   fail(claim: Claim, failure: Failure): boolean {
-    return this.#whileHeld(claim, (row, now) => this.#table.update(failed(row, failure, row.tries + 1, now)));
+    return this.#whileHeld(claim, (row, now) =>
+      this.#table.update(failed(row, failure, row.failures + 1, now)),
+    );
   }
 
   /** Records a failure after the claim was rolled back. Returns false if the message is done or was claimed since. */
@@ -129,7 +134,7 @@ export class StateMachine {
       known === null || known.state === "failed" || (known.state === "running" && known.at <= now);
     if (!isOurs) return false;
     const firstSeenAt = known?.firstSeenAt ?? now;
-    const row = failed(newRow(message, "failed", now), failure, (known?.tries ?? 0) + 1, now);
+    const row = failed(newRow(message, "failed", now), failure, (known?.failures ?? 0) + 1, now);
     this.#table.put({ ...row, firstSeenAt }, message);
     return true;
   }
@@ -140,8 +145,8 @@ export class StateMachine {
     const duplicate = known && duplicateOf(known, message, now);
     if (duplicate) return duplicate;
     if (known !== null && known.state !== "failed") return { kind: "waiting" };
-    const { firstSeenAt = now, tries = 0 } = known ?? {};
-    this.#table.put({ ...newRow(message, "waiting", now), firstSeenAt, tries }, message);
+    const { firstSeenAt = now, failures = 0 } = known ?? {};
+    this.#table.put({ ...newRow(message, "waiting", now), firstSeenAt, failures }, message);
     return { kind: "accepted" };
   }
 
@@ -164,7 +169,7 @@ export class StateMachine {
 
   requeue(key: MessageKey): boolean {
     return this.#inState("dead", key, (row) =>
-      this.#table.update({ ...row, state: "waiting", at: Date.now(), tries: 0 }),
+      this.#table.update({ ...row, state: "waiting", at: Date.now(), failures: 0 }),
     );
   }
 
@@ -204,11 +209,11 @@ export class StateMachine {
     const waits = this.#waits(row, row.firstSeenAt, options.order, now);
     if (waits?.kind === "stale") this.finish(row, { isApplied: false });
     if (waits !== null) return null;
-    const tries = triesOf(row);
+    const failures = failuresOf(row);
     const token = crypto.randomUUID();
     const at = now + options.leaseMs;
-    this.#table.update({ ...row, state: "running", at, tries, token, isOrdered: isOrdered(row, options) });
-    return { message: this.#table.read(row), token, tries };
+    this.#table.update({ ...row, state: "running", at, failures, token, isOrdered: isOrdered(row, options) });
+    return { message: this.#table.read(row), token, failures };
   }
 
   /** The row of a claim; null if its lease was lost. */
@@ -273,8 +278,8 @@ function duplicateOf(known: MessageRow, { digest }: Message, now: number) {
 }
 
 /** An expired lease counts as a failure. */
-function triesOf(row: MessageRow | null): number {
-  return (row?.tries ?? 0) + (row?.state === "running" ? 1 : 0);
+function failuresOf(row: MessageRow | null): number {
+  return (row?.failures ?? 0) + (row?.state === "running" ? 1 : 0);
 }
 
 function newRow(
@@ -282,12 +287,20 @@ function newRow(
   state: MessageRow["state"],
   at: number,
 ): MessageRow {
-  const empty = { firstSeenAt: Date.now(), tries: 0, error: "", token: null, isOrdered: false };
+  const empty = { firstSeenAt: Date.now(), failures: 0, error: "", token: null, isOrdered: false };
   return { source, id, digest, subject, sequence, state, at, ...empty };
 }
 
-function failed(row: MessageRow, { error, next }: Failure, tries: number, now: number): MessageRow {
+function failed(row: MessageRow, { error, next }: Failure, failures: number, now: number): MessageRow {
   const state = ({ release: "failed", retry: "waiting", dead: "dead" } as const)[next.kind];
   const at = now + (next.kind === "retry" ? next.afterMs : 0);
-  return { ...row, state, at, tries, error: error.slice(0, MAX_ERROR_LENGTH), token: null, isOrdered: false };
+  return {
+    ...row,
+    state,
+    at,
+    failures,
+    error: error.slice(0, MAX_ERROR_LENGTH),
+    token: null,
+    isOrdered: false,
+  };
 }

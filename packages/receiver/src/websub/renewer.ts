@@ -11,7 +11,7 @@ import type { HubTopic, Subscription } from "./subscription.ts";
 const RETRIES = { firstDelayMs: 60_000, maxDelayMs: 6 * 3_600_000 };
 const AT_ONCE = 10;
 /** About 15 hours for an end that no hub confirms. Content is rejected meanwhile. */
-const MAX_TRIES_TO_END = 10;
+const MAX_ATTEMPTS_TO_END = 10;
 
 export class Renewer implements Service {
   readonly #settings: SubscriberSettings;
@@ -72,12 +72,12 @@ export class Renewer implements Service {
   }
 
   /** Discovered again each time: a topic moves by redirecting, and subscribers follow when they renew. */
-  async #hubTopicOf({ url, mode, requested, verified, tries }: Subscription): Promise<HubTopic> {
+  async #hubTopicOf({ url, mode, requested, verified, attempts }: Subscription): Promise<HubTopic> {
     const known = verified ?? requested;
     if (mode === "unsubscribe" && known !== null) return known;
     try {
       const { topic, hubs } = await discover(url, this.#settings.http);
-      return { topic, hub: hubs[(tries - 1) % hubs.length] ?? hubs[0] };
+      return { topic, hub: hubs[(attempts - 1) % hubs.length] ?? hubs[0] };
     } catch (error) {
       // A page that is unavailable must not end a subscription that its hub still knows.
       if (verified === null) throw error;
@@ -87,8 +87,8 @@ export class Renewer implements Service {
 }
 
 /** The subscription should end, and there is no hub to ask, or none that responds. */
-function isExpired({ mode, requested, verified, tries }: Subscription): boolean {
+function isExpired({ mode, requested, verified, attempts }: Subscription): boolean {
   if (mode !== "unsubscribe") return false;
   const hasLapsed = verified !== null && verified.leaseEndsAt.getTime() < Date.now();
-  return (requested === null && verified === null) || hasLapsed || tries > MAX_TRIES_TO_END;
+  return (requested === null && verified === null) || hasLapsed || attempts > MAX_ATTEMPTS_TO_END;
 }

@@ -25,7 +25,7 @@ export interface Subscription {
   /** The hub's reason, which may be empty; null if it was not denied. */
   readonly denied: string | null;
   /** Requests since the last confirmation. */
-  readonly tries: number;
+  readonly attempts: number;
   /** The error of the last request, if it failed. */
   readonly error: string | null;
 }

@@ -70,9 +70,9 @@ export class MemoryTable implements MessageTable {
   deadLetters(limit: number, after: DeadLetter | undefined): DeadLetter[] {
     return [...this.#open.values()]
       .filter(({ row }) => row.state === "dead")
-      .map(({ row: { tries, error, at }, content }) => ({
+      .map(({ row: { failures, error, at }, content }) => ({
         message: content as Message,
-        tries,
+        failures,
         error,
         diedAt: new Date(at),
       }))

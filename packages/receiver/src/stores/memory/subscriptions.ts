@@ -29,7 +29,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     const { mode, denied } = known.subscription;
     if (mode === "subscribe" && denied === null) return known.subscription;
     known.dueMs = Date.now();
-    return change(known, { mode: "subscribe", denied: null, tries: 0, error: null });
+    return change(known, { mode: "subscribe", denied: null, attempts: 0, error: null });
   }
 
   async find(id: string): Promise<Subscription | null> {
@@ -48,7 +48,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     const row = this.#byUrl(url);
     if (row === undefined) return null;
     row.dueMs = Date.now();
-    return change(row, { mode: "unsubscribe", tries: 0, error: null });
+    return change(row, { mode: "unsubscribe", attempts: 0, error: null });
   }
 
   async claimDue({ limit, id, firstDelayMs, maxDelayMs }: ClaimDueOptions): Promise<Subscription[]> {
@@ -58,9 +58,9 @@ export class MemorySubscriptions implements SubscriptionStore {
       .sort((a, b) => a.dueMs - b.dueMs)
       .slice(0, limit);
     return due.map((row) => {
-      const { tries } = row.subscription;
-      row.dueMs = nowMs + Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(tries, MAX_DOUBLINGS));
-      return change(row, { tries: tries + 1 });
+      const { attempts } = row.subscription;
+      row.dueMs = nowMs + Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(attempts, MAX_DOUBLINGS));
+      return change(row, { attempts: attempts + 1 });
     });
   }
 
@@ -86,7 +86,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     row.confirmedMs ??= nowMs;
     row.dueMs = nowMs + options.renewAfterMs;
     const leaseEndsAt = new Date(nowMs + options.leaseMs);
-    return change(row, { verified: { ...requested, leaseEndsAt }, tries: 0, error: null });
+    return change(row, { verified: { ...requested, leaseEndsAt }, attempts: 0, error: null });
   }
 
   async end(id: string, topic: string): Promise<boolean> {
@@ -123,6 +123,6 @@ const NOT_REQUESTED = {
   requested: null,
   verified: null,
   denied: null,
-  tries: 0,
+  attempts: 0,
   error: null,
 } as const satisfies Partial<Subscription>;

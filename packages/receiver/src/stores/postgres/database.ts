@@ -91,18 +91,18 @@ function* causes(error: unknown): Generator<Row> {
   }
 }
 
-const MAX_TRIES = 10;
+const MAX_ATTEMPTS = 10;
 
 /** A serialization failure (if the default is REPEATABLE READ or SERIALIZABLE), or a deadlock. */
 const conflicts = new Set(["40001", "40P01"]);
 
 /** Repeats a statement or a transaction that failed because of a conflict with another transaction. */
 export async function retryConflicts<Result>(act: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await act();
     } catch (error) {
-      if (tries === MAX_TRIES || !conflicts.has(sqlState(error) ?? "")) throw error;
+      if (attempt === MAX_ATTEMPTS || !conflicts.has(sqlState(error) ?? "")) throw error;
     }
   }
 }

@@ -108,14 +108,14 @@ describe("a connection lost", () => {
 
   test("before the reply to the claim is 503, and does not count as a failure of the handler", async () => {
     const { world, proxy, store } = await openProxied();
-    const tries: number[] = [];
+    const failures: number[] = [];
     const receiverOn = (used: Store<pg.PoolClient>) =>
       createReceiver({
         sources: [standardWebhooks({ secrets: [secret] })],
         store: used,
         clock: () => NOW,
         onFailure: null,
-      }).fallback((_, context) => void tries.push(context.tries));
+      }).fallback((_, context) => void failures.push(context.failures));
     const isLost = proxy.loseNextReply("claim_in_transaction");
     const delivery = await signedDelivery();
     const response = await receiverOn(store).receive(delivery);
@@ -123,7 +123,7 @@ describe("a connection lost", () => {
     await isLost;
     const next = receiverOn(world.store);
     await expect.poll(async () => (await next.receive(delivery)).status, { timeout: 10_000 }).toBe(200);
-    expect(tries).toEqual([0]);
+    expect(failures).toEqual([0]);
   });
 
   test("between the claim and the completion rolls the handler's writes back", async () => {

@@ -71,17 +71,17 @@ export const content = `
   extract(epoch from m.created_at)::double precision * 1000 as created,
   m.headers,
   m.body,
-  m.tries
+  m.failures
 `;
 
 export function claimOf(row: Row): Claim {
-  return { message: messageOf(row), token: row.token as string, tries: row.tries as number };
+  return { message: messageOf(row), token: row.token as string, failures: row.failures as number };
 }
 
 export function deadLetterOf(row: Row): DeadLetter {
   return {
     message: messageOf(row),
-    tries: row.tries as number,
+    failures: row.failures as number,
     error: row.error as string,
     diedAt: dateOf(row.died as number),
   };

@@ -123,7 +123,7 @@ function claimResultOf(row: Row, message: Message): ClaimResult {
   const kind = row.kind as ClaimResult["kind"];
   switch (kind) {
     case "claimed":
-      return { kind, claim: { message, token: row.token as string, tries: row.tries as number } };
+      return { kind, claim: { message, token: row.token as string, failures: row.failures as number } };
     case "running":
     case "gap":
       return { kind, retryAfterMs: row.wait as number };
@@ -170,7 +170,7 @@ update posthorn_receiver.messages m
 set state = 'waiting',
     since = clock_timestamp(),
     ready_at = clock_timestamp(),
-    tries = 0
+    failures = 0
 where (m.source, m.id) = ($1::text, $2::text)
   and m.state = 'dead'
 returning m.id

@@ -55,7 +55,7 @@ function subscriptionOf(row: Row): Subscription {
     requested,
     verified: verified && { ...verified, leaseEndsAt: new Date(Number(row.leaseends)) },
     denied: row.denied as string | null,
-    tries: Number(row.tries),
+    attempts: Number(row.attempts),
     error: row.error as string | null,
   };
 }
@@ -66,7 +66,7 @@ function hubTopicOf(topic: unknown, hub: unknown): { topic: string; hub: string 
 
 const columns = `
   s.id, s.url, s.secret, s.mode, s.requested_topic as requestedtopic, s.requested_hub as requestedhub, s.topic, s.hub,
-  extract(epoch from s.lease_ends_at)::double precision * 1000 as leaseends, s.denied, s.tries, s.error
+  extract(epoch from s.lease_ends_at)::double precision * 1000 as leaseends, s.denied, s.attempts, s.error
 `;
 
 const openStatement = `
@@ -76,7 +76,7 @@ on conflict (url) do update
 set mode = 'subscribe',
     denied = null,
     due_at = now(),
-    tries = 0,
+    attempts = 0,
     error = null
 where s.mode <> 'subscribe'
    or s.denied is not null
@@ -97,7 +97,7 @@ const closeStatement = `
 update posthorn_receiver.subscriptions s
 set mode = 'unsubscribe',
     due_at = now(),
-    tries = 0,
+    attempts = 0,
     error = null
 where s.url = $1::text
 returning ${columns}
@@ -106,10 +106,10 @@ returning ${columns}
 // An array, so that each row is locked once, and rows of other processes are skipped.
 const claimDueStatement = `
 update posthorn_receiver.subscriptions s
-set tries = s.tries + 1,
+set attempts = s.attempts + 1,
     due_at = now() + interval '1 millisecond' * least(
       $4::double precision,
-      $3::double precision * power(2::double precision, least(s.tries, $5::integer))
+      $3::double precision * power(2::double precision, least(s.attempts, $5::integer))
     )
 where s.id = any (array (
   select d.id
@@ -140,7 +140,7 @@ set topic = s.requested_topic,
     lease_ends_at = now() + $3::double precision * interval '1 millisecond',
     due_at = now() + $4::double precision * interval '1 millisecond',
     confirmed_at = coalesce(s.confirmed_at, now()),
-    tries = 0,
+    attempts = 0,
     error = null
 where s.id = $1::text
   and s.mode = 'subscribe'

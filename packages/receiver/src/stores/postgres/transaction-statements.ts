@@ -44,7 +44,7 @@ export function transactionStatementsIn(schema: string) {
       switch (kind) {
         case "claimed": {
           const hold = holdOf(message, values);
-          return { kind, claim: { message, token: hold.token ?? hold.xid, tries: Number(number) }, hold };
+          return { kind, claim: { message, token: hold.token ?? hold.xid, failures: Number(number) }, hold };
         }
         case "running":
         case "gap":

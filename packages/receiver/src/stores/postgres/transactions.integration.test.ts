@@ -197,8 +197,8 @@ describe.each([
     const failure = { error: "half", next: { kind: "release" } } as const;
     expect(await transactions.recordFailure(half, failure, defaults)).toBe(true);
     for (const message of [half, anew]) {
-      const handled = transactions.run(message, ordered, async (tx, { tries }) => {
-        expect(tries).toBe(1);
+      const handled = transactions.run(message, ordered, async (tx, { failures }) => {
+        expect(failures).toBe(1);
         await effects.write(tx, "whole");
       });
       expect(await handled).toEqual({ kind: "worked" });
@@ -217,7 +217,7 @@ describe.each([
     });
     await expect(committing).rejects.toThrow(/ended its transaction.* second half failed/);
     expect(await store.fail(claim, { error: "half", next: { kind: "retry", afterMs: 0 } })).toBe(true);
-    expect(await store.claimDue(1, defaults)).toMatchObject([{ message: claim.message, tries: 1 }]);
+    expect(await store.claimDue(1, defaults)).toMatchObject([{ message: claim.message, failures: 1 }]);
   });
 
   test("a handler's tx throws after the handler has ended", async () => {
@@ -337,11 +337,11 @@ test("a handler that times out during a statement is not waited for, and its con
 test("a handler that times out between statements has released its message when the failure is recorded", async () => {
   const { transactions, pool } = anotherStore(await byPg());
   const message = messageWith();
-  for (const tries of times(10, (index) => index)) {
+  for (const failures of times(10, (index) => index)) {
     // so that there is a connection to record it at once
     await Promise.all(times(3, () => pool.query("select pg_sleep(0.01)")));
     const run = transactions.run(message, defaults, async (_, claim) => {
-      expect(claim.tries).toBe(tries);
+      expect(claim.failures).toBe(failures);
       throw new HandlerTimeout("The handler took more than 60000 ms.");
     });
     await expect(run).rejects.toBeInstanceOf(HandlerTimeout);

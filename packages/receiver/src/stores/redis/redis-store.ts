@@ -51,7 +51,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       const token = crypto.randomUUID();
       const values = [...messageValues(message), token, leaseMs, windowMs, gapWaitOf(order)];
       const [kind, number] = texts(await run(scripts.claim, ...values));
-      if (kind === "claimed") return { kind, claim: { message, token, tries: Number(number) } };
+      if (kind === "claimed") return { kind, claim: { message, token, failures: Number(number) } };
       return resultOf<ClaimResult>(kind, number);
     },
 
@@ -130,17 +130,17 @@ function texts(reply: unknown): string[] {
 }
 
 function claimsOf(reply: unknown): Claim[] {
-  return inGroupsOf(3, texts(reply)).map(([record = "", token = "", tries]) => ({
+  return inGroupsOf(3, texts(reply)).map(([record = "", token = "", failures]) => ({
     message: readRecord(record),
     token,
-    tries: Number(tries),
+    failures: Number(failures),
   }));
 }
 
 function lettersOf(reply: unknown): DeadLetter[] {
-  return inGroupsOf(4, texts(reply)).map(([record = "", tries, error = "", at]) => ({
+  return inGroupsOf(4, texts(reply)).map(([record = "", failures, error = "", at]) => ({
     message: readRecord(record),
-    tries: Number(tries),
+    failures: Number(failures),
     error,
     diedAt: new Date(Number(at)),
   }));

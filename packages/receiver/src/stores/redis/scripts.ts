@@ -2,7 +2,7 @@
 // derive from the one that is passed (KEYS[1], a hash tag), so a cluster keeps them in one slot.
 //
 //   :message:<name>    hash: digest, state, at (depending on the state: end of the lease, when due, or when it failed, died or
-//                      was done), first (first seen), window, tries, error, token, ordered, subject, sequence, record
+//                      was done), first (first seen), window, failures, error, token, ordered, subject, sequence, record
 //   :subject:<subject> hash: last (highest sequence done, if any), holder (the message claimed last)
 //   :queue:<subject>   running and waiting messages with a sequence, by sequence
 //   :due               running and waiting messages by `at`; those postponed by claimDue by when their subject may be free
@@ -21,12 +21,12 @@ local function subject_key(subject) return base .. ':subject:' .. subject end
 local function queue_key(subject) return base .. ':queue:' .. subject end
 
 local function find(name)
-  local found = redis.call('HMGET', message_key(name), 'digest', 'state', 'at', 'first', 'window', 'tries', 'token',
+  local found = redis.call('HMGET', message_key(name), 'digest', 'state', 'at', 'first', 'window', 'failures', 'token',
     'ordered', 'subject', 'sequence')
   if not found[1] then return nil end
   return {
     digest = found[1], state = found[2], at = tonumber(found[3]), first = tonumber(found[4]),
-    window = tonumber(found[5]), tries = tonumber(found[6]), token = found[7], ordered = found[8] == '1',
+    window = tonumber(found[5]), failures = tonumber(found[6]), token = found[7], ordered = found[8] == '1',
     subject = found[9], sequence = found[10],
   }
 end
@@ -63,7 +63,7 @@ local function finish(name, digest, subject, window, token)
   redis.call('ZREM', dead, name)
   redis.call('DEL', key)
   redis.call('HSET', key, 'digest', digest, 'state', 'done', 'at', whole(now), 'first', whole(now),
-    'window', whole(window), 'tries', 0, 'token', token or '', 'ordered', 0, 'subject', '', 'sequence', '')
+    'window', whole(window), 'failures', 0, 'token', token or '', 'ordered', 0, 'subject', '', 'sequence', '')
   redis.call('PEXPIRE', key, whole(window))
 end
 
@@ -94,10 +94,10 @@ end
 
 local function hold(name, row, token, lease, window, gap_wait)
   local key = message_key(name)
-  local tries = row.tries
-  if row.state == 'running' then tries = tries + 1 end
+  local failures = row.failures
+  if row.state == 'running' then failures = failures + 1 end
   local ordered = gap_wait >= 0 and row.subject ~= ''
-  redis.call('HSET', key, 'state', 'running', 'at', whole(now + lease), 'tries', tries, 'token', token,
+  redis.call('HSET', key, 'state', 'running', 'at', whole(now + lease), 'failures', failures, 'token', token,
     'window', whole(window), 'ordered', ordered and 1 or 0)
   redis.call('PERSIST', key)
   enlist(name, now + lease, row.subject, row.sequence)
@@ -105,7 +105,7 @@ local function hold(name, row, token, lease, window, gap_wait)
     redis.call('HSET', subject_key(row.subject), 'holder', name)
     redis.call('PEXPIRE', subject_key(row.subject), whole(math.max(lease, window)))
   end
-  return tries
+  return failures
 end
 `;
 
@@ -122,10 +122,10 @@ local function claim(name, row)
   if kind == 'stale' then finish(name, row.digest, row.subject, window) end
   if kind == 'free' then
     local own_token = token .. '.' .. #claims
-    local tries = hold(name, row, own_token, lease, window, gap_wait)
+    local failures = hold(name, row, own_token, lease, window, gap_wait)
     table.insert(claims, redis.call('HGET', message_key(name), 'record'))
     table.insert(claims, own_token)
-    table.insert(claims, tries)
+    table.insert(claims, failures)
   end
   return kind, left
 end
@@ -150,7 +150,7 @@ if row then
   if row.state ~= 'running' and row.state ~= 'failed' then return {row.state} end
 end
 local is_new = row == nil
-row = row or {state = 'failed', first = now, tries = 0}
+row = row or {state = 'failed', first = now, failures = 0}
 row.subject, row.sequence = subject, sequence
 local kind, left = turn(subject, sequence, row.first, gap_wait)
 if kind == 'stale' then finish(name, digest, subject, window) end
@@ -158,7 +158,7 @@ if (kind == 'gap' or kind == 'running') and is_new then
   local key = message_key(name)
   redis.call('DEL', key)
   redis.call('HSET', key, 'digest', digest, 'state', 'failed', 'at', whole(now), 'first', whole(now),
-    'window', whole(window), 'tries', 0, 'token', '', 'ordered', 0, 'subject', subject, 'sequence', sequence)
+    'window', whole(window), 'failures', 0, 'token', '', 'ordered', 0, 'subject', subject, 'sequence', sequence)
   redis.call('PEXPIRE', key, whole(math.max(window, gap_wait)))
 end
 if kind ~= 'free' then return {kind, whole(left or 0)} end
@@ -200,7 +200,7 @@ local name, token, state, after, failure = ARGV[1], ARGV[2], ARGV[3], tonumber(A
 local row = held(name, token)
 if not row then return 0 end
 local key = message_key(name)
-redis.call('HSET', key, 'state', state, 'at', whole(now + after), 'tries', row.tries + 1, 'error', failure,
+redis.call('HSET', key, 'state', state, 'at', whole(now + after), 'failures', row.failures + 1, 'error', failure,
   'token', '')
 delist(name, row.subject)
 if state == 'waiting' then enlist(name, now + after, row.subject, row.sequence) end
@@ -224,10 +224,10 @@ if row then
   if row.state ~= 'failed' then return {row.state} end
 end
 local key = message_key(name)
-local first, tries = now, 0
-if row then first, tries = row.first, row.tries end
+local first, failures = now, 0
+if row then first, failures = row.first, row.failures end
 redis.call('HSET', key, 'digest', digest, 'state', 'waiting', 'at', whole(now), 'first', whole(first),
-  'window', window, 'tries', tries, 'token', '', 'ordered', 0, 'subject', subject, 'sequence', sequence,
+  'window', window, 'failures', failures, 'token', '', 'ordered', 0, 'subject', subject, 'sequence', sequence,
   'record', record)
 redis.call('PERSIST', key)
 enlist(name, now, subject, sequence)
@@ -299,7 +299,7 @@ if after_name ~= '' then
 end
 local letters = {}
 for _, name in ipairs(redis.call('ZREVRANGE', dead, start, start + limit - 1)) do
-  local letter = redis.call('HMGET', message_key(name), 'record', 'tries', 'error', 'at')
+  local letter = redis.call('HMGET', message_key(name), 'record', 'failures', 'error', 'at')
   if letter[1] then for _, value in ipairs(letter) do table.insert(letters, value) end end
 end
 return letters
@@ -313,7 +313,7 @@ return redis.call('ZCARD', dead)
 local name = ARGV[1]
 local row = find(name)
 if not row or row.state ~= 'dead' then return 0 end
-redis.call('HSET', message_key(name), 'state', 'waiting', 'at', whole(now), 'tries', 0)
+redis.call('HSET', message_key(name), 'state', 'waiting', 'at', whole(now), 'failures', 0)
 redis.call('ZREM', dead, name)
 enlist(name, now, row.subject, row.sequence)
 return 1

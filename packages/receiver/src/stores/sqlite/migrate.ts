@@ -13,7 +13,7 @@ const steps = [
     state text not null check (state in ('running', 'failed', 'waiting', 'dead', 'done')),
     at integer not null,
     first_seen_at integer not null,
-    tries integer not null,
+    failures integer not null,
     error text not null,
     token text,
     is_ordered integer not null,

@@ -47,7 +47,7 @@ export function sqliteStore<Db extends SqliteConnection>(
       const claimAndWork = async () => {
         const decision = states.decide(message, claimOptions, Date.now());
         if (decision.kind !== "free") return decision;
-        const claim = { message, token: crypto.randomUUID(), tries: decision.tries };
+        const claim = { message, token: crypto.randomUUID(), failures: decision.failures };
         await inFlight.trackSubject(message, claimOptions, () => queue.runHandler(() => work(db, claim)));
         states.finish(message, { isApplied: isOrdered(message, claimOptions) });
         return { kind: "worked" } as const;

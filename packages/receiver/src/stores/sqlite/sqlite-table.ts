@@ -6,7 +6,7 @@ import { type Connection, type SqliteValue, sql } from "./connection.ts";
 
 const messages = sql`posthorn_receiver_messages`;
 
-const rowColumns = sql`rowid, source, id, digest, state, at, first_seen_at as firstSeenAt, tries, error, token,
+const rowColumns = sql`rowid, source, id, digest, state, at, first_seen_at as firstSeenAt, failures, error, token,
   is_ordered as isOrdered, subject, sequence`;
 
 const contentColumns = sql`source, id, digest, type, subject, sequence, created_at as createdAt, headers, body`;
@@ -106,16 +106,16 @@ export class SqliteTable implements MessageTable {
 
   deadLetters(limit: number, after: DeadLetter | undefined): DeadLetter[] {
     const { diedAt, message } = after ?? { diedAt: new Date(8.64e15), message: { source: "", id: "" } };
-    const rows = this.#connection.all<ContentColumns & Pick<RowColumns, "tries" | "error" | "at">>(
-      sql`select ${contentColumns}, tries, error, at
+    const rows = this.#connection.all<ContentColumns & Pick<RowColumns, "failures" | "error" | "at">>(
+      sql`select ${contentColumns}, failures, error, at
           from ${messages}
           where state = 'dead' and (at, source, id) < (${diedAt.getTime()}, ${message.source}, ${message.id})
           order by at desc, source desc, id desc
           limit ${limit}`,
     );
-    return rows.map(({ tries, error, at, ...content }) => ({
+    return rows.map(({ failures, error, at, ...content }) => ({
       message: toMessage(content),
-      tries: Number(tries),
+      failures: Number(failures),
       error,
       diedAt: new Date(Number(at)),
     }));
@@ -191,8 +191,8 @@ export class SqliteTable implements MessageTable {
 }
 
 /** The columns that a change of state writes. */
-function stateColumns({ state, at, tries, error, token, isOrdered }: MessageRow) {
-  return { state, at, tries, error, token, is_ordered: Number(isOrdered) };
+function stateColumns({ state, at, failures, error, token, isOrdered }: MessageRow) {
+  return { state, at, failures, error, token, is_ordered: Number(isOrdered) };
 }
 
 /** The columns of a row. A connection may return 64-bit integers, hence the conversions below. */
@@ -206,7 +206,7 @@ function toRow({ rowid: _, ...columns }: RowColumns): MessageRow {
     ...columns,
     at: Number(columns.at),
     firstSeenAt: Number(columns.firstSeenAt),
-    tries: Number(columns.tries),
+    failures: Number(columns.failures),
     isOrdered: Boolean(Number(columns.isOrdered)),
     sequence: numberOrNull(columns.sequence),
   };

@@ -23,9 +23,9 @@ end
 $$;
 
 -- Failures of a message that may be claimed or accepted. An expired lease counts as one; failures before the window do not.
-create function posthorn_receiver.tries_of(m posthorn_receiver.messages) returns integer
+create function posthorn_receiver.failures_of(m posthorn_receiver.messages) returns integer
 language sql immutable as $$
-  select case m.state when 'done' then 0 when 'running' then m.tries + 1 else coalesce(m.tries, 0) end
+  select case m.state when 'done' then 0 when 'running' then m.failures + 1 else coalesce(m.failures, 0) end
 $$;
 
 -- Without a lease, claim, work and completion are one transaction. The row is written as running without a lease, so that a
@@ -33,7 +33,7 @@ $$;
 -- and the row's position for the completion.
 create function posthorn_receiver.claim(
   given posthorn_receiver.messages, lease_ms double precision, window_ms double precision, gap_wait_ms double precision,
-  out kind text, out wait double precision, out token text, out tries integer, out xid text, out place text
+  out kind text, out wait double precision, out token text, out failures integer, out xid text, out place text
 )
 language plpgsql as $$
 declare
@@ -91,7 +91,7 @@ begin
     end if;
   end if;
 
-  tries := posthorn_receiver.tries_of(m);
+  failures := posthorn_receiver.failures_of(m);
   if verdict = 'go' then
     written := given;
     written.state := 'running';
@@ -110,7 +110,7 @@ begin
     written.seen_at := case when verdict <> 'stale' then given.seen_at end;
   end if;
   written.since := moment;
-  written.tries := case verdict when 'stale' then 0 else tries end;
+  written.failures := case verdict when 'stale' then 0 else failures end;
   written.parked := false;
   insert into posthorn_receiver.messages as k
   values (written.*)
@@ -176,7 +176,7 @@ $$;
 create function posthorn_receiver.set_done(source text, id text) returns void
 language sql as $$
   update posthorn_receiver.messages m
-  set (state, since, ready_at, token, tries, parked, seen_at, error,
+  set (state, since, ready_at, token, failures, parked, seen_at, error,
        type, subject, sequence, created_at, headers, body)
     = row ('done', clock_timestamp(), null, null, 0, false, null, null, null, null, null, null, null, null)
   where (m.source, m.id) = (set_done.source, set_done.id)

@@ -25,7 +25,7 @@ begin
     from posthorn_receiver.known_as(m, given.digest, window_ms, moment) k;
     exit when kind is not null or not is_free;
 
-    given.tries := posthorn_receiver.tries_of(m);
+    given.failures := posthorn_receiver.failures_of(m);
     given.seen_at := coalesce(m.seen_at, moment);
     given.error := m.error;
     insert into posthorn_receiver.messages as k
@@ -174,8 +174,8 @@ begin
     return null;
   elsif verdict = 'gap' then
     update posthorn_receiver.messages k
-    set (state, ready_at, token, tries, parked)
-      = row ('waiting', until, null, posthorn_receiver.tries_of(k), true)
+    set (state, ready_at, token, failures, parked)
+      = row ('waiting', until, null, posthorn_receiver.failures_of(k), true)
     where (k.source, k.id) = (m.source, m.id);
     return null;
   elsif verdict = 'stale' then
@@ -185,8 +185,8 @@ begin
   end if;
 
   update posthorn_receiver.messages k
-  set (state, since, ready_at, token, tries, parked)
-    = row ('running', moment, lease_end, gen_random_uuid(), posthorn_receiver.tries_of(k), false)
+  set (state, since, ready_at, token, failures, parked)
+    = row ('running', moment, lease_end, gen_random_uuid(), posthorn_receiver.failures_of(k), false)
   where (k.source, k.id) = (m.source, m.id)
   returning k.* into m;
   if start.gap_wait_ms is not null and m.subject is not null and m.sequence is not null then
@@ -233,9 +233,9 @@ begin
   written.ready_at := case given.state when 'waiting' then moment + after_ms * interval '1 millisecond' end;
   written.token := null;
   -- a claim that its own handler committed is this attempt, not an earlier one
-  written.tries := 1 + case
-    when given.token is not null or (m.state = 'running' and m.ready_at is null) then m.tries
-    else posthorn_receiver.tries_of(m)
+  written.failures := 1 + case
+    when given.token is not null or (m.state = 'running' and m.ready_at is null) then m.failures
+    else posthorn_receiver.failures_of(m)
   end;
   written.parked := false;
   written.seen_at := coalesce(m.seen_at, moment);

@@ -126,12 +126,12 @@ declare
   moment timestamptz := clock_timestamp();
 begin
   update posthorn_receiver.messages m
-  set (state, ready_at, token, tries, parked)
+  set (state, ready_at, token, failures, parked)
     = row (
       'waiting',
       greatest(park_subject.until, moment + interval '1 hour'),
       null,
-      posthorn_receiver.tries_of(m),
+      posthorn_receiver.failures_of(m),
       true
     )
   where m.ctid = any (array (

@@ -16,7 +16,7 @@ create table posthorn_receiver.subscriptions (
   denied text,
   -- when the next request is due; null if the hub denied it
   due_at timestamptz default now(),
-  tries integer not null default 0,
+  attempts integer not null default 0,
   error text
 );
 

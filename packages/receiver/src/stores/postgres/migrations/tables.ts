@@ -20,7 +20,7 @@ create table posthorn_receiver.messages (
   -- when it may be claimed: a waiting one when it is due, a running one when its lease expires; null if it runs without
   -- a lease, which is visible only if its handler ended the transaction of the claim
   ready_at timestamptz,
-  tries integer not null default 0,
+  failures integer not null default 0,
   -- waits for another message of its subject, which wakes it
   parked boolean not null default false,
   -- the wait for a gap begins here
@@ -68,9 +68,9 @@ create index subjects_touched on posthorn_receiver.subjects (touched_at);
 
 /** The end of an insert that replaces a message. */
 export const replaceMessage = `set (
-    digest, type, subject, sequence, created_at, headers, body, token, error, state, since, ready_at, tries, parked, seen_at
+    digest, type, subject, sequence, created_at, headers, body, token, error, state, since, ready_at, failures, parked, seen_at
   ) = (
     excluded.digest, excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers,
-    excluded.body, excluded.token, excluded.error, excluded.state, excluded.since, excluded.ready_at, excluded.tries,
+    excluded.body, excluded.token, excluded.error, excluded.state, excluded.since, excluded.ready_at, excluded.failures,
     excluded.parked, excluded.seen_at
   )`;

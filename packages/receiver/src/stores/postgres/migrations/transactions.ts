@@ -46,7 +46,7 @@ begin
   m.sequence := claim_in_transaction.sequence;
   claim := posthorn_receiver.claim(m, null, window_ms, gap_wait_ms);
   claimed := case
-    when claim.kind = 'claimed' then concat_ws(' ', 'claimed', claim.tries, claim.xid, claim.place, claim.token)
+    when claim.kind = 'claimed' then concat_ws(' ', 'claimed', claim.failures, claim.xid, claim.place, claim.token)
     else concat_ws(' ', claim.kind, claim.wait)
   end;
 end
@@ -100,7 +100,7 @@ begin
   where k.ctid = finish.place
     and k.token = finish.token;
   update posthorn_receiver.messages k
-  set (state, since, ready_at, token, tries, seen_at, error, type, subject, sequence, created_at, headers, body)
+  set (state, since, ready_at, token, failures, seen_at, error, type, subject, sequence, created_at, headers, body)
     = row ('done', case when m.body is null then m.since else clock_timestamp() end,
        null, null, 0, null, null, null,
        case when m.body is null then m.subject end, case when m.body is null then m.sequence end, null, null, null)
