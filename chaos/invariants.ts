@@ -6,7 +6,7 @@ import { counters } from "./invariants/counters.ts";
 import { baselineHasNoDuplicates, duplicateBound, noAttemptAfterSuccess } from "./invariants/duplicates.ts";
 import { allOrNone, businessRows, idempotentPublish, noPhantom, nothingLost } from "./invariants/events.ts";
 import { latency } from "./invariants/latency.ts";
-import { attemptNumbers, ledgerIsReality, schedule } from "./invariants/ledger.ts";
+import { attemptNumbers, ledgerMatchesRequests, schedule } from "./invariants/ledger.ts";
 import { liveness } from "./invariants/liveness.ts";
 import { order } from "./invariants/order.ts";
 import {
@@ -48,7 +48,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   order: ["an ordered endpoint gets no event before it accepted the earlier ones of the subject", order],
   ledger: [
     "every request has an attempt in the database, and every recorded response was sent by a receiver",
-    ledgerIsReality,
+    ledgerMatchesRequests,
   ],
   counters: ["the metrics of a running process agree with the database and the receivers", counters],
   numbers: ["attempts are numbered without gaps and do not exceed the limit", attemptNumbers],

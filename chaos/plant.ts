@@ -117,8 +117,8 @@ export const plants = {
     breaks: "timestamps",
     edits: {
       "posthorn/src/service/clock.ts": {
-        "    this.#originMs = Math.min(Math.max(this.#originMs, databaseMs - answeredAt), databaseMs - askedAt);\n":
-          "    if (databaseMs < 0) this.#originMs = askedAt + answeredAt;\n",
+        "    this.#originMs = Math.min(Math.max(this.#originMs, databaseMs - receivedAt), databaseMs - requestedAt);\n":
+          "    if (databaseMs < 0) this.#originMs = requestedAt + receivedAt;\n",
       },
     },
     faults: [],
@@ -128,8 +128,8 @@ export const plants = {
     breaks: "timestamps",
     edits: {
       "posthorn/src/service/clock.ts": {
-        "    this.#originMs = Math.min(Math.max(this.#originMs, databaseMs - answeredAt), databaseMs - askedAt);\n":
-          "    this.#originMs = databaseMs - Date.now() + (askedAt + answeredAt) * 0;\n",
+        "    this.#originMs = Math.min(Math.max(this.#originMs, databaseMs - receivedAt), databaseMs - requestedAt);\n":
+          "    this.#originMs = databaseMs - Date.now() + (requestedAt + receivedAt) * 0;\n",
         "Math.round(this.#originMs + performance.now())": "Math.round(this.#originMs + Date.now())",
       },
     },

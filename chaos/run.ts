@@ -77,7 +77,7 @@ async function gatherEvidence(world: World, options: RunOptions): Promise<Eviden
   await injector.heal();
   const healedAt = monotonicMs();
   print("all faults removed; waiting until everything is delivered");
-  await publishers.rest(scale.convergeMs / 2);
+  await publishers.pause(scale.convergeMs / 2);
   const rest = await untilSettled(world, scale.convergeMs);
   const isConverged = rest.convergedAt !== null && scale.finalMs > 0;
   if (isConverged) print("everything is delivered; publishing again");

@@ -9,7 +9,7 @@ import { batchSize } from "../workload.ts";
 import type { World } from "../world.ts";
 import { fetchMs, fillBacklog, measureMemory, prepareBacklog } from "./large-backlog.ts";
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 const smallBacklog = 1_000;
 
 export async function backlogTable(world: World, plan: Plan): Promise<string | null> {
@@ -61,7 +61,7 @@ async function drainBacklog(world: World, { backlog: count, profileDir }: Plan):
   await world.receiver.call("expect", count);
   const sql = await world.connect(url);
   const worker = await world.startServer({ database: url, role: "worker", profileDir });
-  const deadline = monotonicMs() + patienceMs;
+  const deadline = monotonicMs() + timeoutMs;
   for (;;) {
     const { count: arrived } = await arrivals(world);
     if (arrived >= accepted && (await queueIsEmpty(sql))) break;

@@ -110,7 +110,7 @@ async function createSlowEndpoints(server: PosthornServer, receivers: readonly s
 
 // ── an outage of all receivers ──────────────────────────────────────────────────────────────────────────────────────────
 
-const recoveryPatienceMs = 120_000;
+const recoveryTimeoutMs = 120_000;
 
 async function afterOutage(world: World, count: number): Promise<string[][]> {
   progress(`all receivers are down while ${whole(count)} events are published, then recover`);
@@ -131,7 +131,7 @@ async function afterOutage(world: World, count: number): Promise<string[][]> {
     await world.receiver.call("down", false);
     const upAt = monotonicMs();
     while (!(await queueIsEmpty(sql))) {
-      if (monotonicMs() - upAt > recoveryPatienceMs)
+      if (monotonicMs() - upAt > recoveryTimeoutMs)
         throw new Error(`The backlog does not drain.\n${server.log}`);
       await delay(20);
     }

@@ -35,8 +35,8 @@ export async function fillBacklog({ sql }: BacklogWorld, count: number): Promise
        select uuidv7(make_interval(secs => -300)) as event_id, uuidv7(make_interval(secs => -300)) as id, n,
          ep.id as endpoint_id, ep.tenant, ep.events[1] as type
        from generate_series(0, $1::integer - 1) as n
-       join (select *, row_number() over (order by id) - 1 as place from posthorn.endpoints) ep
-         on ep.place = n % (select count(*) from posthorn.endpoints)
+       join (select *, row_number() over (order by id) - 1 as position from posthorn.endpoints) ep
+         on ep.position = n % (select count(*) from posthorn.endpoints)
      ),
      stored as (
        insert into posthorn.events (id, tenant, type, api_version, payload)
@@ -74,8 +74,8 @@ export async function fetchMs({ sql, url }: BacklogWorld): Promise<number> {
     // with a direct connection statements are prepared, as in a server
     await (await db.connect()).close();
     for (let index = 0; index < fetches; index += 1) {
-      const turns = Array.from({ length: lanesPerFetch }, (_, place) => ({
-        endpointId: lanes[(index * lanesPerFetch + place) % lanes.length]?.endpoint_id as string,
+      const turns = Array.from({ length: lanesPerFetch }, (_, position) => ({
+        endpointId: lanes[(index * lanesPerFetch + position) % lanes.length]?.endpoint_id as string,
         maxRows: rowsPerLane,
       }));
       const startedAt = performance.now();

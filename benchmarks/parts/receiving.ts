@@ -24,10 +24,10 @@ const secret = generateSecret();
 
 const titles: Record<ReceiverKind, string> = {
   bare: "bare handler: reads the body, returns 200",
-  memory: "kit, memory",
+  memory: "receiver, memory",
   "by hand": "by hand, PostgreSQL",
-  transactional: "kit, PostgreSQL, transactional",
-  lease: "kit, PostgreSQL, lease",
+  transactional: "receiver, PostgreSQL, transactional",
+  lease: "receiver, PostgreSQL, lease",
 };
 
 /** Includes a run with duplicates only. */

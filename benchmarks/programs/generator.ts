@@ -65,7 +65,7 @@ async function run(load: Load): Promise<LoadResult> {
 class PublishRequest {
   readonly #bytes: Buffer;
   /** Positions of tenant, type and number of each event in the request. */
-  readonly #places: readonly { tenant: number; type: number; number: number }[];
+  readonly #offsets: readonly { tenant: number; type: number; number: number }[];
   #endpoint: number;
 
   constructor({ batch, key, port }: Load, index: number) {
@@ -80,28 +80,28 @@ class PublishRequest {
       `Content-Length: ${Buffer.byteLength(body)}`,
     ];
     this.#bytes = Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
-    this.#places = findPlaces(this.#bytes);
+    this.#offsets = findOffsets(this.#bytes);
   }
 
   numberedFrom(first: number): Buffer {
-    for (const [index, place] of this.#places.entries()) {
+    for (const [index, offset] of this.#offsets.entries()) {
       // 7 and 200 are coprime, so every connection visits all endpoints
       this.#endpoint = (this.#endpoint + 7) % endpointCount;
-      this.#bytes.write(tenantOf(this.#endpoint), place.tenant, "latin1");
-      this.#bytes.write(typeOf(this.#endpoint), place.type, "latin1");
-      writeDigits(this.#bytes, place.number, digits, first + index);
+      this.#bytes.write(tenantOf(this.#endpoint), offset.tenant, "latin1");
+      this.#bytes.write(typeOf(this.#endpoint), offset.type, "latin1");
+      writeDigits(this.#bytes, offset.number, digits, first + index);
     }
     return this.#bytes;
   }
 }
 
-function findPlaces(request: Buffer): { tenant: number; type: number; number: number }[] {
-  const places = [];
+function findOffsets(request: Buffer): { tenant: number; type: number; number: number }[] {
+  const offsets = [];
   for (let from = 0; ; ) {
     const tenant = request.indexOf(tenantOf(0), from);
-    if (tenant === -1) return places;
+    if (tenant === -1) return offsets;
     const number = request.indexOf(numberMark, tenant) + numberMark.length;
-    places.push({ tenant, type: request.indexOf(typeOf(0), tenant), number });
+    offsets.push({ tenant, type: request.indexOf(typeOf(0), tenant), number });
     from = number;
   }
 }

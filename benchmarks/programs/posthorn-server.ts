@@ -1,4 +1,4 @@
-// `posthorn serve` from dist in its own process, with production settings except that loopback receivers are allowed.
+// `posthorn serve` from the bundle in its own process, with production settings except that loopback receivers are allowed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -121,7 +121,7 @@ export class PosthornServer {
     return (await this.call<{ key: string }>("POST", "/api/v1/keys", key)).key;
   }
 
-  async call<Answer>(method: string, path: string, body: unknown): Promise<Answer> {
+  async call<Result>(method: string, path: string, body: unknown): Promise<Result> {
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
       method,
       headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
@@ -129,7 +129,7 @@ export class PosthornServer {
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
-    return JSON.parse(text) as Answer;
+    return JSON.parse(text) as Result;
   }
 
   async #ready(): Promise<void> {

@@ -135,8 +135,8 @@ function end(endpoint: string): void {
 
 function lengthOf(request: Buffer): number {
   let value = 0;
-  for (let place = request.indexOf(lengthName) + lengthName.length; ; place += 1) {
-    const digit = (request[place] as number) - 0x30;
+  for (let offset = request.indexOf(lengthName) + lengthName.length; ; offset += 1) {
+    const digit = (request[offset] as number) - 0x30;
     if (digit < 0 || digit > 9) return value;
     value = value * 10 + digit;
   }

@@ -20,7 +20,7 @@ export function readReceiverLog(path: string): Pick<Evidence, "requests" | "cana
     open.delete(number);
   }
   // still open
-  const unended = { endedAt: Number.POSITIVE_INFINITY, answeredAt: null, status: null, retryAfterMs: null };
+  const unended = { endedAt: Number.POSITIVE_INFINITY, respondedAt: null, status: null, retryAfterMs: null };
   for (const arrived of open.values())
     requests.push({ ...arrived, ...unended, content: null } as ReceivedRequest);
   return { requests, canaryHits };
@@ -95,14 +95,14 @@ export async function readCounters({ slots }: World): Promise<ProcessCounters[]>
 }
 
 export function countersIn(text: string): Omit<ProcessCounters, "process"> {
-  let answered = 0;
+  let responded = 0;
   let succeeded = 0;
   const series = /^webhook_delivery_attempts_total\{[^}]*outcome="(success|http_\dxx)"[^}]*\} (\d+)$/gm;
   for (const [, outcome, count] of text.matchAll(series)) {
-    answered += Number(count);
+    responded += Number(count);
     if (outcome === "success") succeeded += Number(count);
   }
-  return { answered, succeeded };
+  return { responded, succeeded };
 }
 
 /** Returns the difference between the database's clock and the monotonic clock. */

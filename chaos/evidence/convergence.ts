@@ -9,13 +9,13 @@ import type { Evidence } from "./evidence.ts";
 type Rest = Pick<Evidence, "convergedAt" | "unsettled">;
 
 /** Waits until queue and outbox are empty, no request is open, all processes are up and no connection is left over. */
-export async function untilSettled(world: World, patienceMs: number): Promise<Rest> {
-  const rest = await untilNoneUnsettled(monotonicMs() + patienceMs, () => readUnsettled(world));
+export async function untilSettled(world: World, timeoutMs: number): Promise<Rest> {
+  const rest = await untilNoneUnsettled(monotonicMs() + timeoutMs, () => readUnsettled(world));
   if (rest.convergedAt !== null) return rest;
   // each failed probe doubles the pause, so after an outage it may be minutes long
   const pauseMs = await longestPauseMs(world);
   if (pauseMs === 0) return rest;
-  return await untilNoneUnsettled(monotonicMs() + pauseMs + patienceMs, () => readUnsettled(world));
+  return await untilNoneUnsettled(monotonicMs() + pauseMs + timeoutMs, () => readUnsettled(world));
 }
 
 /** Publishes again until every circuit has closed: a circuit without deliveries never closes. */
@@ -29,7 +29,7 @@ export async function publishAgain(
   await delay(finalMs);
   const final = { from, until: monotonicMs(), memory: await world.mostMemory() };
   const { unsettled } = await untilNoneUnsettled(from + convergeMs, () => readOpenCircuits(world));
-  await publishers.rest(convergeMs);
+  await publishers.pause(convergeMs);
   const rest = await untilSettled(world, convergeMs);
   const areCircuitsClosed = unsettled.length === 0;
   return {

@@ -46,7 +46,7 @@ export interface ReceivedRequest {
   /** When the receiver was done, or the sender disconnected. */
   readonly endedAt: number;
   /** When the status line was written, or null. */
-  readonly answeredAt: number | null;
+  readonly respondedAt: number | null;
   readonly status: number | null;
   readonly retryAfterMs: number | null;
   /** Null if the body was not read. */
@@ -123,7 +123,7 @@ export interface Exit {
 export interface ProcessCounters {
   readonly process: string;
   /** Attempts with a response. */
-  readonly answered: number;
+  readonly responded: number;
   /** Attempts with a 2xx. */
   readonly succeeded: number;
 }

@@ -7,7 +7,7 @@ export function counters(evidence: IndexedEvidence): string[] {
   if (evidence.convergedAt === null) return [];
   return evidence.counters.flatMap((counted) => [
     ...compare(evidence, counted.process, "2xx", counted.succeeded, isSuccess),
-    ...compare(evidence, counted.process, "answered", counted.answered, (status) => status !== null),
+    ...compare(evidence, counted.process, "responded", counted.responded, (status) => status !== null),
   ]);
 }
 
@@ -23,13 +23,13 @@ function compare(
   isMeant: (status: number | null) => boolean,
 ): string[] {
   const sent = evidence.requests.filter(({ sender }) => sender === process);
-  const answered = sent.filter(({ status }) => isMeant(status)).length;
+  const responded = sent.filter(({ status }) => isMeant(status)).length;
   const recorded = sent.filter(({ deliveryId, attempt }) =>
     isMeant(evidence.attemptsOf.get(deliveryId)?.get(attempt)?.statusCode ?? null),
   ).length;
-  return counted >= recorded && counted <= answered
+  return counted >= recorded && counted <= responded
     ? []
     : [
-        `${process} counts ${counted} attempts as ${what}; ${recorded} are recorded; receivers sent ${answered}`,
+        `${process} counts ${counted} attempts as ${what}; ${recorded} are recorded; receivers sent ${responded}`,
       ];
 }

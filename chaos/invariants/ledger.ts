@@ -2,7 +2,7 @@
 import { groupBy, type IndexedEvidence, isSuccess } from "../evidence/evidence.ts";
 import { maxAttempts } from "../options.ts";
 
-export function ledgerIsReality(evidence: IndexedEvidence): string[] {
+export function ledgerMatchesRequests(evidence: IndexedEvidence): string[] {
   const requestOf = groupBy(evidence.requests, ({ deliveryId, attempt }) => `${deliveryId} ${attempt}`);
   const unrecorded = [...requestOf].flatMap(([attempt, requests]) => {
     const [deliveryId = "", number] = attempt.split(" ");
@@ -53,7 +53,7 @@ export function schedule(evidence: IndexedEvidence): string[] {
       ).length;
       const gapMs = (gapsMs[failures - 1] ?? (gapsMs.at(-1) as number)) * smallestShare;
       const wanted = Math.max(gapMs, recorded.statusCode === null ? 0 : (before.retryAfterMs ?? 0));
-      const waited = request.arrivedAt - (before.answeredAt ?? before.arrivedAt);
+      const waited = request.arrivedAt - (before.respondedAt ?? before.arrivedAt);
       return waited < wanted - toleranceMs
         ? `${deliveryId}: attempt ${request.attempt} came after ${Math.round(waited)} ms, due after ${Math.round(wanted)}`
         : [];

@@ -10,10 +10,10 @@ export function order(evidence: IndexedEvidence): string[] {
   );
   return [...lines].flatMap(([line, requests]) => {
     const acceptedAt = new Map<number, number>();
-    for (const { content, status, answeredAt } of requests) {
+    for (const { content, status, respondedAt } of requests) {
       if (!isSuccess(status) || typeof content?.sequence !== "number") continue;
       const before = acceptedAt.get(content.sequence) ?? Number.POSITIVE_INFINITY;
-      acceptedAt.set(content.sequence, Math.min(before, answeredAt as number));
+      acceptedAt.set(content.sequence, Math.min(before, respondedAt as number));
     }
     return requests.flatMap(({ content, arrivedAt }) => {
       const { sequence } = content as { sequence: number | null };

@@ -26,25 +26,25 @@ interface Behaviour {
 const withBody = { weight: 0, readsBody: true } as const;
 
 export const behaviours = {
-  ok: { ...withBody, weight: 70, act: (it) => answer(it, 200) },
+  ok: { ...withBody, weight: 70, act: (it) => respond(it, 200) },
   slow: {
     ...withBody,
     weight: 6,
-    act: (it) => later(it, it.random.between(100, 1_500), () => answer(it, 200)),
+    act: (it) => later(it, it.random.between(100, 1_500), () => respond(it, 200)),
   },
-  "error 500": { ...withBody, weight: 3, act: (it) => answer(it, 500) },
-  "503 with Retry-After": { ...withBody, weight: 2, act: (it) => answer(it, 503, 1_000) },
-  "429 with Retry-After": { ...withBody, weight: 2, act: (it) => answer(it, 429, 1_000) },
+  "error 500": { ...withBody, weight: 3, act: (it) => respond(it, 500) },
+  "503 with Retry-After": { ...withBody, weight: 2, act: (it) => respond(it, 503, 1_000) },
+  "429 with Retry-After": { ...withBody, weight: 2, act: (it) => respond(it, 429, 1_000) },
   "redirect to a forbidden address": { ...withBody, weight: 1, act: redirect },
   hang: { ...withBody, weight: 2, act: () => {} },
   "reset before reading": { weight: 2, readsBody: false, act: reset },
   // the sender cannot distinguish it from a request that never arrived
   "reset after processing": { ...withBody, weight: 3, act: reset },
-  "200, then reset": { ...withBody, weight: 2, act: answerThenReset },
+  "200, then reset": { ...withBody, weight: 2, act: respondThenReset },
   "200, slow body": { ...withBody, weight: 2, act: drip },
   "ten 103 responses, then 200": { ...withBody, weight: 2, act: sendEarlyHints },
   "not HTTP": { ...withBody, weight: 1, act: sendGarbage },
-  "200, then the idle connection closed": { ...withBody, weight: 2, act: answerThenClose },
+  "200, then the idle connection closed": { ...withBody, weight: 2, act: respondThenClose },
 } as const satisfies Record<string, Behaviour>;
 
 export type BehaviourName = keyof typeof behaviours;
@@ -58,7 +58,7 @@ export function chooseBehaviour(random: Random): BehaviourName {
   return "ok";
 }
 
-function answer(it: Exchange, status: number, retryAfterMs?: number): void {
+function respond(it: Exchange, status: number, retryAfterMs?: number): void {
   if (it.socket.destroyed) return;
   const headers = retryAfterMs === undefined ? {} : { "retry-after": String(retryAfterMs / 1_000) };
   it.responding(status, retryAfterMs);
@@ -77,7 +77,7 @@ function reset(it: Exchange): void {
   it.socket.resetAndDestroy();
 }
 
-function answerThenReset(it: Exchange): void {
+function respondThenReset(it: Exchange): void {
   it.responding(200);
   // the reset must not overtake the status line
   it.socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf of", () =>
@@ -104,7 +104,7 @@ function drip(it: Exchange): void {
 
 function sendEarlyHints(it: Exchange): void {
   for (let count = 0; count < 10; count += 1) it.socket.write("HTTP/1.1 103 Early Hints\r\n\r\n");
-  answer(it, 200);
+  respond(it, 200);
 }
 
 function sendGarbage(it: Exchange): void {
@@ -113,8 +113,8 @@ function sendGarbage(it: Exchange): void {
 }
 
 /** Closes the idle connection, possibly while the next request is sent on it. */
-function answerThenClose(it: Exchange): void {
-  answer(it, 200);
+function respondThenClose(it: Exchange): void {
+  respond(it, 200);
   it.response.once("finish", () => setTimeout(() => it.socket.destroy(), it.random.between(0, 5)));
 }
 

@@ -60,21 +60,21 @@ export class Publishers {
     );
   }
 
-  /** Starts or, after `rest`, resumes publishing. */
+  /** Starts or, after `pause`, resumes publishing. */
   start(): void {
     const gapMs = (publisherNames.length * 1_000) / this.#options.eventsPerSecond;
     for (const name of publisherNames) this.#timers.push(setInterval(() => this.#begin(name), gapMs));
   }
 
-  /** Starts no new publishes. Resolves when all have a result, or after `patienceMs`. */
-  async rest(patienceMs: number): Promise<void> {
+  /** Starts no new publishes. Resolves when all have a result, or after `timeoutMs`. */
+  async pause(timeoutMs: number): Promise<void> {
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
-    const patience = new AbortController();
+    const timeout = new AbortController();
     await Promise.race([
       Promise.all(this.#open),
-      delay(patienceMs, undefined, { signal: patience.signal }).catch(() => {}),
+      delay(timeoutMs, undefined, { signal: timeout.signal }).catch(() => {}),
     ]);
-    patience.abort();
+    timeout.abort();
   }
 
   /** Abandons publishes without a result. */

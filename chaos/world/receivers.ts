@@ -97,7 +97,7 @@ function receive(endpoint: string, random: Random, request: IncomingMessage, res
     random,
     forbiddenUrl,
     responding(status, retryAfterMs) {
-      open.answer = { status, answeredAt: monotonicMs(), retryAfterMs: retryAfterMs ?? null };
+      open.response = { status, respondedAt: monotonicMs(), retryAfterMs: retryAfterMs ?? null };
     },
     done() {
       open.endedAt = monotonicMs();
@@ -121,7 +121,7 @@ function behaviourOf(endpoint: string, random: Random): BehaviourName {
 }
 
 interface OpenRequest {
-  answer: Pick<ReceivedRequest, "status" | "answeredAt" | "retryAfterMs">;
+  response: Pick<ReceivedRequest, "status" | "respondedAt" | "retryAfterMs">;
   /** When the receiver was done; null: the sender disconnected. */
   endedAt: number | null;
   content: ReceivedContent | null;
@@ -150,7 +150,7 @@ function recordRequest(
     behaviour,
   });
   const open: OpenRequest = {
-    answer: { status: null, answeredAt: null, retryAfterMs: null },
+    response: { status: null, respondedAt: null, retryAfterMs: null },
     endedAt: null,
     content: null,
   };
@@ -159,8 +159,8 @@ function recordRequest(
   response.on("error", () => {});
   response.once("close", () => {
     openBySender.set(sender, (openBySender.get(sender) as number) - 1);
-    const { answer, endedAt, content } = open;
-    write({ what: "ended", number, ...answer, endedAt: endedAt ?? monotonicMs(), content });
+    const { response: sent, endedAt, content } = open;
+    write({ what: "ended", number, ...sent, endedAt: endedAt ?? monotonicMs(), content });
   });
   return open;
 }

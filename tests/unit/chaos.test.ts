@@ -51,7 +51,7 @@ function soundEvidence(): Mutable<Evidence> {
     orders: [{ key: "library-1", eventId: "evt_2" }],
     health: [],
     // of an idle process, so that changes to the others do not affect it
-    counters: [{ process: "w9.1", answered: 0, succeeded: 0 }],
+    counters: [{ process: "w9.1", responded: 0, succeeded: 0 }],
     injectedFaults: [],
     stalls: [],
     exits: [],
@@ -89,7 +89,7 @@ function request(
     arrivedAt,
     behaviour: "ok",
     endedAt: arrivedAt + 10,
-    answeredAt: arrivedAt + 10,
+    respondedAt: arrivedAt + 10,
     status: 200,
     retryAfterMs: null,
     content: {
@@ -153,7 +153,7 @@ function retryLate(it: Mutable<Evidence>, lateMs: number): void {
 const longestRecoveryMs = scale.leaseMs + 2_000;
 
 function killFirst(it: Mutable<Evidence>, againAfterMs: number): void {
-  const killed = { status: null, answeredAt: null, endedAt: 1_051 };
+  const killed = { status: null, respondedAt: null, endedAt: 1_051 };
   it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, killed);
   it.attempts[0] = { ...attempt("dlv_evt_1", 1, 0), ...unanswered };
   it.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_050 + againAfterMs, { sender: "w2.1" });
@@ -222,7 +222,7 @@ const tamperings: Readonly<Record<string, Readonly<Record<string, Tampering>>>> 
   },
   ledger: {
     "a request is not in the ledger": (it) =>
-      it.requests.push(request("r2", "library-1", "evt_2", 1, 950, { status: null, answeredAt: null })),
+      it.requests.push(request("r2", "library-1", "evt_2", 1, 950, { status: null, respondedAt: null })),
     "the ledger has a response that no receiver sent": (it) => patch(it.attempts, 0, { statusCode: 503 }),
   },
   numbers: {
@@ -307,9 +307,9 @@ const tamperings: Readonly<Record<string, Readonly<Record<string, Tampering>>>> 
   counters: {
     "a process counts fewer than the ledger has of it": (it) => patch(it.counters, 0, { process: "w2.1" }),
     "a process counts more than receivers responded to": (it) =>
-      patch(it.counters, 0, { process: "w2.1", answered: 2, succeeded: 1 }),
+      patch(it.counters, 0, { process: "w2.1", responded: 2, succeeded: 1 }),
     "a process counts a failure as a success": (it) =>
-      patch(it.counters, 0, { process: "w1.1", answered: 2, succeeded: 2 }),
+      patch(it.counters, 0, { process: "w1.1", responded: 2, succeeded: 2 }),
   },
   canaries: {
     "a forbidden address is dialled": (it) => it.canaryHits.push("127.0.0.9"),
@@ -338,11 +338,11 @@ for (const [name, ways] of Object.entries(tamperings)) {
 
 test("counters may include a response that could not be recorded, and are not checked before convergence", () => {
   const evidence = soundEvidence();
-  evidence.counters[0] = { process: "w2.1", answered: 1, succeeded: 1 };
+  evidence.counters[0] = { process: "w2.1", responded: 1, succeeded: 1 };
   patch(evidence.attempts, 1, unanswered);
   const countersOf = (it: Evidence) => brokenBy(it).filter((name) => name === "counters");
   expect(countersOf(evidence)).toEqual([]);
-  evidence.counters[0] = { process: "w2.1", answered: 7, succeeded: 7 };
+  evidence.counters[0] = { process: "w2.1", responded: 7, succeeded: 7 };
   expect(countersOf(evidence)).toEqual(["counters"]);
   expect(countersOf({ ...evidence, convergedAt: null })).toEqual([]);
 });
@@ -355,7 +355,7 @@ test("counters are summed over the endpoints in a process's metrics", () => {
     'webhook_delivery_attempts_total{endpoint="ep_1",outcome="timeout"} 9',
     "",
   ].join("\n");
-  expect(countersIn(text)).toEqual({ answered: 9, succeeded: 7 });
+  expect(countersIn(text)).toEqual({ responded: 9, succeeded: 7 });
 });
 
 test("a frozen worker's request may arrive while its successor's is open", () => {
