@@ -23,7 +23,7 @@ test("the server has a route for every operation, with its permission, and no ot
   }
 });
 
-test("the client calls every operation at its place, and has no other methods", async () => {
+test("the client calls every operation at its path, and has no other methods", async () => {
   const asked: string[] = [];
   const send = (async (input: string | URL | Request, init?: RequestInit) => {
     asked.push(`${init?.method} ${new URL(String(input)).pathname}`);

@@ -34,7 +34,7 @@ export const metricDefinitions = {
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   ),
   webhook_ingest_seconds: histogram(
-    "Duration of the statement that stores a batch of events and their deliveries",
+    "Time to store a batch of events and their deliveries, including the wait for the write loop",
     statementBuckets,
   ),
   webhook_claim_seconds: histogram(
@@ -42,7 +42,7 @@ export const metricDefinitions = {
     statementBuckets,
   ),
   webhook_settle_seconds: histogram(
-    "Duration of the statement that settles a batch of deliveries",
+    "Duration of a statement that only settles deliveries",
     statementBuckets,
   ),
   webhook_attempts_in_flight: gauge("Attempts in flight in this process"),
