@@ -64,7 +64,7 @@ test.each<[what: string, close: (world: World) => Promise<unknown>, code: string
   },
 );
 
-/** Reads the row, because deliveries of a deleted tenant are not returned any more. */
+/** Reads the row, because deliveries of a deleted tenant are no longer returned. */
 async function stateOf(delivery: string): Promise<unknown> {
   const text = "select * from posthorn.delivery_states where id = $1::uuid";
   return await hooks.db.query({ name: "state", text, hasNoTimeout: false }, [delivery.slice(4)]);

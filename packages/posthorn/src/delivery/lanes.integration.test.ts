@@ -147,7 +147,7 @@ test("an event for a lane of another process is claimed by the owner on insert, 
   receiver.answer(path, {});
   await publish(a, 1);
   await receiver.received(1, { path });
-  // the first one tells b who owns the lane
+  // by the first one, b learns who owns the lane
   await publish(b, 1);
   await receiver.received(2, { path });
   await a.settle();

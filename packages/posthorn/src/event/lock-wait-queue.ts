@@ -87,7 +87,7 @@ export class LockWaitQueue<Entry extends Locking> {
 export interface Turn<Entry> {
   /** The whole queue in order; it may grow during the turn. */
   readonly entries: readonly Entry[];
-  /** The last attempt found a lock or failed: the first entry is tried alone, and only if no other queue waits. */
+  /** The last attempt found a lock or failed: the first entry is written alone, and only if no other queue waits. */
   readonly isSlow: boolean;
   /** The first `finished` entries are done; the others stay in their order. */
   end(turn: { readonly finished: number; readonly isSlow: boolean }): void;

@@ -41,10 +41,7 @@ export const metricDefinitions = {
     "Duration of the statement that claims a batch of deliveries",
     statementBuckets,
   ),
-  webhook_settle_seconds: histogram(
-    "Duration of a statement that only settles deliveries",
-    statementBuckets,
-  ),
+  webhook_settle_seconds: histogram("Duration of a statement that only settles deliveries", statementBuckets),
   webhook_attempts_in_flight: gauge("Attempts in flight in this process"),
   webhook_database_errors_total: counter("Failed statements of this process, by kind of failure", ["kind"]),
   webhook_database_pool_waiting: gauge("Statements of this process that wait for a connection"),

@@ -229,7 +229,7 @@ export class Database implements Queryable {
 const statementTimeoutMs = 5_000;
 
 /**
- * A frozen or disconnected process would keep its locks until TCP gives up, after hours. The settings are sent in one
+ * A frozen or disconnected process would keep its locks until TCP times out, after hours. The settings are sent in one
  * round trip with `begin`, for this transaction only.
  */
 const begin = `begin; set local idle_in_transaction_session_timeout = '10s'; select ${durableCommit}`;

@@ -341,7 +341,7 @@ async function createLife() {
       const busy = new Set([...worker.held.values()].map(({ endpointId }) => endpointId));
       const idle = [...worker.lanes].filter((endpoint) => !busy.has(endpoint));
       const released = await releaseLanes(db, worker.id, idle);
-      // a reaped worker owned none of them any more
+      // a reaped worker no longer owned any of them
       expect(released).toEqual(new Set(idle));
       for (const endpoint of released) worker.lanes.delete(endpoint);
     },

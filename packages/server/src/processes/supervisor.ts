@@ -56,7 +56,7 @@ export class Supervisor {
   /** Children that did not stop gracefully. */
   #unclean = 0;
 
-  /** Rejects if the children cannot be started any more. */
+  /** Rejects if the children can no longer be started. */
   readonly failure: Promise<never>;
 
   constructor(options: SupervisorOptions) {

@@ -20,7 +20,7 @@ export interface GuardedConnectorOptions {
 
 /** Receives the events of one connection; none after it has destroyed the socket. */
 export interface ConnectionListener {
-  /** False if no request waits for the connection any more. */
+  /** False if no request waits for the connection. */
   readonly isWanted: boolean;
   /** The socket is being connected. */
   onSocket(socket: Socket): void;

@@ -135,7 +135,10 @@ export class TopicFetcher extends ClaimLoop<DueTopic> {
     const { db, logger } = this.#options;
     await settleTopic(db, due, null, MIN_FETCH_INTERVAL_MS);
     this.#options.metrics.count("webhook_websub_fetches_total", "failed");
-    logger.warn("a topic could not be fetched; its next ping tries again", { host: due.host, reason });
+    logger.warn("a topic could not be fetched; it is fetched again at its next ping", {
+      host: due.host,
+      reason,
+    });
   }
 
   async #settle(due: DueTopic, seen: SeenContent | null, result: "changed" | "unchanged"): Promise<void> {

@@ -142,7 +142,7 @@ queued_in_order as (
   returning id, claimed_by
 )`;
 
-const answer = `
+const resultColumns = `
   exists (select from gate) as written,
   (select json_agg(tenant) from stale) as stale,
   (select json_agg(event_id) from refused) as refused,
@@ -174,7 +174,7 @@ stored as (
 ),
 ${laneSteps("refused")},
 ${queueStep("refused")}${extra.steps(21, "refused")}
-select ${answer}
+select ${resultColumns}
 `;
 
 const ingestSubjectsText = (extra: Extra): string => `
@@ -227,7 +227,7 @@ select
   (select array_to_json(sequences) from numbers) as sequences,
   (select json_agg(event_id) from deferred) as deferred,
   (select json_agg(id) from queued_in_order where claimed_by is null) as behind,
-  ${answer}
+  ${resultColumns}
 `;
 
 /** Optional columns and steps. `first` is the number of their first parameter. */

@@ -22,8 +22,8 @@ export interface IngestBatch {
   readonly events: readonly Event[];
   readonly keys: readonly IdempotencyKey[];
   /**
-   * Events that are in the outbox. Returned as refused if another worker has taken them, or if an earlier event of their
-   * subject stays behind.
+   * Events that are in the outbox. Returned as refused if another worker has relayed them, or if an earlier event of their
+   * subject stays in the outbox.
    */
   readonly outbox: readonly Event[];
   readonly deliveries: readonly QueuedDelivery[];
@@ -66,7 +66,7 @@ export interface IngestResult {
   /** False if this worker was reaped or the routes were stale. Nothing was written then. */
   readonly written: boolean;
   readonly staleTenants: readonly string[];
-  /** Events with a known idempotency key, and outbox rows that another worker has taken. */
+  /** Events with a known idempotency key, and outbox rows that another worker has relayed. */
   readonly refusedEventIds: readonly Uuid[];
   /** Stored, but left in the outbox behind an earlier event of their subject. */
   readonly deferredEventIds: readonly Uuid[];

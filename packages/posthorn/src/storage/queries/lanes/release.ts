@@ -6,7 +6,7 @@ import type { Database } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { firstDueAt } from "./ready-at.ts";
 
-/** Returns the lanes that this worker does not own any more, including those that an earlier call with a lost reply released. */
+/** Returns the lanes that this worker no longer owns, including those that an earlier call with a lost reply released. */
 export async function releaseLanes(
   db: Database,
   workerId: number,

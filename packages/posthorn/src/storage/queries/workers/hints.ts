@@ -6,7 +6,7 @@ import type { DirectConnection } from "../../database.ts";
 import { run } from "../../query.ts";
 import { statement } from "../../sql.ts";
 
-/** The payload that tells a worker to reconcile its claims. */
+/** The payload that makes a worker reconcile its claims. */
 export const LOST = "lost";
 
 /** The channel of all workers: lanes are ready, or events wait in the outbox. */
