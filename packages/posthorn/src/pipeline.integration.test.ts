@@ -41,18 +41,3 @@ test("an attempt records how long it waited since the event or since it was due,
   const { data } = await instance.hooks.endpoints.attempts("acme", id);
   expect(data.map(({ phases }) => phases)).toEqual(attempts.map(({ phases }) => phases).reverse());
 });
-
-test("an event published before the start waits in the outbox and is delivered after it", async () => {
-  const instance = await world.open({ started: false });
-  const { hooks } = instance;
-  const { path } = await newEndpoint(instance, receiver);
-  const input = { tenant: "acme", type: "order.paid", data: 1, idempotencyKey: "key" };
-  const published = await hooks.publish(input);
-  expect(published).toMatchObject({ duplicate: false, deliveries: null });
-  expect(await hooks.publish(input)).toMatchObject({ id: published.id, duplicate: true });
-  expect((await hooks.events.get(published.id)).deliveries).toEqual([]);
-  await hooks.start();
-  await instance.settle();
-  expect(receiver.requestsTo(path)).toHaveLength(1);
-  expect((await hooks.events.get(published.id)).deliveries).toMatchObject([{ state: "success" }]);
-});

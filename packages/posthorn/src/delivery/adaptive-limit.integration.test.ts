@@ -9,7 +9,7 @@ import {
   publishTimes,
   receiverPerFile,
 } from "../../../../tests/support/database/database-per-test.ts";
-import { eventually, eventuallyPasses } from "../../../../tests/support/eventually.ts";
+import { eventuallyPasses } from "../../../../tests/support/eventually.ts";
 import { gate } from "../../../../tests/support/gate.ts";
 import type { TestInstance } from "../testing/index.ts";
 
@@ -47,45 +47,6 @@ test("a busy endpoint that responds fast gets more than five requests at once, a
   expect(receiver.concurrency(path).max).toBeGreaterThan(5);
   expect(receiver.concurrency(path).max).toBeLessThanOrEqual(50);
   expect(await countStates()).toEqual({ success: 3_000 });
-});
-
-test("a receiver that asks for a pause gets max_in_flight requests at once afterwards", async () => {
-  const a = await open({ circuitFailures: 0 });
-  const { path } = await newEndpoint(a, receiver);
-  const [first, second] = [gate(), gate()];
-  receiver.answer(path, [...Array(500).fill({ delayMs: 1 }), { until: first.opened }]);
-  await publish(a, 1_000);
-  await receiver.received(505, { path });
-  expect(receiver.concurrency(path).max).toBeGreaterThan(5);
-
-  receiver.answer(path, { status: 503, headers: { "retry-after": "600" } });
-  first.open();
-  await eventually("the pause begins", () => receiver.concurrency(path).now === 0);
-  await a.settle();
-  receiver.answer(path, { until: second.opened });
-  await a.advance(601_000);
-  void a.settle();
-  await eventually("sending resumes", () => receiver.concurrency(path).now === 5);
-  await a.hooks.engine?.worker.renew();
-  expect(receiver.concurrency(path).now).toBe(5);
-});
-
-test.each([
-  ["1, if it sets only that", { maxInFlight: 1 }, 1],
-  ["2, if it sets nothing else and the deployment sets only that", {}, 2],
-])("an endpoint's limit stays %s", async (_, settings, limit) => {
-  const a = await open(limit === 2 ? { endpointConcurrency: 2 } : {});
-  const { path, id } = await newEndpoint(a, receiver, settings);
-  receiver.answer(path, { delayMs: 1 });
-  await publish(a, 200);
-  await a.settle();
-  expect(receiver.concurrency(path).max).toBe(limit);
-  expect(await a.hooks.endpoints.get("acme", id)).toMatchObject({
-    maxInFlight: limit,
-    maxInFlightBurst: limit,
-    health: { currentMaxInFlight: limit },
-  });
-  expect(await countStates()).toEqual({ success: 200 });
 });
 
 /** Handles one request at a time, so that every response takes as long as all the requests before it. */

@@ -118,23 +118,6 @@ test.each([2, 3])(
   },
 );
 
-test("an event published where the lane is not owned is handed over to its owner", async () => {
-  const [a, b] = [await open(), await open()];
-  const { path, lane } = await endpointOn(a);
-  const release = hold(path);
-  const ids = await publish(a, 1);
-  await receiver.received(1, { path });
-  const [workerOfA] = await workerIds();
-  expect(await laneOwner(lane)).toBe(workerOfA);
-
-  ids.push(...(await publish(b, 20)));
-  await receiver.received(21, { path });
-  release();
-  await a.settle();
-  expectEachOnce(path, ids);
-  expect(new Set((await attempts()).flat().map(({ worker }) => worker))).toEqual(new Set([workerOfA]));
-});
-
 /** The number of statements that fetched deliveries. */
 async function fetches(instance: TestInstance): Promise<number> {
   const [, count] = /webhook_claim_seconds_count (\d+)/.exec(await instance.hooks.metrics()) ?? [];
@@ -185,20 +168,6 @@ test("a new instance gets its share of the lanes within seconds", async () => {
     return ((await counts()).get(workerOfB) ?? 0) >= 3;
   });
   await Promise.all([a, b].map((instance) => instance.hooks.stop({ graceMs: 0 })));
-});
-
-test("an instance of role api publishes and never sends; a worker delivers", async () => {
-  const api = await open({ started: false });
-  await api.hooks.start({ role: "api" });
-  const worker = await open();
-  const { path, lane } = await endpointOn(api);
-  const ids = await publish(api, 20);
-  await receiver.received(20, { path });
-  await worker.settle();
-  expectEachOnce(path, ids);
-  const [, workerId] = await workerIds();
-  expect(await laneOwner(lane)).toBe(workerId);
-  expect((await attempts()).flat().every((attempt) => attempt.worker === workerId)).toBe(true);
 });
 
 test("a delivery being released during reconciliation is not sent by the releasing worker", async () => {
@@ -441,21 +410,6 @@ test("deliveries of one event that are fetched together share its payload", asyn
   const { deliveries } = await fetch(api.hooks.db, workerId, wanted);
   expect(deliveries).toHaveLength(4);
   expect(new Set(deliveries.map(({ delivery }) => delivery.event.payload)).size).toBe(2);
-});
-
-test("a lane gets its turn even if slow tenants take every free slot", async () => {
-  const a = await open({ concurrency: 2 });
-  for (const tenant of ["slow", "slower"]) {
-    await a.hooks.tenants.upsert(tenant, {});
-    receiver.answer(`/${tenant}`, { delayMs: 100 });
-    await a.hooks.endpoints.create(tenant, { url: `${receiver.url}/${tenant}`, events: ["*"] });
-    await a.hooks.publishMany(Array(200).fill({ tenant, type: "order.paid", data: {} }));
-  }
-  await eventually("two requests are open", () => receiver.concurrency().now === 2);
-  const { path } = await endpointOn(a);
-  await publish(a, 1);
-  await receiver.received(1, { path, timeoutMs: 20_000 });
-  expect(receiver.requestsTo("/slow").length).toBeLessThan(200);
 });
 
 test("a lane whose endpoint was deleted while it was claimed is released", async () => {

@@ -77,17 +77,6 @@ function expectOrder(): void {
   expect(receiver.overlaps).toEqual([]);
 }
 
-test("a burst of one subject arrives one by one in order, while other subjects are sent in parallel", async () => {
-  const a = await open();
-  await endpointOn(a, "/fifo", { maxInFlight: 10 });
-  await endpointOn(a, "/plain", { ordering: "none" });
-  await Promise.all(["s", "t", "u"].map((subject) => publish(a, 40, subject)));
-  await a.settle();
-  for (const subject of ["s", "t", "u"]) expect(receiver.sequences("/fifo", subject)).toEqual(upTo(40));
-  expect(receiver.sequences("/plain")).toHaveLength(120);
-  expect(receiver.overlaps.filter(({ path }) => path === "/fifo")).toEqual([]);
-});
-
 test("the next event of a subject is sent after a failing one succeeded or is dead, and other subjects continue", async () => {
   const a = await open();
   await endpointOn(a, "/fifo");

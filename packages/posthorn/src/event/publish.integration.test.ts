@@ -105,16 +105,6 @@ describe("an idempotency key", () => {
     await expectRefused({ ...input, ...change }, code, code, new RegExp(id));
     expect(await countEvents(tenant)).toBe(1);
   });
-
-  test("of a rolled-back transaction can be used again", async () => {
-    const input = paid(await newTenant(a), { idempotencyKey: "key" });
-    const client = await pool.connect();
-    await client.query("begin");
-    await a.hooks.publish(input, { tx: client });
-    await client.query("rollback");
-    client.release();
-    expect(await a.hooks.publish({ ...input, data: 2 })).toMatchObject({ duplicate: false });
-  });
 });
 
 describe("the SQL function", () => {

@@ -64,28 +64,6 @@ async function makeDead() {
   return place;
 }
 
-async function partitions(): Promise<string[]> {
-  const { rows } = await pool.query("select name from posthorn.history_partitions() order by name");
-  return rows.map((row) => row.name);
-}
-
-const nameOfDay = () => new Date(endOfDay - dayMs).toISOString().slice(0, 10).replaceAll("-", "");
-
-test("finished history exists until all of its day is older than the retention period, and its space is freed then", async () => {
-  const { event, delivery } = await publishTo([200]);
-  await clockTo(endOfDay + retentionDays * dayMs - 60_000);
-  await runMaintenance();
-  expect((await instance.hooks.deliveries.get(delivery)).attempts).toHaveLength(1);
-  expect(await partitions()).toContain(`events_${nameOfDay()}`);
-
-  await instance.advance(61_000);
-  await runMaintenance();
-  await expect(instance.hooks.deliveries.get(delivery)).rejects.toMatchObject({ code: "delivery_not_found" });
-  await expect(instance.hooks.events.get(event)).rejects.toMatchObject({ code: "event_not_found" });
-  expect(await world.countRows("events", "deliveries", "attempts")).toEqual([0, 0, 0]);
-  expect((await partitions()).filter((name) => name.includes(nameOfDay()))).toEqual([]);
-});
-
 test("an old dead letter that was retried is kept as long as any success, then deleted with its payload", async () => {
   const dead = await makeDead();
   const stillDead = await makeDead();
