@@ -158,21 +158,13 @@ describe("a hostile receiver", () => {
     ["floods one header", `${ok}x: ${"v".repeat(100_000)}`, tooLarge],
     ["floods small headers", `${ok}${"a:\r\n".repeat(20_000)}`, tooLarge],
     ["floods a header's name", `${ok}${"n".repeat(100_000)}`, tooLarge],
-    ["sends 6000 encodings", `${ok}content-encoding: ${"br,".repeat(6_000)}`, tooLarge],
     ["speaks HTTP/0.9", "<html>hello</html>\r\n\r\n", bad],
     ["speaks HTTP/2", "HTTP/2 200 OK\r\ncontent-length: 0\r\n\r\n", bad],
-    ["ends its lines with LF", "HTTP/1.1 200 OK\ncontent-length: 0\n\n", bad],
     ["has status 099", "HTTP/1.1 099 X\r\ncontent-length: 0\r\n\r\n", bad],
     ["has status 1000", "HTTP/1.1 1000 X\r\ncontent-length: 0\r\n\r\n", bad],
-    ["switches protocols", "HTTP/1.1 101 X\r\ncontent-length: 0\r\n\r\n", bad],
     // RFC 9112 §6.3: a response of unknown length is invalid
-    ["sends a length and chunks", chunked.replace(ok, `${ok}content-length: 2\r\n`), bad],
-    ["sends chunks and a length", `${ok}transfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n`, bad],
-    ["sends a length twice", `${ok}content-length: 0\r\ncontent-length: 0\r\n\r\n`, bad],
     ["sends two lengths in one header", `${ok}content-length: 0, 0\r\n\r\n`, bad],
     ["sends another transfer coding", `${ok}transfer-encoding: gzip, chunked\r\n\r\n`, bad],
-    ["folds a header", `${ok}x: a\r\n b\r\ncontent-length: 0\r\n\r\n`, bad],
-    ["has a space before a colon", `${ok}content-length : 0\r\n\r\n`, bad],
     ["has a length below zero", `${ok}content-length: -1\r\n\r\n`, bad],
     ["has NUL in a header", `${ok}x: a\0b\r\ncontent-length: 0\r\n\r\n`, bad],
     ["sends NUL", "\0\0\0\0\0\0\0\0", bad],
@@ -180,14 +172,6 @@ describe("a hostile receiver", () => {
     ["sends 204 with a body", "HTTP/1.1 204 No Content\r\n\r\nbody", responded(204), 1_000],
     ["sends more than its length", `${ok}content-length: 2\r\n\r\ntoo long`, responded(200), 1_000],
     ["sends broken chunks", `${chunked}zz\r\n`, responded(200), 1_000],
-    ["sends an endless trailer", `${chunked}0\r\n${"a:b\r\n".repeat(20_000)}`, responded(200), 1_000],
-    ["sends an endless chunk extension", `${chunked}1;${"x".repeat(90_000)}`, responded(200), 1_000],
-    [
-      "sends 2500 encodings",
-      `${ok}content-encoding: ${"br,".repeat(2_500)}br\r\ncontent-length: 1\r\n\r\nx`,
-      responded(200),
-      1_000,
-    ],
   ])("that %s gets its outcome from this table", async (_what, text, outcome, timeoutMs = 60_000) => {
     expect(await send(await answering(text), { timeoutMs })).toMatchObject(outcome);
   });
@@ -195,6 +179,30 @@ describe("a hostile receiver", () => {
   it("is reset when it cuts the connection before its status line", async () => {
     for (const text of ["", "HTTP/1.1 20"])
       expect(await send(await rawServer((socket) => socket.end(text)))).toMatchObject(reset);
+  });
+
+  it("keeps its status when it cuts the connection in its body", async () => {
+    const half = `${ok}content-length: 9\r\n\r\nhalf`;
+    const resetting = (socket: Socket) =>
+      socket.write(half, () => setImmediate(() => socket.resetAndDestroy()));
+    for (const cut of [resetting, (socket: Socket) => socket.end(half)])
+      expect(await send(await rawServer(cut))).toMatchObject(answered(200));
+  });
+
+  it.each([
+    ["is silent", "", timeout],
+    ["sends a few headers", ok + "a:\r\n".repeat(8_000), timeout],
+    ["sends too many headers", ok + "a:\r\n".repeat(20_000), tooLarge],
+    ["sends a body without end", `${ok}\r\n${"x".repeat(1_000_000)}`, answered(200)],
+  ])("is disconnected after its attempt when it %s", async (_what, text, outcome) => {
+    const closed = gate();
+    const url = await rawServer((socket) => {
+      socket.on("close", closed.open);
+      socket.write(text);
+    });
+    // the others end long before their deadline
+    expect(await send(url, outcome === timeout ? hopeless : {})).toMatchObject(outcome);
+    await closed.opened;
   });
 
   it("times out when it sends 1xx slowly", async () => {
@@ -226,19 +234,6 @@ describe("a hostile receiver", () => {
     const sender = openDispatcher();
     expect(await sender.send(requestTo(url))).toMatchObject({ statusCode: 200 });
     expect(await sender.send(requestTo(url))).toMatchObject({ statusCode: 500 });
-  });
-
-  it("cannot answer the next request with the body that it announced for a 204", async () => {
-    const noContent = "HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n";
-    const answered = new Set<Socket>();
-    const url = await rawServer((socket, nth) => {
-      socket.write(nth === 1 ? noContent : answered.has(socket) ? `hello${empty}` : empty);
-      answered.add(socket);
-    });
-    const sender = openDispatcher();
-    expect(await sender.send(requestTo(url))).toMatchObject({ statusCode: 204 });
-    await aTurn();
-    expect(await sender.send(requestTo(url))).toMatchObject({ statusCode: 200 });
   });
 
   it("gets no second POST when it closes a reused connection", async () => {

@@ -51,48 +51,23 @@ function parse(...chunks: (string | Buffer)[]): Parsed {
 const ok = "HTTP/1.1 200 OK\r\n";
 const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`;
 const complete = { end: "complete", isReusable: true };
+const last = { end: "complete", isReusable: false };
+const noContent = "HTTP/1.1 204 No Content\r\n";
+const empty = "content-length: 0\r\n\r\n";
 
 describe("a response", () => {
+  // that the body and other headers are read is compared with Node's parser below
   it.each<[what: string, text: string, parsed: Partial<Parsed>]>([
     ["with a length", `${ok}Content-Length: 2\r\n\r\nok`, { ...complete, body: "ok" }],
-    ["without a reason", "HTTP/1.1 404\r\ncontent-length: 0\r\n\r\n", { ...complete, statusCode: 404 }],
-    [
-      "in chunks",
-      `${chunked}2\r\nok\r\n0A;a="b"\r\n0123456789\r\n0\r\n\r\n`,
-      { ...complete, body: "ok0123456789" },
-    ],
-    [
-      "with a trailer",
-      `${chunked}1\r\nx\r\n0\r\nretry-after: 1\r\n\r\n`,
-      { ...complete, body: "x", retryAfter: null },
-    ],
+    ["in chunks", `${chunked}2\r\nok\r\n0A;a="b"\r\n0123456789\r\n0\r\n\r\n`, complete],
+    ["with a trailer", `${chunked}1\r\nx\r\n0\r\nretry-after: 1\r\n\r\n`, { ...complete, retryAfter: null }],
     ["without a length", `${ok}\r\nbody`, { end: "closed", isReusable: false, body: "body" }],
-    [
-      "that closes",
-      `${ok}content-length: 0\r\nConnection: Keep-Alive, CLOSE\r\n\r\n`,
-      { end: "complete", isReusable: false },
-    ],
-    [
-      "of HTTP/1.0",
-      "HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\nx",
-      { end: "complete", isReusable: false, body: "x" },
-    ],
-    [
-      "with more than its length",
-      `${ok}content-length: 1\r\n\r\nxy`,
-      { end: "complete", isReusable: false, body: "x" },
-    ],
-    ["204 with a length of 0", "HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n", complete],
-    [
-      "204 with a length",
-      "HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n",
-      { end: "complete", isReusable: false, body: "" },
-    ],
-    [
-      "204 in chunks",
-      "HTTP/1.1 204 No Content\r\ntransfer-encoding: chunked\r\n\r\n",
-      { end: "complete", isReusable: false, body: "" },
-    ],
+    ["that closes", `${ok}Connection: Keep-Alive, CLOSE\r\n${empty}`, last],
+    ["of HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\nx", last],
+    ["with more than its length", `${ok}content-length: 1\r\n\r\nxy`, { ...last, body: "x" }],
+    ["204 with a length of 0", `${noContent}${empty}`, complete],
+    ["204 with a length", `${noContent}content-length: 5\r\n\r\n`, { ...last, body: "" }],
+    ["204 in chunks", `${noContent}transfer-encoding: chunked\r\n\r\n`, { ...last, body: "" }],
     [
       "304 with a length",
       "HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n",
@@ -100,25 +75,12 @@ describe("a response", () => {
     ],
     [
       "after hints",
-      `HTTP/1.1 103 Early Hints\r\nretry-after: 1\r\nlink: a\r\n\r\n${ok}content-length: 0\r\n\r\n`,
-      { ...complete, retryAfter: null, headers: { "content-length": "0" } },
-    ],
-    [
-      "with Retry-After",
-      `${ok}Retry-AFTER:\t120 \r\ncontent-length: 0\r\n\r\n`,
-      { ...complete, retryAfter: "120" },
-    ],
-    [
-      "with two",
-      `${ok}retry-after: 1\r\nretry-after: 2\r\ncontent-length: 0\r\n\r\n`,
+      `HTTP/1.1 103 X\r\nretry-after: 1\r\n\r\n${ok}${empty}`,
       { ...complete, retryAfter: null },
     ],
+    ["with Retry-After", `${ok}Retry-AFTER:\t120 \r\n${empty}`, { ...complete, retryAfter: "120" }],
+    ["with two", `${ok}retry-after: 1\r\nretry-after: 2\r\n${empty}`, { ...complete, retryAfter: null }],
     ["with an endless one", `${ok}retry-after: ${"9".repeat(200)}\r\n\r\n`, { retryAfter: "9".repeat(100) }],
-    [
-      "with repeated headers",
-      `${ok}A: 1\r\na:2\r\ncontent-length:0\r\n\r\n`,
-      { headers: { a: "1, 2", "content-length": "0" } },
-    ],
     ["that ends in its body", `${ok}content-length: 3\r\n\r\nx`, { end: "connection_reset", body: "x" }],
     ["that ends in its head", `${ok}content-length: 3\r\n`, { end: "connection_reset", statusCode: 0 }],
   ])("%s is read the same in one chunk and split at every byte", (_what, text, parsed) => {
@@ -275,19 +237,8 @@ it("reads every valid response as Node does, however it is split", async () => {
 });
 
 it("reads any bytes without an exception, and the same however they are split", () => {
-  const pieces = fc.constantFrom(
-    "HTTP/1.1 ",
-    "200 OK",
-    "\r\n",
-    "\n",
-    "content-length: ",
-    "transfer-encoding: chunked",
-    "1",
-    "0",
-    ":",
-    "\0",
-    " ",
-  );
+  const words = ["HTTP/1.1 ", "200 OK", "content-length: ", "transfer-encoding: chunked"];
+  const pieces = fc.constantFrom(...words, "\r\n", "\n", "1", "0", ":", "\0", " ");
   fc.assert(
     fc.property(fc.array(fc.oneof(pieces, bytes), { maxLength: 12 }), (list) => {
       const text = list.join("");

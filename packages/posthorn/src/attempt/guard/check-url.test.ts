@@ -17,8 +17,11 @@ function problemOf(text: string, policy = WITH_HTTP): UrlProblemCode | null {
 }
 
 describe("checkUrl", () => {
-  it.each([...loopbackUrls, ...specialUrls])("blocks %s", (text) => {
-    expect(problemOf(text)).toBe("blocked_address");
+  it.each([...loopbackUrls, ...specialUrls])("blocks %s, without naming an address", (text) => {
+    const message = expect.stringMatching(
+      /^(?!.*\d\.\d).*(not a public one.*POSTHORN_ALLOW_CIDRS|never allowed)/,
+    );
+    expect(checkUrl(text, WITH_HTTP)).toEqual({ ok: false, problem: { code: "blocked_address", message } });
   });
 
   it.each(unusableUrls)("rejects %j: %s", (text, code) => {

@@ -165,6 +165,10 @@ test("a patch changes the given settings, and null resets one to the deployment'
     context,
   );
   expect(patched).toEqual({ ...settings, timeoutMs: null, description: "new" });
+  const blocked = { url: "http://169.254.169.254/" };
+  expect(problemsOf(() => parseEndpointPatch(blocked, settings, context))).toMatchObject([
+    { pointer: "/url" },
+  ]);
 });
 
 function problemsOf(work: () => unknown) {
