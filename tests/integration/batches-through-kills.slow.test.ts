@@ -1,17 +1,16 @@
 // kill -9 of workers while batches are collected, created and sent: every event is in exactly one batch, and a batch that
 // is sent again is the same, byte for byte.
 import { decodeBatch } from "@posthorn/wire";
-import { startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { queueEmpty } from "../support/database/postgres.ts";
 import { eventually } from "../support/eventually.ts";
 import { openWorkerWorld } from "../support/processes/worker-world.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
 
 const KILLS = 6;
 
 test(`${KILLS} kills of a worker lose no event, send none in two batches, and change no batch`, async () => {
-  const receiver = await startScriptedReceiver();
-  onTestFinished(() => receiver.close());
+  const receiver = await startReceiver();
   // so that some are interrupted, and some are retried
   receiver.answer("/in", [
     ...Array.from({ length: 300 }, (_, n) => (n % 5 === 0 ? 500 : { delayMs: 40 })),

@@ -1,6 +1,5 @@
 // Notifications of a disabled endpoint through the whole engine, with a real mail server, receivers and HTTP. Retries,
 // limits and timeouts of notifications are tested in packages/posthorn/src/notify.
-import { verify } from "@posthorn/wire";
 import type { PosthornOptions } from "posthorn";
 import { expect, test, vi } from "vitest";
 import { createSendMail } from "../../packages/server/src/mail.ts";
@@ -81,15 +80,8 @@ test("owners and admins get a mail when an endpoint returns 410, and text of the
   expect(mail?.from).toBe("posthorn@example.com");
   expect(mail?.header("subject")).toEqual([`Webhook endpoint disabled: 127.0.0.1:${world.receiver.port}`]);
   expect(mail?.header("auto-submitted")).toEqual(["auto-generated"]);
-  for (const part of [
-    `Endpoint:    ${world.receiver.url}/doomed\r\n`,
-    `Id:          ${id}`,
-    "Tenant:      acme (x Bcc: mallory@example.com Pay here now <!channel>)\r\n",
-    "Reason:      It returned 410 Gone",
-    "POST https://hooks.example.com",
-  ]) {
-    expect(mail?.body).toContain(part);
-  }
+  expect(mail?.body).toContain("Tenant:      acme (x Bcc: mallory@example.com Pay here now <!channel>)\r\n");
+  expect(mail?.body).toContain(`POST https://hooks.example.com/api/v1/tenants/acme/endpoints/${id}/enable`);
   expect(mail?.raw).not.toContain("s3cret");
   expect(mail?.header("bcc")).toEqual([]);
 });
@@ -144,49 +136,29 @@ test("operators get one line through the alert webhook, again after it failed", 
 test("the tenant's other endpoints get the system event if they subscribed to it; the disabled one does not", async () => {
   const world = await open();
   const { hooks, receiver, instance } = world;
-  const { id } = await addDoomed(world, {
-    description: "Billing",
-    url: `${receiver.url}/doomed?token=s3cret`,
-  });
-  const secrets = new Map<string, string>();
-  for (const [path, events] of [
-    ["/exact", ["webhook.endpoint.disabled"]],
-    ["/below", ["webhook.*"]],
-    ["/deeper", ["webhook.endpoint.*"]],
-    ["/orders", ["order.*"]],
-  ] as const) {
-    const { secret } = await hooks.endpoints.create("acme", { url: receiver.url + path, events });
-    secrets.set(path, secret);
-  }
-
+  const url = `${receiver.url}/doomed?token=s3cret`;
+  const { id } = await addDoomed(world, { description: "Billing", url });
+  await hooks.endpoints.create("acme", { url: `${receiver.url}/subscribed`, events: ["webhook.endpoint.*"] });
+  await hooks.endpoints.create("acme", { url: `${receiver.url}/orders`, events: ["order.*"] });
   await hooks.publish(order);
-  await Promise.all(["/exact", "/below", "/deeper"].map((path) => receiver.received(1, { path })));
+  const [request] = await receiver.received(1, { path: "/subscribed" });
   await instance.settle();
-
-  for (const path of ["/exact", "/below", "/deeper"]) {
-    const [request] = receiver.requestsTo(path);
-    expect(JSON.parse(String(request?.body))).toMatchObject({
-      type: "webhook.endpoint.disabled",
-      tenant_id: "acme",
-      subject: id,
-      data: {
-        endpoint_id: id,
-        tenant: "acme",
-        url: `${receiver.url}/doomed`,
-        description: "Billing",
-        reason: "gone",
-        disabled_at: (await hooks.endpoints.get("acme", id)).disabledAt?.toISOString(),
-      },
-    });
-    const headers = request?.headers as Record<string, string>;
-    const body = request?.body as Buffer;
-    const answer = await verify({ scheme: "t-v1", headers, body, secrets: [secrets.get(path) as string] });
-    expect(answer).toEqual({ ok: true });
-  }
+  expect(JSON.parse(String(request?.body))).toMatchObject({
+    type: "webhook.endpoint.disabled",
+    tenant_id: "acme",
+    subject: id,
+    data: {
+      endpoint_id: id,
+      tenant: "acme",
+      url: `${receiver.url}/doomed`,
+      description: "Billing",
+      reason: "gone",
+      disabled_at: (await hooks.endpoints.get("acme", id)).disabledAt?.toISOString(),
+    },
+  });
   expect(receiver.requestsTo("/orders")).toHaveLength(1);
-  expect((await hooks.deliveries.list({ endpoint: id })).data.map(({ eventType }) => eventType)).toEqual([
-    "order.paid",
-  ]);
+  const ofDisabled = (await hooks.deliveries.list({ endpoint: id })).data;
+  expect(ofDisabled.map(({ eventType }) => eventType)).toEqual(["order.paid"]);
 });
 
 test("the operator tenant gets the system events of all tenants, and its own once", async () => {

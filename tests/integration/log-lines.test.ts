@@ -1,8 +1,8 @@
 // The log lines of an event, and that they contain no secrets: every secret here is planted and searched for in
 // every line of a server at the most verbose level.
-import { startScriptedReceiver } from "posthorn/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createLogger } from "../../packages/server/src/logger.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
 import { adminKey, startServer, type TestServer } from "../support/servers/start-server.ts";
 
 interface Line {
@@ -15,14 +15,13 @@ interface Line {
 interface LoggedServer extends TestServer {
   readonly text: () => string;
   readonly lines: () => Line[];
-  readonly receiver: Awaited<ReturnType<typeof startScriptedReceiver>>;
+  readonly receiver: Awaited<ReturnType<typeof startReceiver>>;
 }
 
 async function startLogged(posthorn = {}): Promise<LoggedServer> {
   const written: string[] = [];
   const logger = createLogger({ level: "debug", format: "json", write: (line) => written.push(line) });
-  const receiver = await startScriptedReceiver();
-  onTestFinished(() => receiver.close());
+  const receiver = await startReceiver();
   const server = await startServer({ logger, posthorn: { logger, ...posthorn } });
   await server.call("PUT", "/api/v1/tenants/acme", {});
   const text = () => written.join("");

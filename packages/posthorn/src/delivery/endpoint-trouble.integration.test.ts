@@ -44,28 +44,26 @@ async function deliver(instance: TestInstance, count: number): Promise<string[]>
   return ids;
 }
 
-describe("throttle", () => {
-  test.each([429, 503])("%i with Retry-After stops the whole endpoint until then", async (status) => {
-    const a = await open();
-    const { path, count, show } = await endpointOn(a, { maxInFlight: 1 });
-    const other = await endpointOn(a);
-    receiver.answer(path, [{ status, headers: { "retry-after": "600" } }, {}]);
-    await deliver(a, 5);
-    expect(count()).toBe(1);
-    expect(other.count()).toBe(5);
-    expect((await show()).health.throttledUntil?.getTime()).toBeGreaterThan(Date.now() + 590 * second);
-    // nothing waits in memory during the pause
-    expect(await countStates()).toEqual({ failed: 1, pending: 4, success: 5 });
-    await deliver(a, 5);
-    expect(await countStates()).toEqual({ failed: 1, pending: 9, success: 10 });
+test.each([429, 503])("%i with Retry-After stops the whole endpoint until then", async (status) => {
+  const a = await open();
+  const { path, count, show } = await endpointOn(a, { maxInFlight: 1 });
+  const other = await endpointOn(a);
+  receiver.answer(path, [{ status, headers: { "retry-after": "600" } }, {}]);
+  await deliver(a, 5);
+  expect(count()).toBe(1);
+  expect(other.count()).toBe(5);
+  expect((await show()).health.throttledUntil?.getTime()).toBeGreaterThan(Date.now() + 590 * second);
+  // nothing waits in memory during the pause
+  expect(await countStates()).toEqual({ failed: 1, pending: 4, success: 5 });
+  await deliver(a, 5);
+  expect(await countStates()).toEqual({ failed: 1, pending: 9, success: 10 });
 
-    await settleAfter(a, 590 * second);
-    expect(count()).toBe(1);
-    await settleAfter(a, 10 * second);
-    expect(count()).toBe(11);
-    expect((await show()).health).toMatchObject({ throttledUntil: null, failingSince: null });
-    expect(await countStates()).toEqual({ success: 20 });
-  });
+  await settleAfter(a, 590 * second);
+  expect(count()).toBe(1);
+  await settleAfter(a, 10 * second);
+  expect(count()).toBe(11);
+  expect((await show()).health).toMatchObject({ throttledUntil: null, failingSince: null });
+  expect(await countStates()).toEqual({ success: 20 });
 });
 
 test("409 with Retry-After is retried when requested, any number of times, without counting as a failure", async () => {

@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import type { Planned } from "../fan-out/plan.ts";
 import type { ClaimedDelivery, Target } from "../model.ts";
-import { FailureWindow } from "../settle/failure-window.ts";
 import type { IngestResult } from "../storage/queries/events/ingest.ts";
 import { applyIngested, reserve } from "./claimed-on-insert.ts";
 import type { Lane } from "./lane.ts";
@@ -258,16 +257,4 @@ test("grown lanes share slots evenly, and leave some to lanes that have not grow
   const others = Array.from({ length: 30 }, (_, n) => openLane(lanes, `other ${n}`, "hub"));
   for (const lane of others) admitMany(lanes, lane, 10);
   expect(lanes.startNext()).toHaveLength(150);
-});
-
-test("a failure window needs twenty attempts, and drops those older than a minute", () => {
-  const window = new FailureWindow();
-  for (let i = 0; i < 19; i += 1) window.note(true, 0);
-  expect(window.failedPercent(0)).toBe(0);
-  window.note(false, 0);
-  expect(window.failedPercent(0)).toBe(95);
-  for (let i = 0; i < 20; i += 1) window.note(false, 30_000);
-  expect(window.failedPercent(30_000)).toBe(47.5);
-  expect(window.failedPercent(60_000)).toBe(0);
-  expect(window.failedPercent(200_000)).toBe(0);
 });

@@ -186,31 +186,6 @@ test("a relay that cannot lock the first event of a subject leaves the others in
   expect(receiver.sequences("/fifo", "s")).toEqual([1, 2, 3]);
 });
 
-test("with fifoOnDead hold, a dead delivery holds its subject until a manual retry succeeds", async () => {
-  const a = await open();
-  const { lane } = await endpointOn(a, "/fifo", { fifoOnDead: "hold" });
-  receiver.answer = ({ subject, sequence }) => (subject === "s" && sequence === 2 ? 400 : 200);
-  const [, dead] = (await publish(a, 4)) as [string, string];
-  await deliver(a, 2, "other");
-  await deliver(a, 1);
-  expect(receiver.sequences("/fifo", "s")).toEqual([1, 2]);
-  expect(receiver.sequences("/fifo", "other")).toEqual([1, 2]);
-  // dead again: held again
-  await a.hooks.deliveries.retry(await deliveryOf(a, dead));
-  await a.settle();
-  expect(receiver.sequences("/fifo", "s")).toEqual([1, 2, 2]);
-  expect(await statesBySequence()).toContain("dead");
-
-  receiver.answer = () => 200;
-  await a.hooks.deliveries.retry(await deliveryOf(a, dead));
-  await a.settle();
-  expect(receiver.sequences("/fifo", "s")).toEqual([1, 2, 2, 2, 3, 4, 5]);
-  const { rows } = await world.pool.query("select * from posthorn.held_subjects where endpoint_id = $1", [
-    lane,
-  ]);
-  expect(rows).toEqual([]);
-});
-
 test.each<[what: string, patch: Partial<EndpointInput>]>([
   ["changed to let them pass", { fifoOnDead: "pass" }],
   ["changed to keep no order", { ordering: "none" }],

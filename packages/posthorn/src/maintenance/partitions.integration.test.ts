@@ -102,15 +102,6 @@ async function planned(): Promise<Replacement[]> {
   return planReplacements(partitions, nowMs - 30 * 86_400_000);
 }
 
-test("only dead and unfinished deliveries of an old day are left, with events and attempts", async () => {
-  await seedDay(40);
-  expect(await maintain()).toEqual([]);
-  expect(await left()).toEqual(kept);
-  expect(await keptNames()).toHaveLength(3);
-  expect(await maintain()).toEqual([]);
-  expect(await left()).toEqual(kept);
-});
-
 test("an event that waits in the outbox outlives its day", async () => {
   await seedDay(40, 1);
   const { rows } = await pool.query("select id from posthorn.events");

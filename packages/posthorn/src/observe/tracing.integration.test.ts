@@ -6,10 +6,10 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import { startScriptedReceiver } from "posthorn/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { databasePerTest } from "../../../../tests/support/database/database-per-test.ts";
 import { inTransaction } from "../../../../tests/support/database/postgres.ts";
+import { startReceiver } from "../../../../tests/support/servers/start-receiver.ts";
 
 const exporter = new InMemorySpanExporter();
 const current = new AsyncLocalStorage<Context>();
@@ -20,15 +20,14 @@ const order = { tenant: "acme", type: "order.paid", data: { total: 1 } };
 const world = databasePerTest({ retryPolicy: "1m" });
 
 async function makeWorld() {
-  const receiver = await startScriptedReceiver();
-  onTestFinished(() => receiver.close());
+  const receiver = await startReceiver();
   const instance = await world.open();
   await instance.hooks.endpoints.create("acme", { url: `${receiver.url}/hooks`, events: ["*"] });
   return { ...instance, receiver };
 }
 
 /** The header of each request that arrived. */
-function traceparents(receiver: Awaited<ReturnType<typeof startScriptedReceiver>>): (string | undefined)[] {
+function traceparents(receiver: Awaited<ReturnType<typeof startReceiver>>): (string | undefined)[] {
   return receiver.requests.map(({ headers }) => headers.traceparent as string | undefined);
 }
 

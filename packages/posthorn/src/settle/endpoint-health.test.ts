@@ -55,6 +55,10 @@ const healthAfter = (steps: readonly Step[], settings?: Settings) =>
 
 const opened = [500, 500, 500];
 const alternating = (times: number): number[] => Array(times).fill([200, 500]).flat();
+const twoAt = (atMs: number): Step[] => [
+  [200, atMs],
+  [500, atMs],
+];
 
 describe("the circuit", () => {
   test.each<[what: string, CircuitState, steps: Step[], atMs: number, health?: object, settings?: Settings]>([
@@ -63,6 +67,8 @@ describe("the circuit", () => {
     ["after a success between the failures", "closed", [500, 500, 200, 500, 500], 0],
     ["with fewer than twenty attempts in a minute", "closed", alternating(9), 0],
     ["when half of twenty attempts in a minute failed", "open", alternating(10), 0],
+    ["when the last of them is in the same minute", "open", [...alternating(9), ...twoAt(30_000)], 30_000],
+    ["when the last of them is a minute later", "closed", [...alternating(9), ...twoAt(60_000)], 60_000],
     ["with the percentage turned off", "closed", alternating(50), 0, {}, { circuitFailurePercent: 0 }],
     [
       "with the breaker turned off",

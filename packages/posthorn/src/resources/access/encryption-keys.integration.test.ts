@@ -1,7 +1,7 @@
 import { verify } from "@posthorn/wire";
-import { startScriptedReceiver } from "posthorn/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { databasePerTest } from "../../../../../tests/support/database/database-per-test.ts";
+import { startReceiver } from "../../../../../tests/support/servers/start-receiver.ts";
 import type { Instance } from "../../posthorn.ts";
 import { generateEncryptionKey, parseKeyRing } from "../../storage/key-ring.ts";
 import { createTargets } from "../endpoints/targets.ts";
@@ -77,8 +77,7 @@ test("a secret locked by another transaction is skipped, reported, and re-encryp
 });
 
 test("a running worker signs as before, and so does one with only the new key", async () => {
-  const receiver = await startScriptedReceiver();
-  onTestFinished(() => receiver.close());
+  const receiver = await startReceiver();
   const before = await open(k1);
   const { secret } = await before.endpoints.create("acme", { ...hook, url: `${receiver.url}/hooks` });
   const sendWith = async (hooks: Instance): Promise<void> => {

@@ -1,13 +1,12 @@
-import { startScriptedReceiver } from "posthorn/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { databasePerTest } from "../../../../../tests/support/database/database-per-test.ts";
+import { startReceiver } from "../../../../../tests/support/servers/start-receiver.ts";
 import { deliveryStats } from "../../storage/queries/deliveries/stats.ts";
 
 const database = databasePerTest({ retryPolicy: "1m,1h" });
 
 async function makeWorld() {
-  const receiver = await startScriptedReceiver();
-  onTestFinished(() => receiver.close());
+  const receiver = await startReceiver();
   const instance = await database.open();
   const { hooks } = instance;
   const endpointFor = async (tenant: string, path: string): Promise<string> => {
