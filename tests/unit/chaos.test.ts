@@ -201,12 +201,10 @@ const tamperings: Readonly<Record<string, Readonly<Record<string, Tampering>>>> 
     },
   },
   baseline: {
-    "something is sent twice in the baseline": (it) => {
-      it.baseline = { from: 0, until: 2_000, memory };
-    },
-    "something is sent twice in the final phase": (it) => {
-      it.final = { from: 900, until: 2_000, memory };
-    },
+    "something is sent twice in the baseline": (it) =>
+      Object.assign(it, { baseline: { from: 0, until: 2_000, memory } }),
+    "something is sent twice in the final phase": (it) =>
+      Object.assign(it, { final: { from: 900, until: 2_000, memory } }),
   },
   "single flight": {
     "the next attempt comes while the first is open": (it) => patch(it.requests, 0, { endedAt: 1_400 }),
@@ -270,12 +268,12 @@ const tamperings: Readonly<Record<string, Readonly<Record<string, Tampering>>>> 
     },
   },
   memory: {
-    "an API process grows by more than half": (it) => {
-      it.final = { from: 60_000, until: 65_000, memory: { ...memory, api: 150_000_001 } };
-    },
-    "a worker process grows by more than half": (it) => {
-      it.final = { from: 60_000, until: 65_000, memory: { ...memory, worker: 300_000_001 } };
-    },
+    "an API process grows by more than half": (it) =>
+      Object.assign(it, { final: { from: 60_000, until: 65_000, memory: { ...memory, api: 150_000_001 } } }),
+    "a worker process grows by more than half": (it) =>
+      Object.assign(it, {
+        final: { from: 60_000, until: 65_000, memory: { ...memory, worker: 300_000_001 } },
+      }),
   },
   isolation: {
     "an endpoint gets another tenant's event": (it) => patchContent(it, 2, { tenant: "north" }),

@@ -1,27 +1,20 @@
 // A process whose clock is a year off, among others that are right: here it is the database's time that is moved.
 import { parseId, uuidTimeMs } from "@posthorn/wire";
-import pg from "pg";
-import { expect, onTestFinished, test } from "vitest";
-import { createMigratedDatabase } from "../../../tests/support/database/postgres.ts";
-import { createTestInstance, type TestInstance } from "./testing/index.ts";
+import { expect, test } from "vitest";
+import { databasePerTest } from "../../../tests/support/database/database-per-test.ts";
+import { inTransaction } from "../../../tests/support/database/postgres.ts";
+import type { TestInstance } from "./testing/index.ts";
 
 const minute = 60_000;
 const year = 365 * 24 * 60 * minute;
 const event = { tenant: "acme", type: "order.paid", data: 1 };
 
-async function yearOff(ms: number, started: boolean) {
-  const database = await createMigratedDatabase();
-  const instance = await createTestInstance({ database: database.connectionString, started });
-  const client = new pg.Client(database.connectionString);
-  await client.connect();
-  onTestFinished(async () => {
-    await client.end();
-    await instance.close();
-    await database.drop();
-  });
+const database = databasePerTest();
+
+async function yearOff(ms: number, started: boolean): Promise<TestInstance> {
+  const instance = await database.open({ started });
   await instance.advance(ms);
-  await instance.hooks.tenants.upsert("acme");
-  return { ...instance, client };
+  return instance;
 }
 
 async function databaseMs({ hooks }: TestInstance): Promise<number> {
@@ -34,11 +27,9 @@ test.each([
 ])("an event of a publisher that was not started and is a year %s has the database's time", async (_, ms) => {
   const world = await yearOff(ms, false);
   const alone = await world.hooks.publish({ ...event, idempotencyKey: "key" });
-  await world.client.query("begin");
-  const inTransaction = await world.hooks.publish(event, { tx: world.client });
-  await world.client.query("commit");
+  const second = await inTransaction(database.pool, (tx) => world.hooks.publish(event, { tx }));
   const now = await databaseMs(world);
-  for (const { id, duplicate } of [alone, inTransaction]) {
+  for (const { id, duplicate } of [alone, second]) {
     const { createdAt } = await world.hooks.events.get(id);
     expect(Math.abs(now - createdAt.getTime())).toBeLessThan(minute);
     expect(duplicate).toBe(false);
@@ -48,11 +39,11 @@ test.each([
 });
 
 test("ids of a publisher whose clock is right keep the order of its publishes, also within one transaction", async () => {
-  const { hooks, client } = await yearOff(0, false);
-  await client.query("begin");
+  const { hooks } = await yearOff(0, false);
   const ids: string[] = [];
-  for (let n = 0; n < 50; n += 1) ids.push((await hooks.publish(event, { tx: client })).id);
-  await client.query("commit");
+  await inTransaction(database.pool, async (tx) => {
+    for (let n = 0; n < 50; n += 1) ids.push((await hooks.publish(event, { tx })).id);
+  });
   expect([...ids].sort()).toEqual(ids);
 });
 

@@ -82,26 +82,21 @@ test("a replayed delivery has a new retry schedule", async () => {
   expect(await deliveriesOf(instance, endpoint.id)).toMatchObject([{ state: "failed", attemptCount: 4 }]);
 });
 
-test("successful deliveries are replayed only on request", async () => {
-  const instance = await open();
-  const { path } = await endpointOf(instance);
-  await publishTimes(instance, 2, paid);
-  await instance.settle();
-  expect(await replayed(instance)).toMatchObject({ total: 0, done: 0, state: "finished" });
-  expect(receiver.requestsTo(path)).toHaveLength(2);
-  expect(await replayed(instance, { states: ["success", "dead"] })).toMatchObject({ total: 2, done: 2 });
-  expect(receiver.requestsTo(path)).toHaveLength(4);
-});
-
-test("failed deliveries are replayed before their next attempt", async () => {
+test("successful and failed deliveries are replayed only on request, failed ones before their next attempt", async () => {
   const instance = await open();
   const { path, id } = await endpointOf(instance);
-  receiver.answer(path, [500, 200]);
-  await instance.hooks.publish(paid);
-  await instance.settle();
-  expect(await deliveriesOf(instance, id)).toMatchObject([{ state: "failed" }]);
+  receiver.answer(path, [200, 500, 200]);
+  for (let n = 0; n < 2; n += 1) {
+    await instance.hooks.publish(paid);
+    await instance.settle();
+  }
+  expect(await deliveriesOf(instance, id)).toMatchObject([{ state: "success" }, { state: "failed" }]);
+  expect(await replayed(instance)).toMatchObject({ total: 0, done: 0, state: "finished" });
   expect(await replayed(instance, { states: ["failed"] })).toMatchObject({ total: 1, done: 1 });
-  expect(await deliveriesOf(instance, id)).toMatchObject([{ state: "success", replayCount: 1 }]);
+  const counted = [{ replayCount: 0 }, { state: "success", replayCount: 1 }];
+  expect(await deliveriesOf(instance, id)).toMatchObject(counted);
+  expect(await replayed(instance, { states: ["success", "dead"] })).toMatchObject({ total: 2, done: 2 });
+  expect(receiver.requestsTo(path)).toHaveLength(5);
 });
 
 test("pending deliveries and those in flight are not replayed", async () => {
