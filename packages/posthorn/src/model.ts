@@ -40,7 +40,6 @@ export type AuthorizationType = SettingValue<"authorization">["type"];
 export type HandshakeSettings = SettingValue<"handshake">;
 export type RetryOn = SettingValue<"retryOn">;
 export type Ordering = SettingValue<"ordering">;
-export type FifoOnDead = SettingValue<"fifoOnDead">;
 
 /**
  * The type of a batch's own event, whose payload is the body that is sent, even if the endpoint's format has changed.

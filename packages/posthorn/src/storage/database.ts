@@ -32,7 +32,6 @@ export class Database implements Queryable {
   readonly #texts = new Map<string, string>();
   /** Named prepared statements fail behind a transaction pooler; known after the first direct connection. */
   #preparesStatements = false;
-  #statementsSent = 0;
   readonly #swallowPoolError = (): void => {};
   readonly #listenToErrors = (client: pg.PoolClient): void => {
     client.on("error", this.#swallowPoolError);
@@ -62,11 +61,6 @@ export class Database implements Queryable {
     // hands it out, before the caller can add a listener.
     this.#pool.on("error", this.#swallowPoolError);
     this.#pool.on("connect", this.#listenToErrors);
-  }
-
-  /** Number of statements sent, for benchmarks. */
-  get statementsSent(): number {
-    return this.#statementsSent;
   }
 
   async query<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
@@ -139,7 +133,6 @@ export class Database implements Queryable {
       isDirect,
       lost,
       query: async <Row>(statement: Statement, values: readonly unknown[] = []) => {
-        this.#statementsSent += 1;
         const text = this.text(statement);
         return (
           await client.query<Row & pg.QueryResultRow>({
@@ -150,7 +143,6 @@ export class Database implements Queryable {
         ).rows;
       },
       execute: async (statement, values) => {
-        this.#statementsSent += 1;
         const name = this.#preparedName(statement);
         if (!prepared.has(name)) {
           await client.query("set plan_cache_mode = force_generic_plan");
@@ -209,7 +201,6 @@ export class Database implements Queryable {
   }
 
   #queryConfig(statement: Statement, values: readonly unknown[]): pg.QueryConfig {
-    this.#statementsSent += 1;
     const config = {
       text: this.text(statement),
       values: values as unknown[],
