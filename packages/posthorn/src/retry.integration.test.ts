@@ -12,6 +12,7 @@ import type { EndpointInput } from "./resources/endpoints/settings.ts";
 const receiver = await receiverPerFile();
 const instance = await (await databasePerFile()).open();
 const { hooks } = instance;
+const { endpoints, tenants } = hooks;
 
 async function delivered(settings: Partial<EndpointInput> = {}, input: Partial<PublishInput> = {}) {
   const tenant = await newTenant(instance);
@@ -27,26 +28,17 @@ type World = Awaited<ReturnType<typeof delivered>>;
 test.each<[what: string, close: (world: World) => Promise<unknown>, code: string, codeOfTest?: string]>([
   [
     "a deleted endpoint",
-    ({ tenant, endpoint }) => hooks.endpoints.delete(tenant, endpoint),
+    ({ tenant, endpoint }) => endpoints.delete(tenant, endpoint),
     "endpoint_deleted",
     "endpoint_not_found",
   ],
-  [
-    "a disabled endpoint",
-    ({ tenant, endpoint }) => hooks.endpoints.update(tenant, endpoint, { isActive: false }),
-    "endpoint_disabled",
-  ],
+  ["a disabled endpoint", ({ tenant, endpoint: id }) => endpoints.disable(tenant, id), "endpoint_disabled"],
   [
     "an endpoint that has not agreed to webhooks",
-    ({ tenant, endpoint }) =>
-      hooks.endpoints.update(tenant, endpoint, { handshake: { origin: "hooks.example.com" } }),
+    ({ tenant, endpoint }) => endpoints.update(tenant, endpoint, { handshake: { origin: "example.com" } }),
     "endpoint_not_agreed",
   ],
-  [
-    "an inactive tenant's endpoint",
-    ({ tenant }) => hooks.tenants.upsert(tenant, { isActive: false }),
-    "tenant_inactive",
-  ],
+  ["an inactive tenant", ({ tenant }) => tenants.upsert(tenant, { isActive: false }), "tenant_inactive"],
 ])(
   "a retry and a test event to %s are rejected and change nothing",
   async (_, close, code, codeOfTest = code) => {
@@ -55,7 +47,7 @@ test.each<[what: string, close: (world: World) => Promise<unknown>, code: string
     await close(world);
     const before = await stateOf(delivery);
     await expect(hooks.deliveries.retry(delivery)).rejects.toMatchObject({ code, status: 409 });
-    await expect(hooks.endpoints.test(tenant, endpoint)).rejects.toMatchObject({ code: codeOfTest });
+    await expect(endpoints.test(tenant, endpoint)).rejects.toMatchObject({ code: codeOfTest });
     await instance.settle();
     expect(await stateOf(delivery)).toEqual(before);
     expect(before).toMatchObject([{ state: "success", attempts: 1 }]);

@@ -53,12 +53,16 @@ function healthAfterEach(
 const healthAfter = (steps: readonly Step[], settings?: Settings) =>
   healthAfterEach(steps, settings).at(-1) as EndpointHealth;
 
-const opened = [500, 500, 500];
+const opened: Step[] = [500, 500, 500];
+const probed: Step[] = [...opened, [200, 10_000]];
+const breakerOff: Settings = { circuitFailures: 0 };
 const alternating = (times: number): number[] => Array(times).fill([200, 500]).flat();
 const twoAt = (atMs: number): Step[] => [
   [200, atMs],
   [500, atMs],
 ];
+
+const tripped = { trips: 1, probeAtMs: NOW + 10_000, consecutiveFailures: 5 };
 
 describe("the circuit", () => {
   test.each<[what: string, CircuitState, steps: Step[], atMs: number, health?: object, settings?: Settings]>([
@@ -76,34 +80,22 @@ describe("the circuit", () => {
       Array(100).fill(500),
       0,
       { consecutiveFailures: 100 },
-      { circuitFailures: 0 },
+      breakerOff,
     ],
     ["a moment before the probe", "open", opened, 9_999],
     ["when the probe is due", "half_open", opened, 10_000, { allowance: 1 }],
     ["when the probe failed", "open", [...opened, [500, 10_000]], 10_000, { probeAtMs: NOW + 30_000 }],
-    ["when the probe succeeded", "half_open", [...opened, [200, 10_000]], 10_000, { allowance: 2 }],
-    ["after two successes", "half_open", [...opened, [200, 10_000], [200, 10_000]], 10_000, { allowance: 4 }],
+    ["when the probe succeeded", "half_open", probed, 10_000, { allowance: 2 }],
+    ["after two successes", "half_open", [...probed, [200, 10_000]], 10_000, { allowance: 4 }],
+    ["when an attempt after the probe failed", "open", [...probed, [500, 10_001]], 10_001, { allowance: 1 }],
     [
-      "when an attempt after the probe failed",
+      "when it opens again",
       "open",
-      [...opened, [200, 10_000], [500, 10_001]],
-      10_001,
-      { allowance: 1 },
-    ],
-    [
-      "when it opens again after a successful probe",
-      "open",
-      [...opened, [500, 10_000], [200, 30_000], [500, 30_000]],
+      [...opened, [500, 10_000], ...twoAt(30_000)],
       30_000,
       { probeAtMs: NOW + 40_000 },
     ],
-    [
-      "after failures of attempts that were in flight when it opened",
-      "open",
-      [...opened, 500, 500],
-      0,
-      { trips: 1, probeAtMs: NOW + 10_000, consecutiveFailures: 5 },
-    ],
+    ["after failures of attempts that were in flight", "open", [...opened, 500, 500], 0, tripped],
     ["after a success of such an attempt", "half_open", [...opened, [200, 5]], 5, { allowance: 1 }],
   ])("%s is %s", (_what, circuit, steps, atMs, expected = {}, settings = {}) => {
     const health = healthAfter(steps, settings);
