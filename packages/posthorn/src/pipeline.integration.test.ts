@@ -25,11 +25,6 @@ test("an attempt records how long it waited since the event or since it was due,
   await instance.hooks.deliveries.retry(delivery?.id as string);
   await instance.settle();
   const { attempts } = await instance.hooks.deliveries.get(delivery?.id as string);
-  expect(attempts.map(({ number, trigger }) => [number, trigger])).toEqual([
-    [1, "event"],
-    [2, "retry"],
-    [3, "manual"],
-  ]);
   const [first, second, third] = attempts.map(({ phases }) => phases.queueMs);
   expect(first).toBeLessThan(minute);
   // an hour later, of which ten minutes, give or take one, were the policy's
