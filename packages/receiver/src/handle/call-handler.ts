@@ -6,57 +6,61 @@ import type { Context, Handler } from "./handlers.ts";
 import { revocableTx } from "./revocable-tx.ts";
 
 export interface HandlerCall<Tx> {
+  readonly handler: Handler<WebhookEvent, Tx>;
+  readonly event: WebhookEvent;
+  readonly tries: number;
   readonly timeoutMs: number;
   /** Aborted when the lease is lost; null if a transaction holds the message. */
   readonly leaseLost: AbortSignal | null;
-  readonly context: (late: LateSignal) => Context<Tx>;
 }
 
 /** Throws the handler's error, or `HandlerTimeout`: then the handler may still be running, and its signal is aborted. */
-export async function callHandler<Tx>(
-  handler: Handler<WebhookEvent, Tx>,
-  event: WebhookEvent,
-  { timeoutMs, leaseLost, context }: HandlerCall<Tx>,
-): Promise<void> {
-  const late = new LateSignal(leaseLost);
-  const call = async () => handler(event, context(late));
-  await withTimeout(call, timeoutMs, () => {
-    const error = new HandlerTimeout(`The handler of ${event.type} took more than ${timeoutMs} ms.`);
-    late.abort(error);
-    return error;
-  });
+export async function callHandler<Tx>(call: HandlerCall<Tx>): Promise<void> {
+  await callWith(new ContextWithoutTx<Tx>(call), call);
 }
 
 /** The same with a transaction, which the handler can use only until it ends. */
-export async function callHandlerInTransaction<Tx>(
-  tx: Tx,
-  failures: number,
-  handler: Handler<WebhookEvent, Tx>,
-  event: WebhookEvent,
-  { timeoutMs, leaseLost }: Omit<HandlerCall<Tx>, "context">,
-): Promise<void> {
+export async function callHandlerInTransaction<Tx>(tx: Tx, call: HandlerCall<Tx>): Promise<void> {
   const revocable = revocableTx(tx);
-  const context = (late: LateSignal) => new TransactionContext(revocable.tx, failures, late);
   try {
-    await callHandler(handler, event, { timeoutMs, leaseLost, context });
+    await callWith(new TransactionContext(revocable.tx, call), call);
   } finally {
     revocable.revoke();
   }
 }
 
-/** A signal that is created when it is first read: most handlers do not use it, and it costs as much as an HMAC. */
-export class LateSignal {
+async function callWith<Tx>(
+  context: HandlerContext<Tx>,
+  { handler, event, timeoutMs }: HandlerCall<Tx>,
+): Promise<void> {
+  await withTimeout(
+    async () => handler(event, context),
+    timeoutMs,
+    () => {
+      const error = new HandlerTimeout(`The handler of ${event.type} took more than ${timeoutMs} ms.`);
+      context.abort(error);
+      return error;
+    },
+  );
+}
+
+/** A class, because an object literal with a getter takes microseconds. */
+abstract class HandlerContext<Tx> implements Context<Tx> {
+  abstract readonly tx: Tx;
+  readonly tries: number;
   readonly #leaseLost: AbortSignal | null;
   #controller: AbortController | null = null;
   #signal: AbortSignal | null = null;
   #error: Error | null = null;
 
-  constructor(leaseLost: AbortSignal | null) {
+  constructor({ tries, leaseLost }: HandlerCall<Tx>) {
+    this.tries = tries;
     this.#leaseLost = leaseLost;
   }
 
+  /** Created when it is first read: most handlers do not use it, and it costs as much as an HMAC. */
   get signal(): AbortSignal {
-    this.#signal ??= this.#create();
+    this.#signal ??= this.#createSignal();
     return this.#signal;
   }
 
@@ -65,7 +69,7 @@ export class LateSignal {
     this.#controller?.abort(error);
   }
 
-  #create(): AbortSignal {
+  #createSignal(): AbortSignal {
     this.#controller = new AbortController();
     if (this.#error !== null) this.#controller.abort(this.#error);
     const { signal } = this.#controller;
@@ -73,19 +77,20 @@ export class LateSignal {
   }
 }
 
-/** A class, because an object literal with a getter takes microseconds. */
-class TransactionContext<Tx> implements Context<Tx> {
+class TransactionContext<Tx> extends HandlerContext<Tx> {
   readonly tx: Tx;
-  readonly failures: number;
-  readonly #late: LateSignal;
 
-  constructor(tx: Tx, failures: number, late: LateSignal) {
+  constructor(tx: Tx, call: HandlerCall<Tx>) {
+    super(call);
     this.tx = tx;
-    this.failures = failures;
-    this.#late = late;
   }
+}
 
-  get signal(): AbortSignal {
-    return this.#late.signal;
+/** Reading `tx` throws, so that a handler cannot mistake a write outside any transaction for one inside. */
+class ContextWithoutTx<Tx> extends HandlerContext<Tx> {
+  get tx(): Tx {
+    throw new TypeError(
+      "`tx` is not available: the mode is lease, or the store has no transactions. Use your own connection.",
+    );
   }
 }

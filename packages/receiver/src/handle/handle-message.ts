@@ -65,10 +65,11 @@ async function handleInTransaction<Tx>(
   if (handler === null && !isOrdered(message, settings.claimOptions)) return { kind: "ignored" };
   let begun: { readonly failures: number } | null = null;
   try {
-    const result = await transactions.run(message, settings.claimOptions, async (tx, { failures }) => {
-      begun = { failures };
-      const call = { timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
-      if (handler !== null) await callHandlerInTransaction(tx, failures, handler, event, call);
+    const result = await transactions.run(message, settings.claimOptions, async (tx, { tries }) => {
+      begun = { tries };
+      if (handler === null) return;
+      const call = { handler, event, tries, timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
+      await callHandlerInTransaction(tx, call);
     });
     return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, report);
   } catch (error) {

@@ -7,9 +7,8 @@ import { parseStored } from "../request/parse-events.ts";
 import type { Outcome } from "../respond.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Claim } from "../store.ts";
-import { callHandler, callHandlerInTransaction, type LateSignal } from "./call-handler.ts";
+import { callHandler, callHandlerInTransaction } from "./call-handler.ts";
 import { decideFailure, type FailurePolicy } from "./decide-failure.ts";
-import type { Context } from "./handlers.ts";
 import { renewLeaseDuring } from "./renew-lease.ts";
 
 /** Throws only if the store does. `event` is given if it is already parsed. */
@@ -58,46 +57,25 @@ async function handleClaim<Tx>(
   const { store, settings, handlers, report } = runtime;
   const { message, failures } = claim;
   const transactions = settings.mode === "lease" ? null : store.transactions;
-  const call = { timeoutMs: settings.handlerTimeoutMs, leaseLost: signal };
   try {
     if (afterFailures !== null && failures >= afterFailures) {
       throw new PermanentFailure("It was never handled completely: each time its lease expired first.");
     }
     const event = parsed ?? (await parseStored(message, runtime.sources, runtime.schemas));
     const handler = handlers.find(event);
-    if (handler === null) report.unhandled(message);
-    if (transactions !== null && handler !== null) {
-      const isDone = await transactions.finish(claim, (tx) =>
-        callHandlerInTransaction(tx, failures, handler, event, call),
-      );
-      return { kind: "worked", isDone };
+    if (handler === null) {
+      report.unhandled(message);
+    } else {
+      const call = { handler, event, tries, timeoutMs: settings.handlerTimeoutMs, leaseLost: signal };
+      if (transactions !== null) {
+        const isDone = await transactions.finish(claim, (tx) => callHandlerInTransaction(tx, call));
+        return { kind: "worked", isDone };
+      }
+      await callHandler(call);
     }
-    const context = (late: LateSignal) => new ContextWithoutTx<Tx>(failures, late);
-    if (handler !== null) await callHandler(handler, event, { ...call, context });
   } catch (error) {
     // A transaction has been rolled back by now.
     return { kind: "threw", error, mayStillRun: transactions === null && error instanceof HandlerTimeout };
   }
   return { kind: "worked", isDone: await store.complete(claim) };
-}
-
-/** Reading `tx` throws, so that a handler cannot mistake a write outside any transaction for one inside. */
-class ContextWithoutTx<Tx> implements Context<Tx> {
-  readonly failures: number;
-  readonly #late: LateSignal;
-
-  constructor(failures: number, late: LateSignal) {
-    this.failures = failures;
-    this.#late = late;
-  }
-
-  get tx(): Tx {
-    throw new TypeError(
-      "`tx` is not available: the mode is lease, or the store has no transactions. Use your own connection.",
-    );
-  }
-
-  get signal(): AbortSignal {
-    return this.#late.signal;
-  }
 }
