@@ -13,6 +13,7 @@ import {
   type OrderOptions,
   type Store,
 } from "../store.ts";
+import { MAX_ERROR_LENGTH } from "./results.ts";
 
 /** A message without its content. Subject and sequence are null if the content is not stored. */
 export interface MessageRow extends Pick<Message, "source" | "id" | "digest" | "subject" | "sequence"> {
@@ -55,8 +56,6 @@ export interface MessageTable {
 
 type NotClaimed = Exclude<ClaimResult, { kind: "claimed" }>;
 type Waits = Extract<ClaimResult, { kind: "running" | "stale" | "gap" }>;
-
-const MAX_ERROR_LENGTH = 1_000;
 
 export class StateMachine {
   readonly #table: MessageTable;

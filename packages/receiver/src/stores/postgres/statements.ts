@@ -1,6 +1,7 @@
 // All statements of the store: calls of the functions in migrations/, and plain statements on its tables.
 import type { Message, MessageKey } from "../../model.ts";
 import type { AcceptOptions, AcceptResult, Claim, ClaimResult, Failure, Store } from "../../store.ts";
+import { MAX_ERROR_LENGTH, resultOf } from "../results.ts";
 import { type Query, type Row, sqlState, type Value } from "./database.ts";
 import { inSchema } from "./migrations.ts";
 import {
@@ -15,8 +16,6 @@ import {
 } from "./rows.ts";
 
 export type Statements = ReturnType<typeof statementsIn>;
-
-const MAX_ERROR_LENGTH = 1_000;
 
 /** How often `claimDue` continues if all messages it examined must wait for their subjects. */
 const MAX_ROUNDS = 50;
@@ -54,7 +53,9 @@ export function statementsIn(schema: string, query: Query) {
   const store = {
     async claim(message, { leaseMs, windowMs, order }) {
       const options = [leaseMs, windowMs, order?.gapWaitMs ?? null];
-      return claimResultOf(await step("claim", rowValues(message), options), message);
+      const { kind, wait, token, tries } = await step("claim", rowValues(message), options);
+      if (kind !== "claimed") return resultOf<ClaimResult>(kind, wait);
+      return { kind, claim: { message, token: token as string, tries: tries as number } };
     },
 
     complete: async ({ message, token }) =>
@@ -64,7 +65,7 @@ export function statementsIn(schema: string, query: Query) {
 
     async accept(message, { windowMs }) {
       const { kind, wait } = await step("accept", rowValues(message), [windowMs]);
-      return (kind === "running" ? { kind, retryAfterMs: wait } : { kind }) as AcceptResult;
+      return resultOf<AcceptResult>(kind, wait);
     },
 
     async claimDue(limit, { leaseMs, order }) {
@@ -117,19 +118,6 @@ export function statementsIn(schema: string, query: Query) {
 function nothingIfLocked(error: unknown): Row {
   if (sqlState(error) === "55P03") return {};
   throw error;
-}
-
-function claimResultOf(row: Row, message: Message): ClaimResult {
-  const kind = row.kind as ClaimResult["kind"];
-  switch (kind) {
-    case "claimed":
-      return { kind, claim: { message, token: row.token as string, failures: row.failures as number } };
-    case "running":
-    case "gap":
-      return { kind, retryAfterMs: row.wait as number };
-    default:
-      return { kind };
-  }
 }
 
 const claimDueStatement = `

@@ -2,6 +2,7 @@
 // `commit`.
 import type { Message } from "../../model.ts";
 import { type Claim, type ClaimOptions, isOrdered, type RunResult } from "../../store.ts";
+import { resultOf } from "../results.ts";
 import type { Query, Row, Statement } from "./database.ts";
 import { inSchema } from "./migrations.ts";
 import { keyValues, text } from "./rows.ts";
@@ -36,22 +37,10 @@ export function transactionStatementsIn(schema: string) {
     },
 
     claimedBy([row]: readonly Row[], message: Message): Claimed {
-      const [kind, number, ...values] = String(row?.claimed).split(" ") as [
-        Claimed["kind"],
-        string,
-        ...string[],
-      ];
-      switch (kind) {
-        case "claimed": {
-          const hold = holdOf(message, values);
-          return { kind, claim: { message, token: hold.token ?? hold.xid, failures: Number(number) }, hold };
-        }
-        case "running":
-        case "gap":
-          return { kind, retryAfterMs: Number(number) };
-        default:
-          return { kind };
-      }
+      const [kind, number, ...values] = String(row?.claimed).split(" ");
+      if (kind !== "claimed") return resultOf<Claimed>(kind, number);
+      const hold = holdOf(message, values);
+      return { kind, claim: { message, token: hold.token ?? hold.xid, tries: Number(number) }, hold };
     },
 
     hold: ({ message, token }: Claim): Statement => ({

@@ -4,6 +4,7 @@ import { decode, encode } from "@posthorn/wire";
 import { type Message, type MessageKey, messageName } from "../../model.ts";
 import { rejectUnknownOptions, wholeNumber } from "../../options.ts";
 import type { AcceptResult, Claim, ClaimOptions, ClaimResult, DeadLetter, Store } from "../../store.ts";
+import { MAX_ERROR_LENGTH, resultOf } from "../results.ts";
 import { type RedisClient, scriptRunner } from "./client.ts";
 import { scripts } from "./scripts.ts";
 
@@ -15,8 +16,6 @@ export interface RedisStoreOptions {
 }
 
 export const redisStoreOptionNames = ["prefix", "timeoutMs"] as const satisfies (keyof RedisStoreOptions)[];
-
-const MAX_ERROR_LENGTH = 1_000;
 
 /** 15 seconds at most with the default time-out, within the default lease. After the lease the script writes nothing. */
 const COMPLETE_TRIES = 3;
@@ -118,11 +117,6 @@ function claimingValues({ leaseMs, windowMs, order }: ClaimOptions): (string | n
 
 function gapWaitOf(order: ClaimOptions["order"]): number {
   return order === null ? -1 : order.gapWaitMs;
-}
-
-function resultOf<Result>(kind: string | undefined, number: string | undefined): Result {
-  const waits = kind === "running" || kind === "gap";
-  return (waits ? { kind, retryAfterMs: Number(number) } : { kind }) as Result;
 }
 
 function texts(reply: unknown): string[] {
