@@ -46,6 +46,17 @@ test("a statement is retried after a conflict once PostgreSQL has rolled it back
   expect(steps).toEqual(["statement", "rolled back", "released", "statement", "released"]);
 });
 
+test("a connection whose rollback fails is not returned to the pool", async () => {
+  const lost = new Error("Connection terminated");
+  const query = () => Promise.reject(lost);
+  const released: unknown[] = [];
+  const client = { query, release: (error?: Error) => released.push(error), on: () => {}, off: () => {} };
+  const store = postgresStore({ connect: async () => client, query } as never);
+  const run = store.transactions?.run(messageWith(), defaults, async () => {});
+  await expect(run).rejects.toBe(lost);
+  expect(released).toEqual([lost]);
+});
+
 test("a handler's transaction has the type of the library's own", () => {
   type TxOf<Made> = Made extends { transactions: infer Transactions }
     ? NonNullable<Transactions> extends {

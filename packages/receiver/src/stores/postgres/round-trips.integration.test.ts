@@ -96,17 +96,7 @@ describe("a connection lost", () => {
   const runAgain = (transactions: Transactions<pg.PoolClient>, message: Message) =>
     expect.poll(() => transactions.run(message, defaults, async () => {}), { timeout: 10_000 });
 
-  test("before the reply to the claim does not run the handler, and the next delivery is handled", async () => {
-    const { world, proxy, transactions } = await openProxied();
-    const message = messageWith();
-    const isLost = proxy.loseNextReply("claim_in_transaction");
-    const unexpected = () => Promise.reject(new Error("The handler ran."));
-    await expect(transactions.run(message, defaults, unexpected)).rejects.toThrow(/terminated|ECONNRESET/);
-    await isLost;
-    await runAgain(world.transactions, message).toEqual({ kind: "worked" });
-  });
-
-  test("before the reply to the claim is 503, and does not count as a failure of the handler", async () => {
+  test("before the reply to the claim is 503, does not run the handler and does not count as its failure", async () => {
     const { world, proxy, store } = await openProxied();
     const failures: number[] = [];
     const receiverOn = (used: Store<pg.PoolClient>) =>

@@ -280,45 +280,6 @@ test.each(["commit", "rollback"] as const)(
   },
 );
 
-describe("a connection that is lost", () => {
-  test("in the handler rolls everything back, and the process keeps running", async () => {
-    const world = await byPg();
-    const message = messageWith();
-    const lost = world.transactions.run(message, defaults, async (tx) => {
-      await world.effects.write(tx, "half");
-      const { rows } = await tx.query("select pg_backend_pid() as pid");
-      await anotherStore(world).pool.query("select pg_terminate_backend($1)", [rows[0].pid]);
-    });
-    await expect(lost).rejects.toThrow();
-    expect(await world.effects.read()).toEqual([]);
-    expect(await world.transactions.run(message, defaults, async () => {})).toEqual({
-      kind: "worked",
-    });
-  });
-
-  test("before the response to the commit is an error, and recordFailure does not change the committed message", async () => {
-    const world = await byPg();
-    const { pool } = anotherStore(world);
-    const released: unknown[] = [];
-    const store = postgresStore({
-      query: pool.query.bind(pool) as never,
-      connect: async () => answeringNoCommit(await pool.connect(), released),
-    });
-    const message = messageWith();
-    const unknown = transactionsOf(store).run(message, defaults, async (tx) => {
-      await tx.query("insert into effects (effect) values ('paid')");
-    });
-    await expect(unknown).rejects.toThrow("Connection terminated");
-    expect(released).toEqual([expect.any(Error)]);
-    const failure = { error: "Connection terminated", next: { kind: "dead" } } as const;
-    expect(await transactionsOf(store).recordFailure(message, failure, defaults)).toBe(false);
-    expect(await world.transactions.run(message, defaults, async () => {})).toEqual({
-      kind: "done",
-    });
-    expect(await world.effects.read()).toEqual(["paid"]);
-  });
-});
-
 test("a handler that times out during a statement is not waited for, and its connection is closed", async () => {
   const world = await byPg();
   const { pool, transactions } = anotherStore(world, { max: 2 });
@@ -367,26 +328,6 @@ test("a failure is not recorded, within a second, while a statement of a timed-o
     .poll(() => store.fail(claim, { error: "too slow", next: { kind: "dead" } }), { timeout: 10_000 })
     .toBe(true);
 });
-
-/** Commits, but loses the response. */
-function answeringNoCommit(client: pg.PoolClient, released: unknown[]) {
-  let isLost = false;
-  return {
-    on: client.on.bind(client),
-    off: client.off.bind(client),
-    async query(text: string, values?: unknown[]): Promise<unknown> {
-      if (isLost) throw new Error("Connection terminated");
-      const result = await client.query(text, values);
-      isLost = text.endsWith("commit");
-      if (isLost) throw new Error("Connection terminated");
-      return result;
-    },
-    release(error?: Error | boolean) {
-      released.push(error);
-      client.release(error);
-    },
-  };
-}
 
 test("no other process claims or waits for a message that a worker finishes after its lease expired", async () => {
   const world = await byPg();
