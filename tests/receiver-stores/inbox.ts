@@ -2,6 +2,7 @@
 import type { Message, Store } from "@posthorn/receiver";
 import { beforeEach, expect, test } from "vitest";
 import {
+  claimAccepted,
   claimed,
   defaults,
   LEASE_MS,
@@ -48,12 +49,8 @@ export function inboxTests(world: () => StoreWorld, features: StoreFeatures): vo
   });
 
   test("accepting a running message returns when to retry, at most the rest of the lease", async () => {
-    const inInbox = messageWith();
-    const claimedAtOnce = messageWith();
-    await store.accept(inInbox, defaults);
-    await store.claimDue(1, defaults);
-    await claimed(store, claimedAtOnce);
-    for (const message of [inInbox, claimedAtOnce]) {
+    for (const claimBy of [claimAccepted, claimed]) {
+      const { message } = await claimBy(store, messageWith());
       const result = waitMsOf(await store.accept(message, defaults), "running");
       expect(result).toBeGreaterThan(0);
       expect(result).toBeLessThanOrEqual(LEASE_MS);
@@ -90,25 +87,22 @@ export function inboxTests(world: () => StoreWorld, features: StoreFeatures): vo
     expect(claims.map(({ message }) => message.id)).toEqual(messages.map(({ id }) => id));
   });
 
-  test("a message that a worker abandoned is claimed again after its lease, with one failure", async () => {
-    await store.accept(message, defaults);
-    const [old] = await store.claimDue(1, defaults);
-    if (old === undefined) throw new Error("nothing claimed");
-    await makeOlder(LEASE_MS - 10_000);
-    expect(await store.claimDue(1, defaults)).toEqual([]);
-    await makeOlder(11_000);
-    expect(await store.accept(message, defaults)).toEqual({ kind: "waiting" });
-    const [claim] = await store.claimDue(1, defaults);
-    expect(claim).toEqual({ message, token: expect.any(String), failures: 1 });
-    expect(await store.complete(old)).toBe(false);
-  });
-
-  test("an abandoned delivery is claimed by a worker after its lease", async () => {
-    await claimed(store, message);
-    expect(await store.claimDue(1, defaults)).toEqual([]);
-    await makeOlder(LEASE_MS + 1);
-    expect(await store.claimDue(1, defaults)).toEqual([{ message, token: expect.any(String), failures: 1 }]);
-  });
+  test.each([
+    ["worker", claimAccepted],
+    ["delivery", claimed],
+  ])(
+    "a message that a %s abandoned is claimed by a worker after its lease, with one failure",
+    async (_, claimBy) => {
+      const old = await claimBy(store, message);
+      await makeOlder(LEASE_MS - 10_000);
+      expect(await store.claimDue(1, defaults)).toEqual([]);
+      await makeOlder(11_000);
+      expect(await store.accept(message, defaults)).toEqual({ kind: "waiting" });
+      const [claim] = await store.claimDue(1, defaults);
+      expect(claim).toEqual({ message, token: expect.any(String), tries: 1 });
+      expect(await store.complete(old)).toBe(false);
+    },
+  );
 
   test("inside the window a message is done, past it new, even if nothing was pruned", async () => {
     const other = messageWith();

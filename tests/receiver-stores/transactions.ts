@@ -59,24 +59,19 @@ export function transactionTests(world: () => StoreWorld, features: StoreFeature
     expect(await transactions.run(message, defaults, async () => {})).toEqual({ kind: "worked" });
   });
 
-  test("if the work throws, everything is rolled back and the error is rethrown", async () => {
+  test.each<[what: string, error: RegExp, fail: (tx: unknown) => Promise<void>]>([
+    ["work throws", /shop closed/, fails],
+    ["commit fails", /constraint|commit/i, (tx) => effects.breakCommit(tx)],
+  ])("if the %s, everything is rolled back and the error is rethrown", async (_, error, fail) => {
     const failing = transactions.run(message, defaults, async (tx) => {
       await effects.write(tx, "half");
-      throw new Error("shop closed");
+      await fail(tx);
     });
-    await expect(failing).rejects.toThrow("shop closed");
+    await expect(failing).rejects.toThrow(error);
     expect(await effects.read()).toEqual([]);
-    await expectToWork(transactions, effects, message);
-  });
-
-  test("if the commit fails, everything is rolled back and the error is rethrown", async () => {
-    const failing = transactions.run(message, defaults, async (tx) => {
-      await effects.write(tx, "half");
-      await effects.breakCommit(tx);
-    });
-    await expect(failing).rejects.toThrow();
-    expect(await effects.read()).toEqual([]);
-    await expectToWork(transactions, effects, message);
+    const again = await transactions.run(message, defaults, (tx) => effects.write(tx, "paid"));
+    expect(again).toEqual({ kind: "worked" });
+    expect(await effects.read()).toEqual(["paid"]);
   });
 
   test("of fifty concurrent runs one works, and the others are running or done", async () => {
@@ -179,7 +174,7 @@ export function transactionTests(world: () => StoreWorld, features: StoreFeature
     const claim = await claimAccepted(store, message);
     const failing = transactions.finish(claim, async (tx) => {
       await effects.write(tx, "half");
-      throw new Error("shop closed");
+      await fails();
     });
     await expect(failing).rejects.toThrow("shop closed");
     expect(await effects.read()).toEqual([]);
@@ -276,16 +271,6 @@ const unexpected = async (): Promise<void> => {
 const fails = async (): Promise<void> => {
   throw new Error("shop closed");
 };
-
-async function expectToWork(
-  transactions: Transactions<unknown>,
-  effects: Effects<unknown>,
-  message: Message,
-): Promise<void> {
-  const result = await transactions.run(message, defaults, (tx) => effects.write(tx, "paid"));
-  expect(result).toEqual({ kind: "worked" });
-  expect(await effects.read()).toEqual(["paid"]);
-}
 
 /** Rejects when the lease is lost before. */
 async function threeLeases(signal: AbortSignal): Promise<void> {
