@@ -1,3 +1,7 @@
+import { postgresStore } from "@posthorn/receiver/postgres";
+import { redisStore } from "@posthorn/receiver/redis";
+import { sqliteStore } from "@posthorn/receiver/sqlite";
+import { createSubscriber } from "@posthorn/receiver/websub";
 import { describe, expect, test } from "vitest";
 import { readOptions } from "./options.ts";
 import { createReceiver } from "./receiver.ts";
@@ -28,25 +32,41 @@ test("the defaults are those of the reference", () => {
   ).toBeNull();
 });
 
-describe.each<[name: string, least: number, most: number, options: (value: number) => object]>([
-  ["maxBodyBytes", 1, 104_857_600, (maxBodyBytes) => ({ maxBodyBytes })],
-  ["toleranceSeconds", 1, 86_400, (toleranceSeconds) => ({ toleranceSeconds })],
-  ["handlerTimeoutMs", 1, 86_400_000, (handlerTimeoutMs) => ({ handlerTimeoutMs })],
-  ["leaseMs", 1_000, 3_600_000, (leaseMs) => ({ leaseMs })],
-  ["windowDays", 1, 3_650, (windowDays) => ({ windowDays })],
-  ["deadLetters.afterFailures", 1, 1_000, (afterFailures) => ({ deadLetters: { afterFailures } })],
-  ["order.gapWaitMs", 0, DAY_MS, (gapWaitMs) => ({ order: { gapWaitMs } })],
-  ["retries.firstDelayMs", 1, 3_600_000, (firstDelayMs) => ({ retries: { firstDelayMs } })],
-  ["retries.maxDelayMs", 1_000, 30 * DAY_MS, (maxDelayMs) => ({ retries: { maxDelayMs } })],
-  ["inbox.concurrency", 1, 1_000, (concurrency) => ({ inbox: { concurrency } })],
-  ["inbox.pollMs", 10, 60_000, (pollMs) => ({ inbox: { pollMs } })],
-  ["handshake.rate", 1, 1_000_000, (rate) => ({ handshake: { allowedOrigins: ["*"], rate } })],
-])("%s", (name, least, most, options) => {
+const receiver = (options: object) => readOptions({ ...minimal, ...options });
+const subscriber = (options: object) =>
+  createSubscriber({ callbackUrl: "https://example.com/websub", store: minimal.store, ...options });
+const [pool, client, sqlite] = [
+  { connect: async () => undefined, query: async () => {} } as never,
+  { evalsha: async () => 0, eval: async () => 0 },
+  { exec: () => {}, prepare: () => ({ run: () => ({ changes: 0 }), all: () => [] }) },
+];
+
+describe.each<[name: string, least: number, most: number, use: (value: number) => unknown]>([
+  ["maxBodyBytes", 1, 104_857_600, (maxBodyBytes) => receiver({ maxBodyBytes })],
+  ["toleranceSeconds", 1, 86_400, (toleranceSeconds) => receiver({ toleranceSeconds })],
+  ["handlerTimeoutMs", 1, 86_400_000, (handlerTimeoutMs) => receiver({ handlerTimeoutMs })],
+  ["leaseMs", 1_000, 3_600_000, (leaseMs) => receiver({ leaseMs })],
+  ["windowDays", 1, 3_650, (windowDays) => receiver({ windowDays })],
+  ["deadLetters.afterTries", 1, 1_000, (afterTries) => receiver({ deadLetters: { afterTries } })],
+  ["order.gapWaitMs", 0, DAY_MS, (gapWaitMs) => receiver({ order: { gapWaitMs } })],
+  ["retries.firstDelayMs", 1, 3_600_000, (firstDelayMs) => receiver({ retries: { firstDelayMs } })],
+  ["retries.maxDelayMs", 1_000, 30 * DAY_MS, (maxDelayMs) => receiver({ retries: { maxDelayMs } })],
+  ["inbox.concurrency", 1, 1_000, (concurrency) => receiver({ inbox: { concurrency } })],
+  ["inbox.pollMs", 10, 60_000, (pollMs) => receiver({ inbox: { pollMs } })],
+  ["handshake.rate", 1, 1_000_000, (rate) => receiver({ handshake: { allowedOrigins: ["*"], rate } })],
+  ["maxTransactions", 1, 10_000, (maxTransactions) => postgresStore(pool, { maxTransactions })],
+  ["busyWaitMs", 0, 600_000, (busyWaitMs) => sqliteStore(sqlite, { busyWaitMs })],
+  ["queueWaitMs", 1, 600_000, (queueWaitMs) => sqliteStore(sqlite, { queueWaitMs })],
+  ["timeoutMs", 1, 600_000, (timeoutMs) => redisStore(client, { timeoutMs })],
+  ["leaseSeconds", 1, 31_536_000, (leaseSeconds) => subscriber({ leaseSeconds })],
+  ["requestTimeoutMs", 1, 600_000, (requestTimeoutMs) => subscriber({ requestTimeoutMs })],
+  ["pollMs", 10, 3_600_000, (pollMs) => subscriber({ pollMs })],
+])("%s", (name, least, most, use) => {
   test.each([least, most])("may be %i", (value) => {
-    expect(() => readOptions({ ...minimal, ...options(value) })).not.toThrow();
+    expect(() => use(value)).not.toThrow();
   });
   test.each([least - 1, most + 1, least + 0.5, Number.NaN, "5"])("may not be %s", (value) => {
-    const wrong = () => readOptions({ ...minimal, ...options(value as number) });
+    const wrong = () => use(value as number);
     expect(wrong).toThrow(RangeError);
     expect(wrong).toThrow(`${name} must be a whole number from ${least} to ${most}, not ${value}.`);
   });
