@@ -96,9 +96,7 @@ function readPidFile(home: Home): PidFile | null {
 
 function readLines(path: string): string[] {
   try {
-    return readFileSync(path, "utf8")
-      .split("\n")
-      .filter((_line, index, all) => index < all.length - 1);
+    return readFileSync(path, "utf8").split("\n").slice(0, -1);
   } catch {
     return [];
   }

@@ -295,15 +295,20 @@ test("a message from the inbox is parsed as it was sent, including the headers o
   ]);
 });
 
-test("a dead letter that cannot be claimed now remains one", async () => {
-  const { receiver, store } = openReceiver({ order: { gapWaitMs: 60_000 }, onDead() {} });
+/** A receiver with one dead letter, whose handler succeeds from now on. */
+async function openWithDeadLetter() {
+  const opened = openReceiver({ order: { gapWaitMs: 60_000 }, onDead: null });
   let isBroken = true;
-  receiver.fallback(() => {
+  opened.receiver.fallback(() => {
     if (isBroken) throw new PermanentFailure("no such order");
   });
-  await receiver.receive(await nth(1));
+  await opened.receiver.receive(await nth(1));
   isBroken = false;
-  const key = { source: "standard-webhooks", id: "msg_1" };
+  return { ...opened, key: { source: "standard-webhooks", id: "msg_1" } };
+}
+
+test("a dead letter that cannot be claimed now remains one", async () => {
+  const { receiver, store, key } = await openWithDeadLetter();
   const holder = messageWith({ source: key.source, subject: "/shop order/1", sequence: 1 });
   const other = await claimed(store, holder, { ...defaults, order: { gapWaitMs: 0 } });
   expect(await receiver.deadLetters.replay(key)).toBe("skipped");
@@ -313,14 +318,7 @@ test("a dead letter that cannot be claimed now remains one", async () => {
 });
 
 test("a replay that was interrupted by a crash can be repeated", async () => {
-  const { receiver, store } = openReceiver({ onDead() {} });
-  let isBroken = true;
-  receiver.fallback(() => {
-    if (isBroken) throw new PermanentFailure("no such order");
-  });
-  await receiver.receive(await signedDelivery({ id: "msg_1" }));
-  isBroken = false;
-  const key = { source: "standard-webhooks", id: "msg_1" };
+  const { receiver, store, key } = await openWithDeadLetter();
   await store.deadLetters.requeue(key);
   expect(await receiver.deadLetters.replay(key)).toBe("done");
   expect(await receiver.deadLetters.replay(key)).toBe("unknown");

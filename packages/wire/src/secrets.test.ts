@@ -21,26 +21,14 @@ test("a generated signing key holds the public key that goes with it", async () 
   });
 });
 
-test("a shared secret has 24 to 64 bytes", () => {
-  expect(parseSecret(shared(24))).not.toBeNull();
-  expect(parseSecret(shared(64))).not.toBeNull();
-  expect(parseSecret(shared(23))).toBeNull();
-  expect(parseSecret(shared(65))).toBeNull();
-});
-
-test("signing and public keys have exactly 64 and 32 bytes", () => {
-  const key = (prefix: string, bytes: number) => prefix + encode("base64", new Uint8Array(bytes));
-  expect(parseSecret(key("whsk_", 64))?.kind).toBe("signing");
-  expect(parseSecret(key("whpk_", 32))?.kind).toBe("public");
-  for (const [prefix, bytes] of [
-    ["whsk_", 32],
-    ["whsk_", 63],
-    ["whsk_", 65],
-    ["whpk_", 31],
-    ["whpk_", 64],
-  ] as const) {
-    expect(parseSecret(key(prefix, bytes))).toBeNull();
-  }
+test.each([
+  ["whsec_", "shared", [24, 64], [23, 65]],
+  ["whsk_", "signing", [64], [32, 63, 65]],
+  ["whpk_", "public", [32], [31, 33, 64]],
+])("%s is a %s key of %j bytes, and not of %j", (prefix, kind, right, wrong) => {
+  const parsed = (bytes: number) => parseSecret(prefix + encode("base64", new Uint8Array(bytes)));
+  for (const bytes of right) expect(parsed(bytes)?.kind).toBe(kind);
+  for (const bytes of wrong) expect(parsed(bytes)).toBeNull();
 });
 
 test.each([
