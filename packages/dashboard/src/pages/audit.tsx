@@ -9,7 +9,6 @@ import { ListPage } from "../components/list/list-page.tsx";
 import { Badge } from "../components/ui/badge.tsx";
 import { Dialog } from "../components/ui/dialog.tsx";
 import { JsonView } from "../components/ui/json-view.tsx";
-import { NothingYet } from "../components/ui/page.tsx";
 import { Ago } from "../components/ui/time.tsx";
 
 const t = defineTexts({
@@ -58,7 +57,7 @@ export function Audit() {
       list={list}
       columns={columns}
       onOpen={setOpen}
-      nothingYet={<NothingYet title={t.nothing} />}
+      nothing={t.nothing}
     >
       <Dialog title={open?.action ?? ""} isOpen={open !== null} onClose={() => setOpen(null)}>
         {open !== null && <JsonView value={open} label={open.action} />}

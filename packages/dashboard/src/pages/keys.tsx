@@ -13,7 +13,6 @@ import { Badge } from "../components/ui/badge.tsx";
 import { CopyLine } from "../components/ui/copy.tsx";
 import { ConfirmButton, Dialog, DialogButton, FormDialog } from "../components/ui/dialog.tsx";
 import { TextField, Tick, useForm } from "../components/ui/field.tsx";
-import { NothingYet } from "../components/ui/page.tsx";
 import { Ago } from "../components/ui/time.tsx";
 import { showToast } from "../components/ui/toasts.tsx";
 
@@ -104,7 +103,7 @@ export function Keys() {
       filterBy={["tenant"]}
       list={list}
       columns={columns}
-      nothingYet={<NothingYet title={t.nothing} />}
+      nothing={t.nothing}
     />
   );
 }

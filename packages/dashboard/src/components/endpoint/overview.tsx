@@ -14,9 +14,9 @@ import { duration } from "../../format/time.ts";
 import { ActivityCharts, type Period, PeriodChoice } from "../chart/activity-charts.tsx";
 import { OutcomeBadge } from "../delivery/state-badge.tsx";
 import type { Column } from "../list/data-table.tsx";
-import { ListView } from "../list/list-page.tsx";
+import { ListPanel } from "../list/list-page.tsx";
 import { buttonClass } from "../ui/button.tsx";
-import { Fact, Facts, Note, NothingYet, NotLoaded, Panel, TimeFact } from "../ui/page.tsx";
+import { Fact, Facts, Note, NotLoaded, Panel, TimeFact } from "../ui/page.tsx";
 import { Ago, Countdown } from "../ui/time.tsx";
 import { Consent } from "./consent.tsx";
 import { PublicKeys } from "./new-secret.tsx";
@@ -263,22 +263,17 @@ function Attempts({ endpoint: { tenant, id } }: { readonly endpoint: Endpoint })
     },
   ];
   return (
-    <Panel
+    <ListPanel
       title={t.attempts}
-      isFlush
       actions={
         <Link to="/deliveries" search={{ tenant, endpoint: id }} className={buttonClass()}>
           {t.deliveries}
         </Link>
       }
-    >
-      <ListView
-        label={t.attempts}
-        list={list}
-        columns={columns}
-        onOpen={({ delivery_id }) => void navigate({ to: "/deliveries/$id", params: { id: delivery_id } })}
-        nothingYet={<NothingYet title={t.noAttempts} />}
-      />
-    </Panel>
+      list={list}
+      columns={columns}
+      onOpen={({ delivery_id }) => void navigate({ to: "/deliveries/$id", params: { id: delivery_id } })}
+      nothing={t.noAttempts}
+    />
   );
 }

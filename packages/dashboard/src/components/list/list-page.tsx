@@ -1,4 +1,4 @@
-// A list with its empty states and the button that announces new rows, and a page that consists of one list.
+// A list with its empty states and the button that announces new rows, in a panel, and as a page.
 import { type ReactNode, useRef } from "react";
 import type { List } from "../../api/list.ts";
 import { MAX_NEW_ROWS } from "../../api/list-updates.ts";
@@ -7,7 +7,7 @@ import { useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { whole } from "../../format/number.ts";
 import { Button } from "../ui/button.tsx";
-import { Failed, FilteredOut, Loading, Page, Panel } from "../ui/page.tsx";
+import { Failed, FilteredOut, Loading, NothingYet, Page, Panel } from "../ui/page.tsx";
 import { DataTable, type DataTableProps } from "./data-table.tsx";
 import { type Field, FilterBar } from "./filter-bar.tsx";
 
@@ -18,10 +18,13 @@ const t = defineTexts({
   show: ["show", "anzeigen"],
 });
 
-export interface ListPageProps<Row> extends Omit<ListViewProps<Row>, "label" | "onClearFilters"> {
+interface ListPanelProps<Row> extends Omit<ListViewProps<Row>, "label" | "onClearFilters"> {
   readonly title: string;
-  readonly lead?: ReactNode;
   readonly actions?: ReactNode;
+}
+
+export interface ListPageProps<Row> extends ListPanelProps<Row> {
+  readonly lead?: ReactNode;
   /** Omit for a list without filters. */
   readonly filterBy?: readonly Field[];
   /** Bars and dialogs below the table. */
@@ -41,27 +44,46 @@ export function ListPage<Row>({ title, lead, actions, filterBy, children, ...lis
   );
 }
 
-export interface ListViewProps<Row> extends Omit<DataTableProps<Row>, keyof List<Row>> {
+/** A part of a page that consists of one list. */
+export function ListPanel<Row>({ title, actions, ...list }: ListPanelProps<Row>) {
+  return (
+    <Panel title={title} actions={actions} isFlush>
+      <ListView label={title} {...list} />
+    </Panel>
+  );
+}
+
+interface ListViewProps<Row> extends Omit<DataTableProps<Row>, keyof List<Row>> {
   readonly list: List<Row>;
   /** Clears the filters; undefined if none is set. */
   readonly onClearFilters?: (() => void) | undefined;
   /** Shown in addition when the filters match nothing. */
   readonly filteredOut?: ReactNode;
-  readonly nothingYet: ReactNode;
+  /** Shown for an empty list: a title, details, and the command that creates the first item. */
+  readonly nothing: string;
+  readonly nothingDetail?: ReactNode;
+  readonly command?: string | undefined;
 }
 
-export function ListView<Row>({
+function ListView<Row>({
   list,
   onClearFilters,
   filteredOut,
-  nothingYet,
+  nothing,
+  nothingDetail,
+  command,
   ...table
 }: ListViewProps<Row>) {
   if (list.isLoading) return <Loading />;
   if (list.error !== null && list.rows.length === 0)
     return <Failed error={list.error} onRetry={list.reload} />;
   if (list.rows.length === 0) {
-    if (onClearFilters === undefined) return nothingYet;
+    if (onClearFilters === undefined)
+      return (
+        <NothingYet title={nothing} command={command}>
+          {nothingDetail}
+        </NothingYet>
+      );
     return (
       <>
         <FilteredOut onClear={onClearFilters} />

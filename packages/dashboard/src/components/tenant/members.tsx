@@ -5,10 +5,9 @@ import { useList } from "../../api/list.ts";
 import { fieldsOf, useUndoable } from "../../api/undo.ts";
 import { defineTexts, type Text } from "../../app/texts.ts";
 import type { Column } from "../list/data-table.tsx";
-import { ListView } from "../list/list-page.tsx";
+import { ListPanel } from "../list/list-page.tsx";
 import { ConfirmButton, DialogButton, FormDialog } from "../ui/dialog.tsx";
 import { Choice, TextField, useForm } from "../ui/field.tsx";
-import { NothingYet, Panel } from "../ui/page.tsx";
 
 type Role = Member["role"];
 
@@ -65,17 +64,17 @@ export function TenantMembers({ tenant }: { readonly tenant: string }) {
     },
   ];
   return (
-    <Panel
+    <ListPanel
       title={t.title}
-      isFlush
       actions={
         <DialogButton icon="plus" label={t.add}>
           {(close) => <EditMember tenant={tenant} member={null} onClose={close} />}
         </DialogButton>
       }
-    >
-      <ListView label={t.title} list={list} columns={columns} nothingYet={<NothingYet title={t.nothing} />} />
-    </Panel>
+      list={list}
+      columns={columns}
+      nothing={t.nothing}
+    />
   );
 }
 

@@ -6,12 +6,12 @@ import { useTenantChange } from "../../api/undo.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { linesOf } from "../../format/endpoint-form.ts";
 import type { Column } from "../list/data-table.tsx";
-import { ListView } from "../list/list-page.tsx";
+import { ListPanel } from "../list/list-page.tsx";
 import { Button } from "../ui/button.tsx";
 import { ConfirmButton } from "../ui/dialog.tsx";
 import { submitted, TextArea, useForm } from "../ui/field.tsx";
 import { EndpointLink } from "../ui/links.tsx";
-import { NothingYet, Panel } from "../ui/page.tsx";
+import { Panel } from "../ui/page.tsx";
 import { Ago } from "../ui/time.tsx";
 import { showToast } from "../ui/toasts.tsx";
 
@@ -148,14 +148,5 @@ function Subscriptions({ tenant: { id: tenant, websub_topics } }: { readonly ten
   ];
   // hidden while there are neither topics nor subscriptions
   if (websub_topics.length === 0 && list.rows.length === 0) return null;
-  return (
-    <Panel title={t.websubSubscriptions} isFlush>
-      <ListView
-        label={t.websubSubscriptions}
-        list={list}
-        columns={columns}
-        nothingYet={<NothingYet title={t.nothing} />}
-      />
-    </Panel>
-  );
+  return <ListPanel title={t.websubSubscriptions} list={list} columns={columns} nothing={t.nothing} />;
 }

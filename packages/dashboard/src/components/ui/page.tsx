@@ -171,7 +171,7 @@ export function NothingYet({
   children,
 }: {
   readonly title: string;
-  readonly command?: string;
+  readonly command?: string | undefined;
   readonly children?: ReactNode;
 }) {
   return (

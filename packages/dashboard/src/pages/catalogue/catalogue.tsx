@@ -11,7 +11,6 @@ import { ListPage } from "../../components/list/list-page.tsx";
 import { Badge } from "../../components/ui/badge.tsx";
 import { Button } from "../../components/ui/button.tsx";
 import { DialogButton } from "../../components/ui/dialog.tsx";
-import { NothingYet } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { showError } from "../../components/ui/toasts.tsx";
 import { EMPTY_TYPE, versionKey } from "../../format/event-type-form.ts";
@@ -84,7 +83,8 @@ export function Catalogue() {
       list={list}
       columns={columns}
       onOpen={({ name, api_version }) => open(name, api_version)}
-      nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
+      nothing={t.nothing}
+      nothingDetail={t.nothingDetail}
     />
   );
 }

@@ -12,7 +12,6 @@ import { deliveryColumns } from "../../components/delivery/delivery-columns.tsx"
 import type { Field } from "../../components/list/filter-bar.tsx";
 import { ListPage, type ListPageProps } from "../../components/list/list-page.tsx";
 import { buttonClass } from "../../components/ui/button.tsx";
-import { NothingYet } from "../../components/ui/page.tsx";
 import type { Changes } from "../../live/live.ts";
 import { deliveryRowChanges, deliveryRowUpdates } from "../../live/row-changes.ts";
 
@@ -51,7 +50,8 @@ export function Deliveries() {
       actions={<ReplayLink filters={filters} />}
       filterBy={["state", "tenant", ...FILTERS]}
       list={list}
-      nothingYet={<NothingYet title={t.noDeliveries}>{t.nothingDetail}</NothingYet>}
+      nothing={t.noDeliveries}
+      nothingDetail={t.nothingDetail}
     />
   );
 }
@@ -67,7 +67,7 @@ export function RetryQueue() {
       lead={t.retryLead}
       filterBy={["tenant", "endpoint"]}
       list={list}
-      nothingYet={<NothingYet title={t.noRetries} />}
+      nothing={t.noRetries}
     />
   );
 }
@@ -83,7 +83,7 @@ export function DeadLetters() {
       filterBy={["tenant", ...FILTERS]}
       areDead
       list={list}
-      nothingYet={<NothingYet title={t.noDead} />}
+      nothing={t.noDead}
     />
   );
 }
@@ -99,7 +99,8 @@ export function PortalLogs() {
       filterBy={["state", ...FILTERS]}
       isOfOneTenant
       list={list}
-      nothingYet={<NothingYet title={t.noDeliveries}>{t.noLogsDetail}</NothingYet>}
+      nothing={t.noDeliveries}
+      nothingDetail={t.noLogsDetail}
     />
   );
 }

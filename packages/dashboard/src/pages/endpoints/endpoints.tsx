@@ -12,7 +12,6 @@ import type { Selection } from "../../components/list/data-table.tsx";
 import { WHICH_ENDPOINTS } from "../../components/list/filter-bar.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { Button } from "../../components/ui/button.tsx";
-import { NothingYet } from "../../components/ui/page.tsx";
 import { planSwitch } from "../../format/bulk-plan.ts";
 
 const t = defineTexts({
@@ -51,7 +50,8 @@ export function Endpoints() {
         void navigate({ to: "/tenants/$tenant/endpoints/$id", params: { tenant, id } })
       }
       selection={selection}
-      nothingYet={<NothingYet title={t.noEndpoints}>{t.nothingDetail}</NothingYet>}
+      nothing={t.noEndpoints}
+      nothingDetail={t.nothingDetail}
     >
       <EndpointBulk selection={selection} />
     </ListPage>

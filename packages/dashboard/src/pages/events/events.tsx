@@ -8,7 +8,6 @@ import { defineTexts } from "../../app/texts.ts";
 import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
 import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
-import { NothingYet } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { eventRowChanges } from "../../live/row-changes.ts";
 
@@ -50,14 +49,9 @@ export function Events() {
       columns={columns}
       onOpen={({ id }) => void navigate({ to: "/events/$id", params: { id } })}
       filteredOut={<MissingEventHelp />}
-      nothingYet={
-        <NothingYet
-          title={t.nothing}
-          command={`POSTHORN_URL=${BASE_URL} posthorn publish order.paid --tenant acme --data '{"order":1}'`}
-        >
-          {t.nothingDetail}
-        </NothingYet>
-      }
+      nothing={t.nothing}
+      nothingDetail={t.nothingDetail}
+      command={`POSTHORN_URL=${BASE_URL} posthorn publish order.paid --tenant acme --data '{"order":1}'`}
     />
   );
 }

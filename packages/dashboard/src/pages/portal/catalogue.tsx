@@ -8,7 +8,7 @@ import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { Badge } from "../../components/ui/badge.tsx";
 import { JsonView } from "../../components/ui/json-view.tsx";
-import { NothingYet, NotLoaded, Page, Panel } from "../../components/ui/page.tsx";
+import { NotLoaded, Page, Panel } from "../../components/ui/page.tsx";
 import { versionKey } from "../../format/event-type-form.ts";
 
 const t = defineTexts({
@@ -43,7 +43,8 @@ export function PortalCatalogue() {
       list={list}
       columns={columns}
       onOpen={({ name }) => void navigate({ to: "/catalogue/$name", params: { name } })}
-      nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
+      nothing={t.nothing}
+      nothingDetail={t.nothingDetail}
     />
   );
 }

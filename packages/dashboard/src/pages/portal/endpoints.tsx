@@ -10,7 +10,6 @@ import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { buttonClass } from "../../components/ui/button.tsx";
 import { Icon } from "../../components/ui/icons.tsx";
-import { NothingYet } from "../../components/ui/page.tsx";
 
 const t = defineTexts({
   nothingDetail: [
@@ -57,11 +56,12 @@ export function PortalEndpoints() {
       list={list}
       columns={columns}
       onOpen={({ id }) => void navigate({ to: "/endpoints/$id", params: { id } })}
-      nothingYet={
-        <NothingYet title={t.noEndpoints}>
+      nothing={t.noEndpoints}
+      nothingDetail={
+        <>
           <p className="pb-3">{t.nothingDetail}</p>
           {add}
-        </NothingYet>
+        </>
       }
     />
   );

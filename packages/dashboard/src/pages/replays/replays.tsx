@@ -13,7 +13,6 @@ import { ReplayBadge, ReplayProgress } from "../../components/replay/replay-prog
 import { StartReplay } from "../../components/replay/start-replay.tsx";
 import { ActionButton } from "../../components/ui/action-button.tsx";
 import { Button } from "../../components/ui/button.tsx";
-import { NothingYet } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { localTime } from "../../format/time.ts";
 
@@ -57,7 +56,8 @@ export function Replays() {
       list={list}
       columns={columns}
       onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
-      nothingYet={<NothingYet title={t.noReplays}>{t.nothingDetail}</NothingYet>}
+      nothing={t.noReplays}
+      nothingDetail={t.nothingDetail}
     >
       <StartReplay
         isOpen={isStarting}
@@ -98,7 +98,7 @@ export function PortalReplays() {
       actions={<NewReplayButton onClick={() => setStarting(true)} />}
       list={list}
       columns={columns}
-      nothingYet={<NothingYet title={t.noReplays} />}
+      nothing={t.noReplays}
     >
       <StartReplay isOpen={isStarting} tenant={tenant} onClose={() => setStarting(false)} />
     </ListPage>

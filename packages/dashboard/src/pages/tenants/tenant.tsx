@@ -10,7 +10,7 @@ import { apiKey, useApi } from "../../api/use-api.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { endpointColumns } from "../../components/endpoint/endpoint-columns.tsx";
 import { NewEndpoint } from "../../components/endpoint/new-endpoint.tsx";
-import { ListView } from "../../components/list/list-page.tsx";
+import { ListPanel } from "../../components/list/list-page.tsx";
 import { TenantMembers } from "../../components/tenant/members.tsx";
 import { TenantBadge, TenantSwitch } from "../../components/tenant/tenant-state.tsx";
 import { TenantWebSub } from "../../components/tenant/websub.tsx";
@@ -19,7 +19,7 @@ import { Button, buttonClass } from "../../components/ui/button.tsx";
 import { CopyLine } from "../../components/ui/copy.tsx";
 import { ConfirmButton, Dialog, DialogButton, FormDialog } from "../../components/ui/dialog.tsx";
 import { Choice, submitted, TextField, useForm } from "../../components/ui/field.tsx";
-import { NothingYet, NotLoaded, Page, Panel } from "../../components/ui/page.tsx";
+import { NotLoaded, Page, Panel } from "../../components/ui/page.tsx";
 import { Ago, Countdown } from "../../components/ui/time.tsx";
 import { showToast } from "../../components/ui/toasts.tsx";
 
@@ -107,23 +107,19 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
         </>
       }
     >
-      <Panel
+      <ListPanel
         title={t.endpoints}
-        isFlush
         actions={
           <DialogButton kind="primary" icon="plus" label={t.newEndpoint}>
             {(close) => <NewEndpoint tenant={id} onClose={close} onCreated={openEndpoint} />}
           </DialogButton>
         }
-      >
-        <ListView
-          label={t.endpoints}
-          list={list}
-          columns={endpointColumns({ isOfOneTenant: true })}
-          onOpen={(endpoint) => openEndpoint(endpoint.id)}
-          nothingYet={<NothingYet title={t.noEndpoints}>{t.noEndpointsDetail}</NothingYet>}
-        />
-      </Panel>
+        list={list}
+        columns={endpointColumns({ isOfOneTenant: true })}
+        onOpen={(endpoint) => openEndpoint(endpoint.id)}
+        nothing={t.noEndpoints}
+        nothingDetail={t.noEndpointsDetail}
+      />
       <TenantMembers tenant={id} />
       <NamePanel key={tenant.name} tenant={tenant} />
       <TenantWebSub tenant={tenant} />

@@ -10,7 +10,6 @@ import { ListPage } from "../../components/list/list-page.tsx";
 import { TenantBadge, TenantSwitch } from "../../components/tenant/tenant-state.tsx";
 import { DialogButton, FormDialog } from "../../components/ui/dialog.tsx";
 import { TextField, Tick, useForm } from "../../components/ui/field.tsx";
-import { NothingYet } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 
 const t = defineTexts({
@@ -71,11 +70,9 @@ export function Tenants() {
       list={list}
       columns={columns}
       onOpen={({ id }) => open(id)}
-      nothingYet={
-        <NothingYet title={t.nothing} command={`POSTHORN_URL=${BASE_URL} posthorn tenants put acme`}>
-          {t.nothingDetail}
-        </NothingYet>
-      }
+      nothing={t.nothing}
+      nothingDetail={t.nothingDetail}
+      command={`POSTHORN_URL=${BASE_URL} posthorn tenants put acme`}
     />
   );
 }
