@@ -2,16 +2,9 @@
 import type { Role } from "posthorn";
 import type { Config } from "../config.ts";
 
-/** A child that is ready. A restarted child keeps the number, but not the process id. */
-export interface Member {
+export interface StartOrder {
+  /** Stays with the place of a child: a restarted one has the number of its predecessor. */
   readonly number: number;
-  readonly pid: number;
-}
-
-export interface StartOptions {
-  readonly number: number;
-  /** How many processes share the port. */
-  readonly processes: number;
   readonly role: Role;
   /** As the primary resolved it, with the URL of the embedded database, the port and all keys. */
   readonly config: Config;
@@ -21,9 +14,8 @@ export interface StartOptions {
 export type ToChild =
   | ({ readonly kind: "start" } & StartOptions)
   | { readonly kind: "stop" }
-  | { readonly kind: "members"; readonly members: readonly Member[] }
-  | { readonly kind: "request"; readonly id: number; readonly topic: string; readonly argument: unknown }
-  | { readonly kind: "gathered"; readonly id: number; readonly responses: readonly unknown[] }
+  | { readonly kind: "question"; readonly id: number; readonly topic: string; readonly argument: unknown }
+  | { readonly kind: "gathered"; readonly id: number; readonly answers: readonly unknown[] }
   | { readonly kind: "broadcast"; readonly topic: string; readonly value: unknown }
   /** The reply to "detach". It arrives after the last connection that was handed to the child. */
   | { readonly kind: "detached" };

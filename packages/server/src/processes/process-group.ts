@@ -1,15 +1,9 @@
-// A child's view of the processes that share its port: their numbers, requests to them and broadcasts. All messages pass
-// through the primary.
+// How a child asks and informs the processes that share its port. All messages pass through the primary.
 import cluster from "node:cluster";
-import { type FromChild, METRICS, type Member, type StartOptions, type ToChild } from "./messages.ts";
+import { type FromChild, METRICS, type StartOrder, type ToChild } from "./messages.ts";
 
 export interface ProcessGroup {
-  /** 1 to `size`; a restarted child keeps the number of its predecessor. */
-  readonly number: number;
-  readonly size: number;
-  /** The children that are ready now, this one included once it is. */
-  readonly members: readonly Member[];
-  /** Requests values from all ready children. Returns them and `own`; a child that does not respond within a second is left out. */
+  /** Asks all ready children. Returns their answers and `own`; a child that does not respond within a second is left out. */
   gather(topic: string, argument: unknown, own: unknown): Promise<readonly unknown[]>;
   /** Registers the function that returns this child's value when another one gathers. */
   respond(topic: string, responder: (argument: unknown) => unknown): void;
@@ -25,11 +19,9 @@ export interface ProcessGroup {
 const GATHER_TIMEOUT_MS = 3_000;
 
 export class ChildChannel implements ProcessGroup {
-  number = 0;
-  size = 1;
-  members: readonly Member[] = [];
-  readonly #started: Promise<StartOptions>;
-  readonly #waiting = new Map<number, (responses: readonly unknown[]) => void>();
+  /** Resolves when the primary orders this child to start. */
+  readonly started: Promise<StartOrder>;
+  readonly #waiting = new Map<number, (answers: readonly unknown[]) => void>();
   readonly #responders = new Map<string, (argument: unknown) => unknown>();
   readonly #listeners = new Map<string, (value: unknown) => void>();
   readonly #detached: Promise<void>;
@@ -39,7 +31,7 @@ export class ChildChannel implements ProcessGroup {
   #requests = 0;
 
   constructor() {
-    this.#started = new Promise((resolve) => {
+    this.started = new Promise((resolve) => {
       process.on("message", (message) => this.#receive(message as ToChild, resolve));
     });
     this.#detached = new Promise((resolve) => {
@@ -48,13 +40,6 @@ export class ChildChannel implements ProcessGroup {
     });
     // The primary sends nothing before this, because a message without a listener is lost.
     void this.#send({ kind: "loaded" });
-  }
-
-  async start(): Promise<StartOptions> {
-    const options = await this.#started;
-    this.number = options.number;
-    this.size = options.processes;
-    return options;
   }
 
   onStop(stop: () => void): void {
@@ -130,10 +115,7 @@ export class ChildChannel implements ProcessGroup {
       case "stop":
         this.#onStop();
         break;
-      case "members":
-        this.members = message.members;
-        break;
-      case "request":
+      case "question":
         void this.#respond(message.id, message.topic, message.argument);
         break;
       case "gathered":

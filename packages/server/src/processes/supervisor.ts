@@ -2,7 +2,7 @@
 // messages between them, and stops them. It accepts connections and hands them out in turn, but serves none itself.
 import cluster, { type Worker } from "node:cluster";
 import type { Logger } from "posthorn";
-import { type FromChild, METRICS, type Member, type StartOptions, type ToChild } from "./messages.ts";
+import { type FromChild, METRICS, type StartOrder, type ToChild } from "./messages.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
 import { MAX_FAILED_STARTS, RestartPolicy } from "./restart-policy.ts";
 
@@ -16,7 +16,7 @@ export class ProcessesError extends Error {
 
 export interface SupervisorOptions {
   readonly processes: number;
-  readonly startOptions: Omit<StartOptions, "number" | "processes">;
+  readonly order: Omit<StartOrder, "number">;
   readonly logger: Logger;
 }
 
@@ -119,14 +119,13 @@ export class Supervisor {
     const { number, worker, readyAt, failure } = child;
     const { logger } = this.#options;
     this.#children.delete(worker.id);
-    this.#reportMembers();
     for (const gathering of this.#gatherings.values()) this.#responded(gathering, child);
     if (this.#isStopping) {
       if (readyAt !== null && code !== 0) this.#unclean += 1;
       return;
     }
     const readyForMs = readyAt === null ? null : performance.now() - readyAt;
-    const restartInMs = this.#policy.exited(number, readyForMs, this.#members().length);
+    const restartInMs = this.#policy.exited(number, readyForMs, this.#readyChildren().length);
     const fields = { process: number, pid: worker.process.pid, code, signal, restartInMs };
     if (restartInMs === null) {
       this.#failed(new ProcessesError(startFailed(failure, code, signal)));
@@ -169,39 +168,27 @@ export class Supervisor {
     }
   }
 
-  #start(child: Child): void {
-    const { processes, startOptions } = this.#options;
-    const start = { kind: "start", number: child.number, processes, ...startOptions } as const;
+  #order(child: Child): void {
+    const start = { kind: "start", number: child.number, ...this.#options.order } as const;
     send(child, this.#isStopping ? { kind: "stop" } : start);
   }
 
   #ready(child: Child, url: string): void {
     child.readyAt = performance.now();
     this.#policy.ready();
-    this.#reportMembers();
     const { number, worker } = child;
     this.#options.logger.info("server process ready", { process: number, pid: worker.process.pid });
-    if (this.#members().length === this.#options.processes) this.#allReady({ url });
+    if (this.#readyChildren().length === this.#options.processes) this.#allReady({ url });
   }
 
-  #members(): Member[] {
-    return [...this.#children.values()]
-      .filter(({ readyAt }) => readyAt !== null)
-      .map(({ number, worker }) => ({ number, pid: worker.process.pid as number }))
-      .sort((a, b) => a.number - b.number);
+  #readyChildren(): Child[] {
+    return [...this.#children.values()].filter(({ readyAt }) => readyAt !== null);
   }
 
-  #reportMembers(): void {
-    const members = this.#members();
-    for (const child of this.#children.values()) send(child, { kind: "members", members });
-  }
-
-  #gather(gatherer: Child, { id, topic, argument, own }: FromChild & { kind: "gather" }): void {
-    const others = [...this.#children.values()].filter(
-      (child) => child !== gatherer && child.readyAt !== null,
-    );
-    const gathererId = gatherer.worker.id;
-    if (topic === METRICS) this.#metrics.report(gathererId, own as string);
+  #gather(asker: Child, { id, topic, argument, own }: FromChild & { kind: "gather" }): void {
+    const others = this.#readyChildren().filter((child) => child !== asker);
+    const askerId = asker.worker.id;
+    if (topic === METRICS) this.#metrics.report(askerId, own as string);
     this.#gathered += 1;
     const request = this.#gathered;
     const responses = new Map([[gathererId, own]]);

@@ -10,7 +10,7 @@ import { serveRole } from "./serving.ts";
 
 export async function serveAsChild(): Promise<void> {
   const channel = new ChildChannel();
-  const { number, role, config, graceMs } = await channel.start();
+  const { number, role, config, graceMs } = await channel.started;
   const logger = createLogger({ level: config.logLevel, format: "json", fields: { process: number } });
   const lifetime = new Lifetime({ graceMs, logger });
   lifetime.listenForSignals();
