@@ -54,6 +54,7 @@ const t = defineTexts({
 });
 
 const REFRESH_MS = 5_000;
+const MAX_DOTS = 24;
 
 export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail }) {
   const now = useNow();
@@ -64,6 +65,7 @@ export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail })
   const at = delivery.next_retry_at === null ? null : new Date(delivery.next_retry_at);
   const gaps = receiver === undefined ? [] : gapsOf(receiver.retry_policy);
   const rest = gaps.slice(used);
+  const planned = gaps.length + 1;
   return (
     <div className="rounded-lg border border-line bg-calm-ground p-4 text-calm">
       {hold !== null ? (
@@ -77,7 +79,18 @@ export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail })
       )}
       {receiver !== undefined && (
         <>
-          <Dots used={used} planned={gaps.length + 1} label={t.used({ used, planned: gaps.length + 1 })} />
+          <p className="flex items-center gap-2 py-1 text-sm">
+            <span aria-hidden="true" className="flex gap-1">
+              {Array.from({ length: Math.min(planned, MAX_DOTS) }, (_, index) => (
+                <span
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the dots never change order
+                  key={index}
+                  className={`size-2 rounded-full border border-current ${index < used ? "bg-current" : ""}`}
+                />
+              ))}
+            </span>
+            {t.used({ used, planned })}
+          </p>
           {hold === null && (
             <p className="text-sm">
               {rest.length > 0 ? t.after({ gaps: rest.map(duration).join(", ") }) : t.last}
@@ -121,31 +134,6 @@ export function HoldNote({ hold }: { readonly hold: Hold }) {
       </p>
       <p className="text-sm">{t[`${hold.by}Remedy`]}</p>
     </>
-  );
-}
-
-function Dots({
-  used,
-  planned,
-  label,
-}: {
-  readonly used: number;
-  readonly planned: number;
-  readonly label: string;
-}) {
-  return (
-    <p className="flex items-center gap-2 py-1 text-sm">
-      <span aria-hidden="true" className="flex gap-1">
-        {Array.from({ length: Math.min(planned, 24) }, (_, index) => (
-          <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: the dots never change order
-            key={index}
-            className={`size-2 rounded-full border border-current ${index < used ? "bg-current" : ""}`}
-          />
-        ))}
-      </span>
-      {label}
-    </p>
   );
 }
 

@@ -1,6 +1,6 @@
 // Sends an editable test event and shows its outcome live.
 
-import type { DeliveryDetail, Endpoint } from "@posthorn/client";
+import type { Endpoint } from "@posthorn/client";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useWatchedDelivery } from "../../api/deliveries.ts";
@@ -75,39 +75,27 @@ export function TestEvent({ endpoint }: { readonly endpoint: Endpoint }) {
 
 function Result({ delivery: id }: { readonly delivery: string }) {
   const { data: delivery } = useWatchedDelivery(id);
+  const last = delivery?.attempts.at(-1);
   return (
     <Panel title={t.result}>
       <div role="status" className="flex flex-col gap-3">
         {delivery === undefined ? (
           <p className="text-muted">{t.onItsWay}</p>
         ) : (
-          <Attempted delivery={delivery} />
+          <div className="flex flex-wrap items-center gap-3">
+            <StateBadge state={delivery.state} />
+            {last && <OutcomeBadge attempt={last} />}
+            {last && last.duration_ms !== null && (
+              <span className="tabular-nums">{duration(last.duration_ms)}</span>
+            )}
+            {last && <span>{explain(explanationKey(last)).what}</span>}
+            <IdLink to="/deliveries/$id" id={id} className="ml-auto underline">
+              {t.openDelivery}
+            </IdLink>
+          </div>
         )}
+        {last?.response_body && <CodeView label={t.response} text={last.response_body} />}
       </div>
     </Panel>
-  );
-}
-
-function Attempted({ delivery }: { readonly delivery: DeliveryDetail }) {
-  const last = delivery.attempts.at(-1);
-  return (
-    <>
-      <div className="flex flex-wrap items-center gap-3">
-        <StateBadge state={delivery.state} />
-        {last !== undefined && (
-          <>
-            <OutcomeBadge attempt={last} />
-            {last.duration_ms !== null && <span className="tabular-nums">{duration(last.duration_ms)}</span>}
-            <span>{explain(explanationKey(last)).what}</span>
-          </>
-        )}
-        <IdLink to="/deliveries/$id" id={delivery.id} className="ml-auto underline">
-          {t.openDelivery}
-        </IdLink>
-      </div>
-      {last !== undefined && last.response_body !== null && last.response_body !== "" && (
-        <CodeView label={t.response} text={last.response_body} />
-      )}
-    </>
   );
 }

@@ -148,7 +148,9 @@ function Detail({ event }: { readonly event: EventDetail }) {
       </Panel>
       {event.attributes !== null && <CloudEvent attributes={event.attributes} />}
       <Panel title={t.data}>
-        <EncodingHint attributes={event.attributes} />
+        {event.attributes?.encoding && (
+          <p className="pb-2 text-muted">{t.encoding[event.attributes.encoding]}</p>
+        )}
         <JsonView value={event.data} label={t.data} />
       </Panel>
     </Page>
@@ -218,10 +220,8 @@ function Diff({ previous, data }: { readonly previous: string; readonly data: un
   );
 }
 
-type Attributes = NonNullable<Event["attributes"]>;
-
 /** The attributes of an event that was published as a CloudEvent. */
-function CloudEvent({ attributes }: { readonly attributes: Attributes }) {
+function CloudEvent({ attributes }: { readonly attributes: NonNullable<Event["attributes"]> }) {
   const { extensions, encoding: _ofData, ...core } = attributes;
   return (
     <Panel title={t.attributes}>
@@ -234,10 +234,4 @@ function CloudEvent({ attributes }: { readonly attributes: Attributes }) {
       </Facts>
     </Panel>
   );
-}
-
-/** The encoding of the data, unless it is JSON. */
-function EncodingHint({ attributes }: { readonly attributes: Attributes | null }) {
-  if (attributes?.encoding === undefined) return null;
-  return <p className="pb-2 text-muted">{t.encoding[attributes.encoding]}</p>;
 }

@@ -33,7 +33,7 @@ const t = defineTexts({
 const KINDS = Object.keys(SCHEMES_BY_KIND) as SchemeKind[];
 
 export function SignatureFields(parts: FormParts) {
-  const { form, problems, isNew } = parts;
+  const { form, onChange, problems, isNew } = parts;
   const field = fieldsIn(parts);
   const foreign = form.schemes.length < 2 ? [] : form.schemes.filter((scheme) => kindOf(scheme) !== "own");
   return (
@@ -45,7 +45,7 @@ export function SignatureFields(parts: FormParts) {
       <div className="flex min-w-0 flex-col gap-2 sm:col-span-2">
         <p className="text-xs text-muted">{t.several}</p>
         {KINDS.map((kind) => (
-          <Schemes key={kind} kind={kind} title={t.kinds[kind]} parts={parts} />
+          <Schemes key={kind} kind={kind} {...parts} />
         ))}
         {problems.at("/signature/schemes") !== undefined && (
           <p className="text-xs text-bad">{problems.at("/signature/schemes")}</p>
@@ -61,21 +61,27 @@ export function SignatureFields(parts: FormParts) {
       ) : (
         <p className="self-end text-xs text-muted">{t.later}</p>
       )}
-      {isNew && foreign.map((scheme) => <OwnSecret key={scheme} scheme={scheme} parts={parts} />)}
+      {isNew &&
+        foreign.map((scheme) => (
+          <TextField
+            key={scheme}
+            label={t.ownSecret({ scheme })}
+            hint={t.ownSecretHint}
+            type="password"
+            autoComplete="new-password"
+            value={form.schemeSecrets[scheme] ?? ""}
+            problem={problems.at(`/scheme_secrets/${scheme}`)}
+            onChange={(event) =>
+              onChange({ ...form, schemeSecrets: { ...form.schemeSecrets, [scheme]: event.target.value } })
+            }
+          />
+        ))}
     </FormGroup>
   );
 }
 
 /** The common schemes are visible; the others are collapsed unless one is selected. */
-function Schemes({
-  kind,
-  title,
-  parts: { form, onChange },
-}: {
-  readonly kind: SchemeKind;
-  readonly title: string;
-  readonly parts: FormParts;
-}) {
+function Schemes({ kind, form, onChange }: FormParts & { readonly kind: SchemeKind }) {
   const [isOpen, setOpen] = useState(kind === "own");
   const isAnyChosen = SCHEMES_BY_KIND[kind].some((scheme) => form.schemes.includes(scheme));
   const choose = (scheme: string, isChosen: boolean) =>
@@ -85,7 +91,7 @@ function Schemes({
     });
   return (
     <details open={isOpen || isAnyChosen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="text-sm font-medium">{title}</summary>
+      <summary className="text-sm font-medium">{t.kinds[kind]}</summary>
       <div className="grid gap-x-3 gap-y-1.5 py-1.5 pl-4 sm:grid-cols-2">
         {SCHEMES_BY_KIND[kind].map((scheme) => (
           <Tick
@@ -98,27 +104,5 @@ function Schemes({
         ))}
       </div>
     </details>
-  );
-}
-
-function OwnSecret({
-  scheme,
-  parts: { form, onChange, problems },
-}: {
-  readonly scheme: string;
-  readonly parts: FormParts;
-}) {
-  return (
-    <TextField
-      label={t.ownSecret({ scheme })}
-      hint={t.ownSecretHint}
-      type="password"
-      autoComplete="new-password"
-      value={form.schemeSecrets[scheme] ?? ""}
-      problem={problems.at(`/scheme_secrets/${scheme}`)}
-      onChange={(event) =>
-        onChange({ ...form, schemeSecrets: { ...form.schemeSecrets, [scheme]: event.target.value } })
-      }
-    />
   );
 }
