@@ -4,7 +4,6 @@ import { useState } from "react";
 import { useList } from "../api/list.ts";
 import { useFilters } from "../app/filters.ts";
 import { defineTexts, type Text } from "../app/texts.ts";
-import type { Column } from "../components/list/data-table.tsx";
 import { ListPage } from "../components/list/list-page.tsx";
 import { Badge } from "../components/ui/badge.tsx";
 import { Dialog } from "../components/ui/dialog.tsx";
@@ -28,34 +27,33 @@ export function Audit() {
   const { filters } = useFilters();
   const [open, setOpen] = useState<AuditEntry | null>(null);
   const list = useList("auditLog.list", { query: filters });
-  const columns: readonly Column<AuditEntry>[] = [
-    {
-      key: "action",
-      head: t.action,
-      cell: ({ action }) => <code className="font-mono text-xs">{action}</code>,
-    },
-    {
-      key: "actor",
-      head: t.actor,
-      from: "sm",
-      cell: ({ actor }) => `${t.kinds[actor.kind] ?? actor.kind} ${actor.user ?? actor.id ?? ""}`,
-    },
-    { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant ?? t.all },
-    {
-      key: "status",
-      head: t.status,
-      cell: ({ status }) => (
-        <Badge tone={status === null ? "warn" : status < 400 ? "ok" : "bad"}>{status ?? t.unknown}</Badge>
-      ),
-    },
-    { key: "at", head: t.at, cell: ({ at }) => <Ago at={at} /> },
-  ];
   return (
     <ListPage
       title={t.auditLog}
       filterBy={["tenant", "action", "created_after", "created_before"]}
       list={list}
-      columns={columns}
+      columns={[
+        {
+          key: "action",
+          head: t.action,
+          cell: ({ action }) => <code className="font-mono text-xs">{action}</code>,
+        },
+        {
+          key: "actor",
+          head: t.actor,
+          from: "sm",
+          cell: ({ actor }) => `${t.kinds[actor.kind] ?? actor.kind} ${actor.user ?? actor.id ?? ""}`,
+        },
+        { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant ?? t.all },
+        {
+          key: "status",
+          head: t.status,
+          cell: ({ status }) => (
+            <Badge tone={status === null ? "warn" : status < 400 ? "ok" : "bad"}>{status ?? t.unknown}</Badge>
+          ),
+        },
+        { key: "at", head: t.at, cell: ({ at }) => <Ago at={at} /> },
+      ]}
       onOpen={setOpen}
       nothing={t.nothing}
     >

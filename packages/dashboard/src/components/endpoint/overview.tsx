@@ -1,5 +1,5 @@
 // The overview of an endpoint: problems, settings, charts and recent attempts.
-import type { Endpoint, EndpointAttempt } from "@posthorn/client";
+import type { Endpoint } from "@posthorn/client";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useList } from "../../api/list.ts";
@@ -13,7 +13,6 @@ import { headersOf, isByKeyPair } from "../../format/signature-schemes.ts";
 import { duration } from "../../format/time.ts";
 import { ActivityCharts, type Period, PeriodChoice } from "../chart/activity-charts.tsx";
 import { OutcomeBadge } from "../delivery/state-badge.tsx";
-import type { Column } from "../list/data-table.tsx";
 import { ListPanel } from "../list/list-page.tsx";
 import { buttonClass } from "../ui/button.tsx";
 import { Fact, Facts, Note, NotLoaded, Panel, TimeFact } from "../ui/page.tsx";
@@ -239,29 +238,6 @@ function Attempts({ endpoint: { tenant, id } }: { readonly endpoint: Endpoint })
       watch: { everyMs: REFRESH_MS },
     },
   );
-  const columns: readonly Column<EndpointAttempt>[] = [
-    {
-      key: "result",
-      head: t.result,
-      cell: (attempt) => (
-        <Link to="/deliveries/$id" params={{ id: attempt.delivery_id }}>
-          <OutcomeBadge attempt={attempt} />
-        </Link>
-      ),
-    },
-    { key: "trigger", head: t.trigger, from: "sm", cell: ({ trigger }) => triggerTexts[trigger] },
-    {
-      key: "took",
-      head: t.took,
-      isNumber: true,
-      cell: ({ duration_ms }) => (duration_ms === null ? "–" : duration(duration_ms)),
-    },
-    {
-      key: "started",
-      head: t.started,
-      cell: ({ started_at }) => (started_at === null ? "–" : <Ago at={started_at} />),
-    },
-  ];
   return (
     <ListPanel
       title={t.attempts}
@@ -271,7 +247,29 @@ function Attempts({ endpoint: { tenant, id } }: { readonly endpoint: Endpoint })
         </Link>
       }
       list={list}
-      columns={columns}
+      columns={[
+        {
+          key: "result",
+          head: t.result,
+          cell: (attempt) => (
+            <Link to="/deliveries/$id" params={{ id: attempt.delivery_id }}>
+              <OutcomeBadge attempt={attempt} />
+            </Link>
+          ),
+        },
+        { key: "trigger", head: t.trigger, from: "sm", cell: ({ trigger }) => triggerTexts[trigger] },
+        {
+          key: "took",
+          head: t.took,
+          isNumber: true,
+          cell: ({ duration_ms }) => (duration_ms === null ? "–" : duration(duration_ms)),
+        },
+        {
+          key: "started",
+          head: t.started,
+          cell: ({ started_at }) => (started_at === null ? "–" : <Ago at={started_at} />),
+        },
+      ]}
       onOpen={({ delivery_id }) => void navigate({ to: "/deliveries/$id", params: { id: delivery_id } })}
       nothing={t.noAttempts}
     />

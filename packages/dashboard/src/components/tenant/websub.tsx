@@ -5,7 +5,6 @@ import { useList } from "../../api/list.ts";
 import { useTenantChange } from "../../api/undo.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { linesOf } from "../../format/endpoint-form.ts";
-import type { Column } from "../list/data-table.tsx";
 import { ListPanel } from "../list/list-page.tsx";
 import { Button } from "../ui/button.tsx";
 import { ConfirmButton } from "../ui/dialog.tsx";
@@ -100,53 +99,59 @@ function Subscriptions({ tenant: { id: tenant, websub_topics } }: { readonly ten
     showToast(t.ended);
   };
   const leaseOf = ({ websub }: Endpoint) => (websub === null ? "–" : <Ago at={websub.lease_expires_at} />);
-  const columns: readonly Column<Endpoint>[] = [
-    {
-      key: "topic",
-      head: t.topic,
-      cell: ({ id, websub }) => (
-        <EndpointLink
-          tenant={tenant}
-          id={id}
-          className="font-mono text-xs underline-offset-2 hover:underline"
-        >
-          {websub?.topic}
-        </EndpointLink>
-      ),
-      below: (endpoint) => (
-        <>
-          <span className="sm:hidden">
-            {leaseOf(endpoint)}
-            {" · "}
-          </span>
-          {endpoint.url}
-        </>
-      ),
-    },
-    {
-      key: "callback",
-      head: t.callback,
-      from: "lg",
-      cell: ({ url }) => <span className="font-mono text-xs">{url}</span>,
-    },
-    { key: "lease", head: t.expires, from: "sm", cell: leaseOf },
-    {
-      key: "end",
-      head: "",
-      cell: (endpoint) => (
-        <span className="flex justify-end">
-          <ConfirmButton
-            kind="quiet"
-            title={t.endSubscription}
-            action={t.end}
-            hint={t.endHint}
-            onConfirm={() => end(endpoint)}
-          />
-        </span>
-      ),
-    },
-  ];
   // hidden while there are neither topics nor subscriptions
   if (websub_topics.length === 0 && list.rows.length === 0) return null;
-  return <ListPanel title={t.websubSubscriptions} list={list} columns={columns} nothing={t.nothing} />;
+  return (
+    <ListPanel
+      title={t.websubSubscriptions}
+      list={list}
+      columns={[
+        {
+          key: "topic",
+          head: t.topic,
+          cell: ({ id, websub }) => (
+            <EndpointLink
+              tenant={tenant}
+              id={id}
+              className="font-mono text-xs underline-offset-2 hover:underline"
+            >
+              {websub?.topic}
+            </EndpointLink>
+          ),
+          below: (endpoint) => (
+            <>
+              <span className="sm:hidden">
+                {leaseOf(endpoint)}
+                {" · "}
+              </span>
+              {endpoint.url}
+            </>
+          ),
+        },
+        {
+          key: "callback",
+          head: t.callback,
+          from: "lg",
+          cell: ({ url }) => <span className="font-mono text-xs">{url}</span>,
+        },
+        { key: "lease", head: t.expires, from: "sm", cell: leaseOf },
+        {
+          key: "end",
+          head: "",
+          cell: (endpoint) => (
+            <span className="flex justify-end">
+              <ConfirmButton
+                kind="quiet"
+                title={t.endSubscription}
+                action={t.end}
+                hint={t.endHint}
+                onConfirm={() => end(endpoint)}
+              />
+            </span>
+          ),
+        },
+      ]}
+      nothing={t.nothing}
+    />
+  );
 }

@@ -1,12 +1,10 @@
 // Events of all tenants, newest first.
-import type { Event } from "@posthorn/client";
 import { useNavigate } from "@tanstack/react-router";
 import { BASE_URL } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
-import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { eventRowChanges } from "../../live/row-changes.ts";
@@ -24,29 +22,28 @@ export function Events() {
     { query: filters },
     { watch: { live: (changes) => eventRowChanges(changes, filters) } },
   );
-  const columns: readonly Column<Event>[] = [
-    {
-      key: "type",
-      head: t.eventType,
-      cell: ({ type }) => <code className="font-mono text-xs">{type}</code>,
-      below: ({ subject }) => subject,
-    },
-    { key: "tenant", head: t.tenant, cell: ({ tenant }) => tenant },
-    { key: "subject", head: t.subject, from: "xl", cell: ({ subject }) => subject ?? "–" },
-    {
-      key: "id",
-      head: t.id,
-      from: "lg",
-      cell: ({ id }) => <code className="font-mono text-xs text-muted">{id}</code>,
-    },
-    { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
-  ];
   return (
     <ListPage
       title={t.events}
       filterBy={["tenant", "type", "subject", "created_after", "created_before"]}
       list={list}
-      columns={columns}
+      columns={[
+        {
+          key: "type",
+          head: t.eventType,
+          cell: ({ type }) => <code className="font-mono text-xs">{type}</code>,
+          below: ({ subject }) => subject,
+        },
+        { key: "tenant", head: t.tenant, cell: ({ tenant }) => tenant },
+        { key: "subject", head: t.subject, from: "xl", cell: ({ subject }) => subject ?? "–" },
+        {
+          key: "id",
+          head: t.id,
+          from: "lg",
+          cell: ({ id }) => <code className="font-mono text-xs text-muted">{id}</code>,
+        },
+        { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
+      ]}
       onOpen={({ id }) => void navigate({ to: "/events/$id", params: { id } })}
       filteredOut={<MissingEventHelp />}
       nothing={t.nothing}

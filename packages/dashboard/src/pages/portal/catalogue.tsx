@@ -4,7 +4,6 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useList } from "../../api/list.ts";
 import { useApi } from "../../api/use-api.ts";
 import { defineTexts } from "../../app/texts.ts";
-import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { Badge } from "../../components/ui/badge.tsx";
 import { JsonView } from "../../components/ui/json-view.tsx";
@@ -26,22 +25,21 @@ const t = defineTexts({
 export function PortalCatalogue() {
   const navigate = useNavigate();
   const list = useList("eventTypes.list", {}, { keyOf: versionKey });
-  const columns: readonly Column<EventType>[] = [
-    {
-      key: "name",
-      head: t.eventType,
-      cell: (type) => <TypeName type={type} />,
-      below: ({ description }) => <span className="sm:hidden">{description}</span>,
-    },
-    { key: "version", head: t.version, from: "md", cell: ({ api_version }) => api_version },
-    { key: "description", head: t.description, from: "sm", cell: ({ description }) => description },
-  ];
   return (
     <ListPage
       title={t.eventTypes}
       lead={t.lead}
       list={list}
-      columns={columns}
+      columns={[
+        {
+          key: "name",
+          head: t.eventType,
+          cell: (type) => <TypeName type={type} />,
+          below: ({ description }) => <span className="sm:hidden">{description}</span>,
+        },
+        { key: "version", head: t.version, from: "md", cell: ({ api_version }) => api_version },
+        { key: "description", head: t.description, from: "sm", cell: ({ description }) => description },
+      ]}
       onOpen={({ name }) => void navigate({ to: "/catalogue/$name", params: { name } })}
       nothing={t.nothing}
       nothingDetail={t.nothingDetail}

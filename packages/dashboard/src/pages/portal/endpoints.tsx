@@ -1,12 +1,10 @@
 // The endpoints of the portal's tenant.
-import type { Endpoint } from "@posthorn/client";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useList } from "../../api/list.ts";
 import { useHasScope, useTenant } from "../../api/session.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { Sparkline } from "../../components/chart/sparkline.tsx";
 import { EndpointBadge, EndpointUrl, endpointProblem } from "../../components/endpoint/endpoint-columns.tsx";
-import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { buttonClass } from "../../components/ui/button.tsx";
 import { Icon } from "../../components/ui/icons.tsx";
@@ -22,27 +20,6 @@ export function PortalEndpoints() {
   const tenant = useTenant();
   const navigate = useNavigate();
   const list = useList("endpoints.list", { tenant });
-  const columns: readonly Column<Endpoint>[] = [
-    { key: "state", head: t.state, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
-    {
-      key: "url",
-      head: t.url,
-      cell: (endpoint) => (
-        <EndpointUrl endpoint={endpoint}>
-          <span className="font-mono text-xs">{endpoint.url}</span>
-        </EndpointUrl>
-      ),
-      below: endpointProblem,
-    },
-    { key: "problem", head: t.problem, from: "xl", cell: (endpoint) => endpointProblem(endpoint) ?? "–" },
-    { key: "events", head: t.eventTypes, from: "md", cell: ({ events }) => events.join(", ") },
-    {
-      key: "day",
-      head: t.lastDay,
-      from: "sm",
-      cell: ({ health }) => <Sparkline points={health.last_day?.points ?? null} />,
-    },
-  ];
   const add = useHasScope("webhooks:manage") && (
     <Link to="/add" className={buttonClass("primary")}>
       <Icon name="plus" />
@@ -54,7 +31,27 @@ export function PortalEndpoints() {
       title={t.endpoints}
       actions={add}
       list={list}
-      columns={columns}
+      columns={[
+        { key: "state", head: t.state, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
+        {
+          key: "url",
+          head: t.url,
+          cell: (endpoint) => (
+            <EndpointUrl endpoint={endpoint}>
+              <span className="font-mono text-xs">{endpoint.url}</span>
+            </EndpointUrl>
+          ),
+          below: endpointProblem,
+        },
+        { key: "problem", head: t.problem, from: "xl", cell: (endpoint) => endpointProblem(endpoint) ?? "–" },
+        { key: "events", head: t.eventTypes, from: "md", cell: ({ events }) => events.join(", ") },
+        {
+          key: "day",
+          head: t.lastDay,
+          from: "sm",
+          cell: ({ health }) => <Sparkline points={health.last_day?.points ?? null} />,
+        },
+      ]}
       onOpen={({ id }) => void navigate({ to: "/endpoints/$id", params: { id } })}
       nothing={t.noEndpoints}
       nothingDetail={

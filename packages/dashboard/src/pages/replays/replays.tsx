@@ -7,7 +7,6 @@ import { useList } from "../../api/list.ts";
 import { useTenant } from "../../api/session.ts";
 import { type Filters, useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
-import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { ReplayBadge, ReplayProgress } from "../../components/replay/replay-progress.tsx";
 import { StartReplay } from "../../components/replay/start-replay.tsx";
@@ -34,27 +33,31 @@ export function Replays() {
   const navigate = useNavigate();
   const [isStarting, setStarting] = useState(filters.new !== undefined);
   const list = useReplays();
-  const columns: readonly Column<Replay>[] = [
-    { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
-    {
-      key: "of",
-      head: t.filter,
-      cell: (replay) => filterOf(replay) || t.all,
-      below: ({ created_at }) => (
-        <span className="sm:hidden">
-          <Ago at={created_at} />
-        </span>
-      ),
-    },
-    { key: "progress", head: t.progress, from: "sm", cell: (replay) => <ReplayProgress replay={replay} /> },
-    { key: "created", head: t.started, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
-  ];
   return (
     <ListPage
       title={t.replays}
       actions={<NewReplayButton onClick={() => setStarting(true)} />}
       list={list}
-      columns={columns}
+      columns={[
+        { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
+        {
+          key: "of",
+          head: t.filter,
+          cell: (replay) => filterOf(replay) || t.all,
+          below: ({ created_at }) => (
+            <span className="sm:hidden">
+              <Ago at={created_at} />
+            </span>
+          ),
+        },
+        {
+          key: "progress",
+          head: t.progress,
+          from: "sm",
+          cell: (replay) => <ReplayProgress replay={replay} />,
+        },
+        { key: "created", head: t.started, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
+      ]}
       onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
       nothing={t.noReplays}
       nothingDetail={t.nothingDetail}
@@ -76,28 +79,27 @@ export function PortalReplays() {
   const tenant = useTenant();
   const [isStarting, setStarting] = useState(false);
   const list = useReplays();
-  const columns: readonly Column<Replay>[] = [
-    { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
-    { key: "progress", head: t.progress, cell: (replay) => <ReplayProgress replay={replay} /> },
-    { key: "created", head: t.started, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
-    {
-      key: "cancel",
-      head: "",
-      cell: ({ id, state }) =>
-        state === "running" && (
-          <ActionButton kind="quiet" action={() => api.replays.cancel({ replay: id })}>
-            {t.cancel}
-          </ActionButton>
-        ),
-    },
-  ];
   return (
     <ListPage
       title={t.replays}
       lead={t.portalLead}
       actions={<NewReplayButton onClick={() => setStarting(true)} />}
       list={list}
-      columns={columns}
+      columns={[
+        { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
+        { key: "progress", head: t.progress, cell: (replay) => <ReplayProgress replay={replay} /> },
+        { key: "created", head: t.started, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
+        {
+          key: "cancel",
+          head: "",
+          cell: ({ id, state }) =>
+            state === "running" && (
+              <ActionButton kind="quiet" action={() => api.replays.cancel({ replay: id })}>
+                {t.cancel}
+              </ActionButton>
+            ),
+        },
+      ]}
       nothing={t.noReplays}
     >
       <StartReplay isOpen={isStarting} tenant={tenant} onClose={() => setStarting(false)} />
