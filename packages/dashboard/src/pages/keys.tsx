@@ -1,17 +1,15 @@
 // API keys and member tokens: created, shown once, revoked.
 
-import type { Key } from "@posthorn/client";
 import { SCOPES } from "@posthorn/wire";
 import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useList } from "../api/list.ts";
 import { useFilters } from "../app/filters.ts";
 import { defineTexts } from "../app/texts.ts";
-import type { Column } from "../components/list/data-table.tsx";
 import { ListPage } from "../components/list/list-page.tsx";
 import { Badge } from "../components/ui/badge.tsx";
 import { CopyLine } from "../components/ui/copy.tsx";
-import { ConfirmButton, Dialog, DialogButton, FormDialog } from "../components/ui/dialog.tsx";
+import { ConfirmButton, DialogButton, FormDialog } from "../components/ui/dialog.tsx";
 import { TextField, Tick, useForm } from "../components/ui/field.tsx";
 import { Ago } from "../components/ui/time.tsx";
 import { showToast } from "../components/ui/toasts.tsx";
@@ -54,64 +52,62 @@ const t = defineTexts({
 export function Keys() {
   const { filters } = useFilters();
   const list = useList("keys.list", { query: filters });
-  const columns: readonly Column<Key>[] = [
-    {
-      key: "name",
-      head: t.name,
-      cell: ({ name, user }) => (
-        <>
-          {name} {user !== null && <Badge tone="calm">{t.token}</Badge>}
-        </>
-      ),
-    },
-    { key: "tenant", head: t.tenant, from: "sm", cell: ({ tenant }) => tenant ?? t.all },
-    { key: "scopes", head: t.scopes, from: "lg", cell: ({ scopes, role }) => role ?? scopes.join(", ") },
-    {
-      key: "expires",
-      head: t.expires,
-      from: "md",
-      cell: ({ expires_at }) => (expires_at === null ? t.never : <Ago at={expires_at} />),
-    },
-    {
-      key: "used",
-      head: t.used,
-      from: "md",
-      cell: ({ last_used_at }) => (last_used_at === null ? t.never : <Ago at={last_used_at} />),
-    },
-    {
-      key: "revoke",
-      head: t.revoke,
-      cell: ({ id, name }) => (
-        <ConfirmButton
-          kind="quiet"
-          title={t.revokeSure({ name })}
-          action={t.revoke}
-          hint={t.revokeHint}
-          onConfirm={() => revoke(id)}
-        />
-      ),
-    },
-  ];
   return (
     <ListPage
       title={t.apiKeys}
       actions={
         <DialogButton kind="primary" icon="plus" label={t.add}>
-          {(close) => <NewKey onClose={close} />}
+          <NewKey />
         </DialogButton>
       }
       filterBy={["tenant"]}
       list={list}
-      columns={columns}
+      columns={[
+        {
+          key: "name",
+          head: t.name,
+          cell: ({ name, user }) => (
+            <>
+              {name} {user !== null && <Badge tone="calm">{t.token}</Badge>}
+            </>
+          ),
+        },
+        { key: "tenant", head: t.tenant, from: "sm", cell: ({ tenant }) => tenant ?? t.all },
+        { key: "scopes", head: t.scopes, from: "lg", cell: ({ scopes, role }) => role ?? scopes.join(", ") },
+        {
+          key: "expires",
+          head: t.expires,
+          from: "md",
+          cell: ({ expires_at }) => (expires_at === null ? t.never : <Ago at={expires_at} />),
+        },
+        {
+          key: "used",
+          head: t.used,
+          from: "md",
+          cell: ({ last_used_at }) => (last_used_at === null ? t.never : <Ago at={last_used_at} />),
+        },
+        {
+          key: "revoke",
+          head: t.revoke,
+          cell: ({ id, name }) => (
+            <ConfirmButton
+              kind="quiet"
+              title={t.revokeSure({ name })}
+              action={t.revoke}
+              hint={t.revokeHint}
+              onConfirm={() => revoke(id)}
+            />
+          ),
+        },
+      ]}
       nothing={t.nothing}
     />
   );
 }
 
-function NewKey({ onClose }: { readonly onClose: () => void }) {
+function NewKey() {
   const form = useForm({ name: "", tenant: "", expiresAt: "" });
   const [scopes, setScopes] = useState<ReadonlySet<(typeof SCOPES)[number]>>(new Set());
-  const [created, setCreated] = useState<string | null>(null);
   const create = async () => {
     const { name, tenant, expiresAt } = form.form;
     const { key } = await api.keys.create({
@@ -122,24 +118,21 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
         ...(expiresAt !== "" && { expires_at: new Date(expiresAt).toISOString() }),
       },
     });
-    setCreated(key);
-  };
-  if (created !== null) {
     return (
-      <Dialog title={t.createdTitle} onClose={onClose}>
-        <CopyLine text={created} />
+      <>
+        <CopyLine text={key} />
         <p className="text-muted">{t.createdHint}</p>
-      </Dialog>
+      </>
     );
-  }
+  };
   return (
     <FormDialog
       title={t.add}
       action={t.create}
       form={form}
       disabledReason={scopes.size === 0 ? t.pickScope : undefined}
+      resultTitle={t.createdTitle}
       onSubmit={create}
-      onClose={onClose}
     >
       <TextField label={t.name} hint={t.nameHint} required maxLength={200} {...form.field("name")} />
       <TextField label={t.tenant} hint={t.tenantHint} {...form.field("tenant")} />

@@ -6,7 +6,7 @@ import { defineTexts } from "../../app/texts.ts";
 import { readJson } from "../../format/json-text.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog, useClose } from "../ui/dialog.tsx";
 import { ProblemList, TextArea, TextField } from "../ui/field.tsx";
 import { showToast } from "../ui/toasts.tsx";
 
@@ -38,7 +38,8 @@ const TONES: Record<Imported[number]["change"], Tone> = {
   unchanged: "plain",
 };
 
-export function ImportTypes({ onClose }: { readonly onClose: () => void }) {
+export function ImportTypes() {
+  const close = useClose();
   const [text, setText] = useState("");
   const [preview, setPreview] = useState<Imported | null>(null);
   const { isBusy, problems, submit } = useSubmission();
@@ -58,12 +59,11 @@ export function ImportTypes({ onClose }: { readonly onClose: () => void }) {
     submit(async () => {
       const done = await send(false);
       showToast(t.done({ count: done.filter(({ change: what }) => what !== "unchanged").length }));
-      onClose();
+      close();
     });
   return (
     <Dialog
       title={t.title}
-      onClose={onClose}
       actions={
         <>
           <Button isBusy={isBusy} disabledReason={disabledReason} onClick={() => void loadPreview()}>

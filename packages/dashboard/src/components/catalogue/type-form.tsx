@@ -40,13 +40,11 @@ const t = defineTexts({
 export function TypeForm({
   title,
   initial,
-  onClose,
   onSaved,
 }: {
   readonly title: string;
   /** An empty name creates a new type. */
   readonly initial: EventTypeForm;
-  readonly onClose: () => void;
   readonly onSaved: (name: string, version: string) => void;
 }) {
   const undoable = useUndoable();
@@ -81,7 +79,6 @@ export function TypeForm({
       disabledReason={body === null ? t.notJson : undefined}
       className="grid gap-3 sm:grid-cols-2"
       onSubmit={save}
-      onClose={onClose}
     >
       {initial.name === "" && <TextField label={t.name} hint={t.nameHint} required {...field("name")} />}
       <TextField label={t.version} hint={t.versionHint} required {...field("apiVersion")} />

@@ -53,32 +53,27 @@ export function EndpointSwitch({ endpoint }: { readonly endpoint: Endpoint }) {
   }
   return (
     <DialogButton kind="primary" icon="check" label={t.enable}>
-      {(close) => <Enable endpoint={endpoint} onClose={close} />}
+      <Enable endpoint={endpoint} />
     </DialogButton>
   );
 }
 
 const BACKLOGS = ["deliver", "discard"] as const;
 
-function Enable({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly onClose: () => void }) {
+function Enable({ endpoint }: { readonly endpoint: Endpoint }) {
   const changes = useEndpointChanges();
   const { tenant, id } = endpoint;
   const form = useForm<{ backlog: (typeof BACKLOGS)[number] }>({ backlog: "deliver" });
   const { backlog } = form.form;
   const { data: stats } = useApi("stats.get", { query: { tenant, endpoint: id } }, { staleTime: 0 });
   const waiting = stats === undefined ? null : waitingIn(stats);
-  const enable = async () => {
-    await changes.enable(endpoint, backlog, t.enabled);
-    onClose();
-  };
   return (
     <FormDialog
       title={t.enableTitle}
       action={t.enable}
       kind={backlog === "discard" ? "danger" : "primary"}
       form={form}
-      onSubmit={enable}
-      onClose={onClose}
+      onSubmit={() => changes.enable(endpoint, backlog, t.enabled)}
     >
       <p role="status">
         {waiting === null

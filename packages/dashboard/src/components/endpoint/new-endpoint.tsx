@@ -17,11 +17,9 @@ type NewEndpointInput = Parameters<typeof api.endpoints.create>[0]["body"];
 
 export function NewEndpoint({
   tenant,
-  onClose,
   onCreated,
 }: {
   readonly tenant: string;
-  readonly onClose: () => void;
   /** Called after the secret was shown. */
   readonly onCreated: (id: string) => void;
 }) {
@@ -43,7 +41,6 @@ export function NewEndpoint({
   return (
     <Dialog
       title={t.newEndpoint}
-      onClose={onClose}
       actions={
         <Button kind="primary" type="submit" form="new-endpoint" isBusy={isBusy}>
           {t.create}

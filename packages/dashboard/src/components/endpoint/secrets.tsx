@@ -1,11 +1,10 @@
 // The secrets of an endpoint and their rotation.
 import type { Endpoint, EndpointSecret } from "@posthorn/client";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useApi } from "../../api/use-api.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { Badge } from "../ui/badge.tsx";
-import { ConfirmButton, Dialog, DialogButton, FormDialog } from "../ui/dialog.tsx";
+import { ConfirmButton, DialogButton, FormDialog } from "../ui/dialog.tsx";
 import { Choice, TextField, useForm } from "../ui/field.tsx";
 import { NotLoaded, Panel } from "../ui/page.tsx";
 import { Ago, Countdown } from "../ui/time.tsx";
@@ -69,7 +68,7 @@ export function EndpointSecrets({ endpoint }: { readonly endpoint: Endpoint }) {
       title={t.secrets}
       actions={
         <DialogButton icon="retry" label={t.rotate}>
-          {(close) => <Rotate endpoint={endpoint} onClose={close} />}
+          <Rotate endpoint={endpoint} />
         </DialogButton>
       }
     >
@@ -119,10 +118,9 @@ function untilNextEnd(secrets: readonly EndpointSecret[]): number | false {
   return Math.min(LONGEST_WAIT_MS, Math.max(1_000, Math.min(...ends) - Date.now()));
 }
 
-function Rotate({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly onClose: () => void }) {
+function Rotate({ endpoint }: { readonly endpoint: Endpoint }) {
   const state = useForm({ overlap: OVERLAPS[0] as string, scheme: "", secret: "" });
   const { form, field } = state;
-  const [secret, setSecret] = useState<string | null>(null);
   const { schemes } = endpoint.signature;
   const rotate = async () => {
     const { tenant, id } = endpoint;
@@ -132,26 +130,18 @@ function Rotate({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly o
       ...(form.scheme !== "" && { scheme: form.scheme }),
       ...(given !== "" && { secret: given }),
     };
-    const rotated = await api.endpoints.rotateSecret({ tenant, endpoint: id, body });
-    if (given === "") return setSecret(rotated.secret);
-    showToast(t.given);
-    onClose();
+    const { secret } = await api.endpoints.rotateSecret({ tenant, endpoint: id, body });
+    if (given === "") return <NewSecret endpoint={id} secret={secret} />;
+    return showToast(t.given);
   };
-  if (secret !== null) {
-    return (
-      <Dialog title={t.rotatedTitle} onClose={onClose}>
-        <NewSecret endpoint={endpoint.id} secret={secret} />
-      </Dialog>
-    );
-  }
   return (
     <FormDialog
       title={t.rotateTitle}
       action={t.rotate}
       kind={form.overlap === "0" ? "danger" : "primary"}
       form={state}
+      resultTitle={t.rotatedTitle}
       onSubmit={rotate}
-      onClose={onClose}
     >
       <p>{t.rotateHint}</p>
       {schemes.length > 1 && (

@@ -4,7 +4,6 @@ import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { fieldsOf, useUndoable } from "../../api/undo.ts";
 import { defineTexts, type Text } from "../../app/texts.ts";
-import type { Column } from "../list/data-table.tsx";
 import { ListPanel } from "../list/list-page.tsx";
 import { ConfirmButton, DialogButton, FormDialog } from "../ui/dialog.tsx";
 import { Choice, TextField, useForm } from "../ui/field.tsx";
@@ -40,39 +39,38 @@ const t = defineTexts({
 
 export function TenantMembers({ tenant }: { readonly tenant: string }) {
   const list = useList("members.list", { tenant }, { keyOf: ({ user }) => user });
-  const columns: readonly Column<Member>[] = [
-    { key: "user", head: t.user, cell: ({ user }) => user },
-    { key: "role", head: t.role, cell: ({ role }) => role },
-    { key: "email", head: t.email, from: "sm", cell: ({ email }) => email ?? "–" },
-    {
-      key: "acts",
-      head: "",
-      cell: (member) => (
-        <span className="flex justify-end">
-          <DialogButton kind="quiet" label={t.edit}>
-            {(close) => <EditMember tenant={tenant} member={member} onClose={close} />}
-          </DialogButton>
-          <ConfirmButton
-            kind="quiet"
-            title={t.removeTitle({ user: member.user })}
-            action={t.remove}
-            hint={t.removeHint}
-            onConfirm={() => api.members.delete({ tenant, user: member.user })}
-          />
-        </span>
-      ),
-    },
-  ];
   return (
     <ListPanel
       title={t.title}
       actions={
         <DialogButton icon="plus" label={t.add}>
-          {(close) => <EditMember tenant={tenant} member={null} onClose={close} />}
+          <EditMember tenant={tenant} member={null} />
         </DialogButton>
       }
       list={list}
-      columns={columns}
+      columns={[
+        { key: "user", head: t.user, cell: ({ user }) => user },
+        { key: "role", head: t.role, cell: ({ role }) => role },
+        { key: "email", head: t.email, from: "sm", cell: ({ email }) => email ?? "–" },
+        {
+          key: "acts",
+          head: "",
+          cell: (member) => (
+            <span className="flex justify-end">
+              <DialogButton kind="quiet" label={t.edit}>
+                <EditMember tenant={tenant} member={member} />
+              </DialogButton>
+              <ConfirmButton
+                kind="quiet"
+                title={t.removeTitle({ user: member.user })}
+                action={t.remove}
+                hint={t.removeHint}
+                onConfirm={() => api.members.delete({ tenant, user: member.user })}
+              />
+            </span>
+          ),
+        },
+      ]}
       nothing={t.nothing}
     />
   );
@@ -81,12 +79,10 @@ export function TenantMembers({ tenant }: { readonly tenant: string }) {
 function EditMember({
   tenant,
   member,
-  onClose,
 }: {
   readonly tenant: string;
   /** Null creates a new member. */
   readonly member: Member | null;
-  readonly onClose: () => void;
 }) {
   const { user = "", role = "member", email } = member ?? {};
   const state = useForm({ user, role: role as Role, email: email ?? "" });
@@ -98,7 +94,6 @@ function EditMember({
     // PUT would add a member that was removed in the meantime
     if (member !== null) await api.members.get(at);
     const after = fieldsOf(await api.members.put({ ...at, body }), body);
-    onClose();
     if (member === null) return;
     undoable(t.saved({ user: member.user }), {
       after,
@@ -112,7 +107,6 @@ function EditMember({
       action={t.save}
       form={state}
       onSubmit={save}
-      onClose={onClose}
     >
       {member === null && <TextField label={t.user} hint={t.userHint} required {...field("user")} />}
       <Choice label={t.role} options={Object.entries(t.roles)} {...field("role")} />

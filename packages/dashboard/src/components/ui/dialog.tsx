@@ -1,6 +1,15 @@
 // Modal dialogs, with a form, and to confirm an action that cannot be undone. Base UI traps and restores the focus.
 import { Dialog as BaseDialog } from "@base-ui/react/dialog";
-import { type ReactNode, useEffect, useId, useState } from "react";
+import {
+  createContext,
+  isValidElement,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useId,
+  useState,
+} from "react";
 import { reserveDialogHeight } from "../../app/frame.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { Button, type ButtonProps } from "./button.tsx";
@@ -12,22 +21,32 @@ const t = defineTexts({
   typeFirst: ["Type the name to confirm.", "Zur Bestätigung den Namen eingeben."],
 });
 
+const Close = createContext(() => {});
+
+/** Returns a function that closes the dialog of a `DialogButton`. */
+export function useClose(): () => void {
+  return useContext(Close);
+}
+
 export function Dialog({
   title,
   isOpen = true,
-  onClose,
+  onClose: givenClose,
   children,
   actions,
   closeLabel,
 }: {
   readonly title: string;
   readonly isOpen?: boolean;
-  readonly onClose: () => void;
+  /** Not needed in a `DialogButton`. */
+  readonly onClose?: () => void;
   readonly children: ReactNode;
   /** Buttons next to the close button. */
   readonly actions?: ReactNode;
   readonly closeLabel?: string | undefined;
 }) {
+  const close = useClose();
+  const onClose = givenClose ?? close;
   useEffect(() => (isOpen ? reserveDialogHeight() : undefined), [isOpen]);
   return (
     <BaseDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
@@ -48,7 +67,10 @@ export function Dialog({
   );
 }
 
-/** A dialog with a form and its submit button. `onSubmit` runs in the submission. */
+/**
+ * A form in the dialog of a `DialogButton`. `onSubmit` runs in the submission. If it returns an element, that is shown in
+ * place of the form, else the dialog closes.
+ */
 export function FormDialog<Form extends object>({
   title,
   action,
@@ -56,8 +78,8 @@ export function FormDialog<Form extends object>({
   form: { form, isBusy, problems, submit },
   disabledReason,
   className = "flex flex-col gap-3",
+  resultTitle = title,
   onSubmit,
-  onClose,
   children,
 }: {
   readonly title: string;
@@ -66,15 +88,28 @@ export function FormDialog<Form extends object>({
   readonly form: FormState<Form>;
   readonly disabledReason?: string | undefined;
   readonly className?: string;
+  readonly resultTitle?: string;
   readonly onSubmit: () => Promise<unknown>;
-  readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
   const id = useId();
+  const close = useClose();
+  const [result, setResult] = useState<ReactElement | null>(null);
+  const save = async () => {
+    const returned = await onSubmit();
+    if (isValidElement(returned)) setResult(returned);
+    else close();
+  };
+  if (result !== null) {
+    return (
+      <Dialog key="result" title={resultTitle}>
+        {result}
+      </Dialog>
+    );
+  }
   return (
     <Dialog
       title={title}
-      onClose={onClose}
       actions={
         <Button kind={kind} type="submit" form={id} isBusy={isBusy} disabledReason={disabledReason}>
           {action}
@@ -82,7 +117,7 @@ export function FormDialog<Form extends object>({
       }
     >
       <ProblemList problems={problems.elsewhere(Object.keys(form).map(pointerOf))} />
-      <form id={id} onSubmit={submitted(() => submit(onSubmit))} className={className}>
+      <form id={id} onSubmit={submitted(() => submit(save))} className={className}>
         {children}
       </form>
     </Dialog>
@@ -95,7 +130,7 @@ export function DialogButton({
   ...button
 }: Omit<ButtonProps, "children" | "onClick"> & {
   readonly label: string;
-  readonly children: (close: () => void) => ReactNode;
+  readonly children: ReactNode;
 }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -103,7 +138,7 @@ export function DialogButton({
       <Button {...button} onClick={() => setOpen(true)}>
         {label}
       </Button>
-      {isOpen && children(() => setOpen(false))}
+      {isOpen && <Close value={() => setOpen(false)}>{children}</Close>}
     </>
   );
 }
@@ -129,7 +164,7 @@ export function ConfirmButton({
 }: ConfirmProps & Pick<ButtonProps, "kind" | "icon" | "className" | "disabledReason">) {
   return (
     <DialogButton label={action} {...button}>
-      {(close) => <Confirm {...{ title, action, hint, typed, onConfirm }} onClose={close} />}
+      <Confirm {...{ title, action, hint, typed, onConfirm }} />
     </DialogButton>
   );
 }
@@ -138,22 +173,16 @@ function Confirm({
   typed: name,
   hint,
   onConfirm,
-  onClose,
   ...dialog
-}: Omit<ConfirmProps, "typed"> & { readonly typed: string | undefined; readonly onClose: () => void }) {
+}: Omit<ConfirmProps, "typed"> & { readonly typed: string | undefined }) {
   const form = useForm({ typed: "" });
-  const confirm = async () => {
-    await onConfirm();
-    onClose();
-  };
   return (
     <FormDialog
       {...dialog}
       kind="danger"
       form={form}
       disabledReason={name === undefined || form.form.typed.trim() === name ? undefined : t.typeFirst}
-      onSubmit={confirm}
-      onClose={onClose}
+      onSubmit={onConfirm}
     >
       <p>{hint}</p>
       {name !== undefined && (

@@ -1,12 +1,10 @@
 // The event catalogue.
-import type { EventType } from "@posthorn/client";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { ImportTypes } from "../../components/catalogue/import-types.tsx";
 import { TypeForm } from "../../components/catalogue/type-form.tsx";
-import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { Badge } from "../../components/ui/badge.tsx";
 import { Button } from "../../components/ui/button.tsx";
@@ -33,37 +31,6 @@ export function Catalogue() {
   const list = useList("eventTypes.list", {}, { keyOf: versionKey });
   const open = (name: string, version: string) =>
     void navigate({ to: "/catalogue/$name", params: { name }, search: { version } });
-  const columns: readonly Column<EventType>[] = [
-    {
-      key: "name",
-      head: t.eventType,
-      cell: ({ name, api_version, deprecated, redact }) => (
-        <span className="flex items-center gap-2">
-          <Link
-            to="/catalogue/$name"
-            params={{ name }}
-            search={{ version: api_version }}
-            className="font-mono text-xs underline-offset-2 hover:underline"
-          >
-            {name}
-          </Link>
-          {deprecated && (
-            <Badge tone="warn" icon="warning">
-              {t.deprecated}
-            </Badge>
-          )}
-          {redact.length > 0 && (
-            <Badge tone="calm" icon="lock">
-              {t.redacted}
-            </Badge>
-          )}
-        </span>
-      ),
-    },
-    { key: "version", head: t.version, cell: ({ api_version }) => api_version },
-    { key: "description", head: t.description, from: "md", cell: ({ description }) => description ?? "–" },
-    { key: "changed", head: t.updated, from: "sm", cell: ({ updated_at }) => <Ago at={updated_at} /> },
-  ];
   return (
     <ListPage
       title={t.catalogue}
@@ -74,14 +41,51 @@ export function Catalogue() {
               {t.export({ format: EXPORTS[format] })}
             </Button>
           ))}
-          <DialogButton label={t.import}>{(close) => <ImportTypes onClose={close} />}</DialogButton>
+          <DialogButton label={t.import}>
+            <ImportTypes />
+          </DialogButton>
           <DialogButton kind="primary" icon="plus" label={t.add}>
-            {(close) => <TypeForm title={t.add} initial={EMPTY_TYPE} onClose={close} onSaved={open} />}
+            <TypeForm title={t.add} initial={EMPTY_TYPE} onSaved={open} />
           </DialogButton>
         </>
       }
       list={list}
-      columns={columns}
+      columns={[
+        {
+          key: "name",
+          head: t.eventType,
+          cell: ({ name, api_version, deprecated, redact }) => (
+            <span className="flex items-center gap-2">
+              <Link
+                to="/catalogue/$name"
+                params={{ name }}
+                search={{ version: api_version }}
+                className="font-mono text-xs underline-offset-2 hover:underline"
+              >
+                {name}
+              </Link>
+              {deprecated && (
+                <Badge tone="warn" icon="warning">
+                  {t.deprecated}
+                </Badge>
+              )}
+              {redact.length > 0 && (
+                <Badge tone="calm" icon="lock">
+                  {t.redacted}
+                </Badge>
+              )}
+            </span>
+          ),
+        },
+        { key: "version", head: t.version, cell: ({ api_version }) => api_version },
+        {
+          key: "description",
+          head: t.description,
+          from: "md",
+          cell: ({ description }) => description ?? "–",
+        },
+        { key: "changed", head: t.updated, from: "sm", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+      ]}
       onOpen={({ name, api_version }) => open(name, api_version)}
       nothing={t.nothing}
       nothingDetail={t.nothingDetail}

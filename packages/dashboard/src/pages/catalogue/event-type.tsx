@@ -84,17 +84,11 @@ function Detail({ type }: { readonly type: EventTypeDetail }) {
             {t.events}
           </Link>
           <DialogButton label={t.edit}>
-            {(close) => (
-              <TypeForm
-                title={type.name}
-                initial={formOfType(type)}
-                onClose={close}
-                onSaved={(_, version) => {
-                  close();
-                  set({ version });
-                }}
-              />
-            )}
+            <TypeForm
+              title={type.name}
+              initial={formOfType(type)}
+              onSaved={(_, version) => set({ version })}
+            />
           </DialogButton>
           <ConfirmButton
             kind="danger"

@@ -1,8 +1,7 @@
 // A tenant: endpoints, members, name, WebSub topics and portal access.
-import type { Endpoint, Member, PortalLink, Tenant } from "@posthorn/client";
+import type { Endpoint, Member, Tenant } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { type Rows, useList } from "../../api/list.ts";
 import { useTenantChange } from "../../api/undo.ts";
@@ -17,7 +16,7 @@ import { TenantWebSub } from "../../components/tenant/websub.tsx";
 import { ActionButton } from "../../components/ui/action-button.tsx";
 import { Button, buttonClass } from "../../components/ui/button.tsx";
 import { CopyLine } from "../../components/ui/copy.tsx";
-import { ConfirmButton, Dialog, DialogButton, FormDialog } from "../../components/ui/dialog.tsx";
+import { ConfirmButton, DialogButton, FormDialog, useClose } from "../../components/ui/dialog.tsx";
 import { Choice, submitted, TextField, useForm } from "../../components/ui/field.tsx";
 import { NotLoaded, Page, Panel } from "../../components/ui/page.tsx";
 import { Ago, Countdown } from "../../components/ui/time.tsx";
@@ -89,7 +88,7 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
       actions={
         <>
           <DialogButton icon="endpoint" label={t.openPortal}>
-            {(close) => <MakeLink tenant={id} onClose={close} />}
+            <MakeLink tenant={id} />
           </DialogButton>
           <Link to="/deliveries" search={{ tenant: id }} className={buttonClass()}>
             {t.deliveries}
@@ -111,7 +110,7 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
         title={t.endpoints}
         actions={
           <DialogButton kind="primary" icon="plus" label={t.newEndpoint}>
-            {(close) => <NewEndpoint tenant={id} onClose={close} onCreated={openEndpoint} />}
+            <NewEndpoint tenant={id} onCreated={openEndpoint} />
           </DialogButton>
         }
         list={list}
@@ -152,18 +151,18 @@ function NamePanel({ tenant }: { readonly tenant: Tenant }) {
 }
 
 /** Creates a one-time link to the tenant's portal. */
-function MakeLink({ tenant, onClose }: { readonly tenant: string; readonly onClose: () => void }) {
+function MakeLink({ tenant }: { readonly tenant: string }) {
+  const close = useClose();
   const form = useForm<{ role: Member["role"] }>({ role: "admin" });
-  const [link, setLink] = useState<PortalLink | null>(null);
-  const make = async () => setLink(await api.portalLinks.create({ tenant, body: form.form }));
   const revoke = async (id: string) => {
     await api.portalLinks.revoke({ tenant, link: id });
     showToast(t.linkRevoked);
-    onClose();
+    close();
   };
-  if (link !== null) {
+  const make = async () => {
+    const link = await api.portalLinks.create({ tenant, body: form.form });
     return (
-      <Dialog title={t.portalLink} onClose={onClose}>
+      <>
         <CopyLine text={link.url} />
         <p className="flex flex-wrap items-center justify-between gap-2 text-muted">
           <span>
@@ -173,11 +172,17 @@ function MakeLink({ tenant, onClose }: { readonly tenant: string; readonly onClo
             {t.revoke}
           </ActionButton>
         </p>
-      </Dialog>
+      </>
     );
-  }
+  };
   return (
-    <FormDialog title={t.portalTitle} action={t.createLink} form={form} onSubmit={make} onClose={onClose}>
+    <FormDialog
+      title={t.portalTitle}
+      action={t.createLink}
+      form={form}
+      resultTitle={t.portalLink}
+      onSubmit={make}
+    >
       <p>{t.portalHint}</p>
       <Choice label={t.permissions} options={Object.entries(t.portalRoles)} {...form.field("role")} />
     </FormDialog>

@@ -1,11 +1,9 @@
 // The tenants of the installation.
-import type { Tenant } from "@posthorn/client";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, BASE_URL } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { defineTexts } from "../../app/texts.ts";
-import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { TenantBadge, TenantSwitch } from "../../components/tenant/tenant-state.tsx";
 import { DialogButton, FormDialog } from "../../components/ui/dialog.tsx";
@@ -32,43 +30,42 @@ export function Tenants() {
   const navigate = useNavigate();
   const list = useList("tenants.list", {});
   const open = (id: string) => void navigate({ to: "/tenants/$tenant", params: { tenant: id } });
-  const columns: readonly Column<Tenant>[] = [
-    {
-      key: "id",
-      head: t.id,
-      cell: ({ id }) => (
-        <Link
-          to="/tenants/$tenant"
-          params={{ tenant: id }}
-          className="font-medium underline-offset-2 hover:underline"
-        >
-          {id}
-        </Link>
-      ),
-    },
-    { key: "name", head: t.name, from: "sm", cell: ({ name }) => name ?? "–" },
-    { key: "state", head: t.state, cell: (tenant) => <TenantBadge tenant={tenant} /> },
-    { key: "created", head: t.created, from: "md", cell: ({ created_at }) => <Ago at={created_at} /> },
-    {
-      key: "switch",
-      head: "",
-      cell: (tenant) => (
-        <TenantSwitch kind="quiet" tenant={tenant}>
-          <span className="sr-only"> {tenant.id}</span>
-        </TenantSwitch>
-      ),
-    },
-  ];
   return (
     <ListPage
       title={t.tenants}
       actions={
         <DialogButton kind="primary" icon="plus" label={t.add}>
-          {(close) => <NewTenant onClose={close} onCreated={open} />}
+          <NewTenant onCreated={open} />
         </DialogButton>
       }
       list={list}
-      columns={columns}
+      columns={[
+        {
+          key: "id",
+          head: t.id,
+          cell: ({ id }) => (
+            <Link
+              to="/tenants/$tenant"
+              params={{ tenant: id }}
+              className="font-medium underline-offset-2 hover:underline"
+            >
+              {id}
+            </Link>
+          ),
+        },
+        { key: "name", head: t.name, from: "sm", cell: ({ name }) => name ?? "–" },
+        { key: "state", head: t.state, cell: (tenant) => <TenantBadge tenant={tenant} /> },
+        { key: "created", head: t.created, from: "md", cell: ({ created_at }) => <Ago at={created_at} /> },
+        {
+          key: "switch",
+          head: "",
+          cell: (tenant) => (
+            <TenantSwitch kind="quiet" tenant={tenant}>
+              <span className="sr-only"> {tenant.id}</span>
+            </TenantSwitch>
+          ),
+        },
+      ]}
       onOpen={({ id }) => open(id)}
       nothing={t.nothing}
       nothingDetail={t.nothingDetail}
@@ -77,13 +74,7 @@ export function Tenants() {
   );
 }
 
-function NewTenant({
-  onClose,
-  onCreated,
-}: {
-  readonly onClose: () => void;
-  readonly onCreated: (id: string) => void;
-}) {
+function NewTenant({ onCreated }: { readonly onCreated: (id: string) => void }) {
   const form = useForm({ id: "", name: "" });
   const [restore, setRestore] = useState(false);
   const create = async () => {
@@ -93,7 +84,7 @@ function NewTenant({
     onCreated(id.trim());
   };
   return (
-    <FormDialog title={t.add} action={t.create} form={form} onSubmit={create} onClose={onClose}>
+    <FormDialog title={t.add} action={t.create} form={form} onSubmit={create}>
       <TextField label={t.id} hint={t.idHint} required maxLength={128} {...form.field("id")} />
       <TextField label={t.name} hint={t.nameHint} maxLength={200} {...form.field("name")} />
       <Tick label={t.restore} hint={t.restoreHint} checked={restore} onChange={setRestore} />
