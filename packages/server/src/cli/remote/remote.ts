@@ -1,6 +1,7 @@
 // Commands that use the API: their parameters, common options, lists and output.
 import { type Command, Option } from "commander";
 import { failed, usage } from "../failure.ts";
+import type { Page } from "../follow/follower.ts";
 import { progressBar } from "../terminal/progress-bar.ts";
 import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -133,11 +134,6 @@ interface List<Item> {
   readonly none: string | (() => Promise<string>);
 }
 
-interface Page<Item> {
-  readonly data: readonly Item[];
-  readonly next_cursor: string | null;
-}
-
 const PAGE_LIMIT = 250;
 /** A page may be empty and still have a next one. This many cover 400,000 rows; then the user has to continue. */
 export const MAX_EMPTY_PAGES = 200;
@@ -253,6 +249,14 @@ export function timeFilters({ since, until }: TimeFlags, now: Date) {
     created_after: since === undefined ? undefined : parseTime("--since", since, now).toISOString(),
     created_before: until === undefined ? undefined : parseTime("--until", until, now).toISOString(),
   };
+}
+
+/** Splits a comma-separated list of known words. */
+export function knownWords<Word extends string>(name: string, text: string, known: readonly Word[]): Word[] {
+  const given = splitList(text);
+  const wrong = given.find((word) => !known.some((one) => one === word));
+  if (wrong === undefined && given.length > 0) return given as Word[];
+  throw usage(`${name} has "${wrong ?? ""}"; choose from ${known.join(", ")}.`);
 }
 
 /** Splits a comma-separated list. */

@@ -1,6 +1,7 @@
 // `posthorn deliveries`, and its shortcut `posthorn retry`.
 import type { Delivery, DeliveryDetail } from "@posthorn/client";
 import type { Command } from "commander";
+import type { Page } from "../follow/follower.ts";
 import {
   type Args,
   addList,
@@ -76,10 +77,7 @@ async function retry(remote: Remote, [delivery]: Args): Promise<void> {
 }
 
 /** Loads what holds each page of deliveries, for the text output. */
-function withHolds(
-  remote: Remote,
-  fetchOne: (query: never) => Promise<{ data: readonly Delivery[]; next_cursor: string | null }>,
-) {
+function withHolds(remote: Remote, fetchOne: (query: never) => Promise<Page<Delivery>>) {
   const holds = new Holds(remote);
   return {
     fetchPage: async (query: never) => {

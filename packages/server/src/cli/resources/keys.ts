@@ -1,13 +1,12 @@
 // `posthorn keys`: manages API keys.
-import { type Key, SCOPES, type Scope } from "@posthorn/client";
+import { type Key, SCOPES } from "@posthorn/client";
 import type { Command } from "commander";
-import { usage } from "../failure.ts";
 import {
   addList,
   commandsOf,
+  knownWords,
   parseFutureTime,
   required,
-  splitList,
   TENANT_FILTER,
   wholeNumber,
   YES,
@@ -57,7 +56,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
     ],
     async ({ client, print, note, now }, [name], { tenant, expiresAt, rateLimit, ...flags }) => {
       const rate = rateLimit === undefined ? undefined : wholeNumber("--rate-limit", rateLimit, 1, 100_000);
-      const scopes = scopesOf(flags.scopes);
+      const scopes = knownWords("--scopes", flags.scopes, SCOPES);
       const end = expiresAt === undefined ? undefined : parseFutureTime("--expires-at", expiresAt, now());
       const body = { name, scopes, tenant, expires_at: end?.toISOString(), rate_limit: rate };
       const made = await client.keys.create({ body });
@@ -71,11 +70,4 @@ export function addKeys(program: Command, terminal: Terminal): void {
     await remote.client.keys.revoke({ key });
     remote.print({ id: key, revoked: true }, () => `${clean(key)} is revoked.`);
   });
-}
-
-function scopesOf(text: string): Scope[] {
-  const given = splitList(text);
-  const wrong = given.find((scope) => !(SCOPES as readonly string[]).includes(scope));
-  if (wrong === undefined && given.length > 0) return given as Scope[];
-  throw usage(`--scopes has "${wrong ?? ""}"; choose from ${SCOPES.join(", ")}.`);
 }

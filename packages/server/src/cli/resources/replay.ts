@@ -1,15 +1,14 @@
 // `posthorn replay`: starts, lists and cancels replays.
 import type { Replay, ReplayPreview } from "@posthorn/client";
 import type { Command } from "commander";
-import { usage } from "../failure.ts";
 import { poll } from "../follow/poll.ts";
 import {
   addList,
   commandsOf,
   ENDPOINT_FILTER,
+  knownWords,
   type Param,
   type Remote,
-  splitList,
   TENANT_FILTER,
   TIME_FILTERS,
   type TimeFlags,
@@ -35,8 +34,7 @@ interface StartFlags extends TimeFlags {
   readonly yes?: boolean;
 }
 
-type State = NonNullable<Replay["states"]>[number];
-const STATES: readonly string[] = ["success", "failed", "dead"] satisfies State[];
+const STATES = ["success", "failed", "dead"] as const;
 const POLL_INTERVAL_MS = 500;
 
 const columns: readonly Column<Replay>[] = [
@@ -101,17 +99,10 @@ function inputOf(remote: Remote, flags: StartFlags) {
     type,
     reason,
     resubscribe,
-    ...(states !== undefined && { states: statesOf(states) }),
+    ...(states !== undefined && { states: knownWords("--states", states, STATES) }),
     ...(rate !== undefined && { rate: wholeNumber("--rate", rate, 1, 5_000) }),
     ...timeFilters(flags, remote.now()),
   };
-}
-
-function statesOf(text: string): State[] {
-  const given = splitList(text);
-  const wrong = given.find((state) => !STATES.includes(state));
-  if (wrong === undefined && given.length > 0) return given as State[];
-  throw usage(`--states has "${wrong ?? ""}"; choose from ${STATES.join(", ")}.`);
 }
 
 /** Waits for the end, also across restarts of the server. Ctrl+C stops waiting, not the replay. */
