@@ -2,6 +2,7 @@
 // which emit no separate event.
 import type { Exchange } from "./api/exchange.ts";
 import { onRequestEnd } from "./api/on-request-end.ts";
+import { withinMs } from "./within-ms.ts";
 
 type OpenRequest = Pick<Exchange, "request" | "response">;
 
@@ -18,11 +19,6 @@ export class OpenRequests {
     const ended = [...this.#open].map(
       (exchange) => new Promise<void>((resolve) => onRequestEnd(exchange, resolve)),
     );
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    await Promise.race([Promise.all(ended), timeout]);
-    clearTimeout(timer);
+    await withinMs(timeoutMs, Promise.all(ended));
   }
 }

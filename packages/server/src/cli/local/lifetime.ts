@@ -2,6 +2,7 @@
 // The first signal stops gracefully, a later one stops at once. Nothing outlives the process: what is registered as
 // `alsoWhenForced` is closed in either case.
 import type { Logger } from "posthorn";
+import { withinMs } from "../../within-ms.ts";
 
 export type Closer = (graceMs: number) => Promise<unknown>;
 
@@ -117,13 +118,4 @@ export class Lifetime {
 /** Returns the part of a grace period in which work in flight may finish. */
 export function withoutReserve(graceMs: number): number {
   return graceMs - Math.min(RESERVE_MS, graceMs / 5);
-}
-
-async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, tooLong]);
-  clearTimeout(timer);
 }
