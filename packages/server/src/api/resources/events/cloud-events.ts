@@ -141,7 +141,7 @@ function refused(problems: readonly CloudEventProblem[]): HttpError {
   return invalidBody(problems.map(placeOf));
 }
 
-function placeOf({ place, message }: CloudEventProblem): FieldError {
+export function placeOf({ place, message }: CloudEventProblem): FieldError {
   return place === "" || place.startsWith("/") ? { pointer: place, message } : { header: place, message };
 }
 

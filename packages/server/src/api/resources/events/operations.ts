@@ -15,7 +15,13 @@ import {
   tenantScope,
 } from "../../principal.ts";
 import { apiPointer, apiText, isPosthornError, ProblemError, problemOf } from "../../problem.ts";
-import { cloudEventPlace, type PublishMode, publishModeOf, readCloudEvents } from "./cloud-events.ts";
+import {
+  cloudEventPlace,
+  type PublishMode,
+  placeOf,
+  publishModeOf,
+  readCloudEvents,
+} from "./cloud-events.ts";
 import { type EventsInput, readEvents } from "./input.ts";
 import { eventDetailJson, eventPageJson } from "./present.ts";
 
@@ -89,10 +95,7 @@ function inCloudEvent(error: unknown, mode: Exclude<PublishMode, "own">): unknow
   const problem = problemOf(error);
   const fieldErrors = problem.fieldErrors.map((place): FieldError => {
     if (!("pointer" in place)) return place;
-    const found = cloudEventPlace(place.pointer, mode);
-    return found === "" || found.startsWith("/")
-      ? { pointer: found, message: place.message }
-      : { header: found, message: place.message };
+    return placeOf({ place: cloudEventPlace(place.pointer, mode), message: place.message });
   });
   return new ProblemError({ ...problem, fieldErrors });
 }
