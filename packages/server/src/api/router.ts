@@ -21,6 +21,11 @@ export interface Route {
   readonly handle: (exchange: Exchange) => Reply | Promise<Reply>;
 }
 
+/** A route that anyone may call. */
+export function publicRoute(method: Method, path: string, handle: Route["handle"]): Route {
+  return { method, path, permission: "public", handle };
+}
+
 export type Params = Readonly<Record<string, string>>;
 
 export type Match =

@@ -8,7 +8,7 @@ import type { Exchange } from "./exchange.ts";
 import { NO_PARAMETERS, readQuery } from "./input/query.ts";
 import { onRequestEnd } from "./on-request-end.ts";
 import { json, type Reply } from "./reply.ts";
-import type { Route, RoutePermission } from "./router.ts";
+import { publicRoute, type Route, type RoutePermission } from "./router.ts";
 
 export const SINK_LIMITS = {
   ids: 1_000,
@@ -110,7 +110,7 @@ function sizeOf({ path, headers, body }: SinkRequest): number {
 export function sinkRoutes(sink: Sink, readers: RoutePermission, group?: ProcessGroup): Route[] {
   group?.respond("sink", (id) => sink.requests(id as string));
   return [
-    { method: "*", path: "/sink/{id}", permission: "public", handle: (exchange) => receive(sink, exchange) },
+    publicRoute("*", "/sink/{id}", (exchange) => receive(sink, exchange)),
     {
       method: "GET",
       path: "/sink/{id}/requests",

@@ -6,7 +6,7 @@ import type { Exchange } from "../api/exchange.ts";
 import { HttpError } from "../api/http-error.ts";
 import { readBytesOf } from "../api/middleware/read-body.ts";
 import type { Reply } from "../api/reply.ts";
-import type { Route } from "../api/router.ts";
+import { publicRoute, type Route } from "../api/router.ts";
 
 /** "The hub SHOULD include a description of an error in the response body as plain text" (REC 5.1). */
 export function isHubPath(url: string | undefined): boolean {
@@ -15,31 +15,14 @@ export function isHubPath(url: string | undefined): boolean {
 
 export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
   return [
-    {
-      method: "POST",
-      path: "/websub",
-      permission: "public",
-      isRefusedWhileDraining: true,
-      handle: async (exchange) => {
-        const result = await websub.handle(await readForm(exchange));
-        // php-publisher accepts only 204 as success
-        return result === "published"
-          ? { status: 204 }
-          : text(202, "Accepted. The callback is being verified.");
-      },
-    },
-    {
-      method: "GET",
-      path: "/websub",
-      permission: "public",
-      handle: async () => {
-        const hubUrl = await websub.hubUrl();
-        return text(
-          200,
-          `This is the WebSub hub ${hubUrl}. Post hub.mode, hub.topic and hub.callback as a form.`,
-        );
-      },
-    },
+    { ...publicRoute("POST", "/websub", receiveForm), isRefusedWhileDraining: true },
+    publicRoute("GET", "/websub", async () => {
+      const hubUrl = await websub.hubUrl();
+      return text(
+        200,
+        `This is the WebSub hub ${hubUrl}. Post hub.mode, hub.topic and hub.callback as a form.`,
+      );
+    }),
     {
       method: "POST",
       path: "/websub/content",
@@ -47,13 +30,14 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
       isRefusedWhileDraining: true,
       handle: receiveContent,
     },
-    {
-      method: "GET",
-      path: "/websub/topics/{tenant}/{type}",
-      permission: "public",
-      handle: getTopic,
-    },
+    publicRoute("GET", "/websub/topics/{tenant}/{type}", getTopic),
   ];
+
+  async function receiveForm(exchange: Exchange): Promise<Reply> {
+    const result = await websub.handle(await readForm(exchange));
+    // php-publisher accepts only 204 as success
+    return result === "published" ? { status: 204 } : text(202, "Accepted. The callback is being verified.");
+  }
 
   async function receiveContent(exchange: Exchange): Promise<Reply> {
     const topic = new URLSearchParams(exchange.query).get("topic") ?? "";

@@ -4,7 +4,7 @@ import { VERSION } from "../../version.ts";
 import { escapeHtml } from "../docs/html.ts";
 import { DOCS_POLICY, docsPage, type OpenApiDocument, SERVER_URL } from "../docs/page.ts";
 import { json, type Reply } from "../reply.ts";
-import type { Route } from "../router.ts";
+import { publicRoute, type Route } from "../router.ts";
 import type { Site } from "../session/site.ts";
 
 let documentReply: Reply | undefined;
@@ -12,21 +12,16 @@ let page: string | undefined;
 
 export function docsRoutes(site: Site): Route[] {
   return [
-    { method: "GET", path: "/openapi.json", permission: "public", handle: readDocument },
-    {
-      method: "GET",
-      path: "/docs",
-      permission: "public",
-      handle: ({ request }) => {
-        page ??= docsPage(document() as unknown as OpenApiDocument);
-        return {
-          status: 200,
-          contentType: "text/html; charset=utf-8",
-          body: page.replace(SERVER_URL, () => escapeHtml(site.url(request))),
-          headers: ["Content-Security-Policy", DOCS_POLICY, "Referrer-Policy", "no-referrer"],
-        };
-      },
-    },
+    publicRoute("GET", "/openapi.json", readDocument),
+    publicRoute("GET", "/docs", ({ request }) => {
+      page ??= docsPage(document() as unknown as OpenApiDocument);
+      return {
+        status: 200,
+        contentType: "text/html; charset=utf-8",
+        body: page.replace(SERVER_URL, () => escapeHtml(site.url(request))),
+        headers: ["Content-Security-Policy", DOCS_POLICY, "Referrer-Policy", "no-referrer"],
+      };
+    }),
   ];
 }
 

@@ -3,22 +3,17 @@ import { type Posthorn, PosthornError } from "posthorn";
 import { METRICS } from "../../processes/messages.ts";
 import type { ProcessGroup } from "../../processes/process-group.ts";
 import { json } from "../reply.ts";
-import type { Route, RoutePermission } from "../router.ts";
+import { publicRoute, type Route, type RoutePermission } from "../router.ts";
 
 export function healthRoutes(hooks: Posthorn, isDraining: () => boolean): Route[] {
   return [
-    { method: "GET", path: "/healthz", permission: "public", handle: () => json(200, { status: "ok" }) },
-    {
-      method: "GET",
-      path: "/readyz",
-      permission: "public",
-      handle: async () => {
-        const { ready, reason } = isDraining()
-          ? { ready: false, reason: "The server is shutting down." }
-          : await hooks.health();
-        return ready ? json(200, { status: "ready" }) : json(503, { status: "not ready", reason });
-      },
-    },
+    publicRoute("GET", "/healthz", () => json(200, { status: "ok" })),
+    publicRoute("GET", "/readyz", async () => {
+      const { ready, reason } = isDraining()
+        ? { ready: false, reason: "The server is shutting down." }
+        : await hooks.health();
+      return ready ? json(200, { status: "ready" }) : json(503, { status: "not ready", reason });
+    }),
   ];
 }
 

@@ -1,15 +1,10 @@
 // GET /: the dashboard for browsers, and a short page with links otherwise.
 import type { Dashboard } from "../../dashboard/dashboard.ts";
 import type { Reply } from "../reply.ts";
-import type { Route } from "../router.ts";
+import { publicRoute, type Route } from "../router.ts";
 
 export function homeRoute(dashboard: Dashboard): Route {
-  return {
-    method: "GET",
-    path: "/",
-    permission: "public",
-    handle: async ({ request }) => (await dashboard(request, "/")) ?? fallbackPage,
-  };
+  return publicRoute("GET", "/", async ({ request }) => (await dashboard(request, "/")) ?? fallbackPage);
 }
 
 const PAGE = `<!doctype html>

@@ -4,17 +4,14 @@ import type { Posthorn } from "posthorn";
 import { hasTag } from "../entity-tag.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Reply } from "../reply.ts";
-import type { Route } from "../router.ts";
+import { publicRoute, type Route } from "../router.ts";
 
 /** Shorter than the overlap of a key rotation, so that receivers see a new key in time. */
 const CACHE_SECONDS = 300;
 
 export function publicKeyRoutes({ endpoints }: Posthorn): Route[] {
   const path = "/.well-known/webhook-keys/{endpoint}";
-  return [
-    { method: "GET", path, permission: "public", handle: keySet },
-    { method: "GET", path: `${path}/whpk`, permission: "public", handle: texts },
-  ];
+  return [publicRoute("GET", path, keySet), publicRoute("GET", `${path}/whpk`, texts)];
 
   async function keySet(exchange: Exchange): Promise<Reply> {
     const keys = (await endpoints.publicKeys(endpointOf(exchange))).map(({ id, publicKey, bytes }) => ({

@@ -3,14 +3,11 @@
 import type { Posthorn } from "posthorn";
 import type { Exchange } from "../exchange.ts";
 import type { Reply } from "../reply.ts";
-import type { Route } from "../router.ts";
+import { publicRoute, type Route } from "../router.ts";
 
 export function webhookGrantRoutes({ endpoints }: Posthorn): Route[] {
   const path = "/webhook-grants/{token}";
-  return [
-    { method: "GET", path, permission: "public", handle: grant },
-    { method: "POST", path, permission: "public", handle: grant },
-  ];
+  return [publicRoute("GET", path, grant), publicRoute("POST", path, grant)];
 
   async function grant({ params, request }: Exchange): Promise<Reply> {
     const rate = request.headers["webhook-allowed-rate"];
