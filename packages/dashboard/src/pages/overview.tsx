@@ -2,11 +2,11 @@
 import type { Activity, System } from "@posthorn/client";
 import { keepPreviousData } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { useHasPublished } from "../api/first-run.ts";
 import { useApi } from "../api/use-api.ts";
 import { defineTexts } from "../app/texts.ts";
-import { ActivityCharts, type Period, PeriodChoice } from "../components/chart/activity-charts.tsx";
+import { ActivityCharts, usePeriod } from "../components/chart/activity-charts.tsx";
 import { Badge, type Tone } from "../components/ui/badge.tsx";
 import { buttonClass } from "../components/ui/button.tsx";
 import { EndpointLink } from "../components/ui/links.tsx";
@@ -38,7 +38,7 @@ const t = defineTexts({
 const REFRESHED = { refetchInterval: 5_000 };
 
 export function Overview() {
-  const [period, setPeriod] = useState<Period>("hour");
+  const { period, periodChoice } = usePeriod("hour");
   const activity = useApi(
     "activity.get",
     { query: { period } },
@@ -54,7 +54,7 @@ export function Overview() {
     return <Failed error={error} onRetry={() => void Promise.all([activity.refetch(), system.refetch()])} />;
   }
   return (
-    <Page title={t.overview} actions={<PeriodChoice value={period} onChange={setPeriod} />}>
+    <Page title={t.overview} actions={periodChoice}>
       {hasPublished === false && (
         <div className="flex flex-wrap items-center justify-between gap-3 rounded-lg border border-line bg-calm-ground p-4 text-calm">
           <p className="font-semibold">{t.nothingSent}</p>

@@ -1,5 +1,6 @@
 // Charts of attempts and their duration over time.
 import type { Activity } from "@posthorn/client";
+import { useState } from "react";
 import { defineTexts } from "../../app/texts.ts";
 import { stateTexts } from "../../format/delivery-texts.ts";
 import { whole } from "../../format/number.ts";
@@ -40,22 +41,19 @@ export function ActivityCharts({ activity: { points } }: { readonly activity: Ac
   );
 }
 
-export type Period = Activity["period"];
+type Period = Activity["period"];
 const PERIODS: readonly Period[] = ["hour", "day", "month"];
 
-export function PeriodChoice({
-  value,
-  onChange,
-}: {
-  readonly value: Period;
-  readonly onChange: (period: Period) => void;
-}) {
-  return (
+/** The period of the charts, and the field that changes it. */
+export function usePeriod(initial: Period) {
+  const [period, setPeriod] = useState(initial);
+  const periodChoice = (
     <Select
       aria-label={t.period}
-      options={PERIODS.map((period) => [period, t[period]])}
-      value={value}
-      onChange={(event) => onChange(event.target.value as Period)}
+      options={PERIODS.map((name) => [name, t[name]])}
+      value={period}
+      onChange={(event) => setPeriod(event.target.value as Period)}
     />
   );
+  return { period, periodChoice };
 }

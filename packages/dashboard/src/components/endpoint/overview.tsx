@@ -1,7 +1,7 @@
 // The overview of an endpoint: problems, settings, charts and recent attempts.
 import type { Endpoint } from "@posthorn/client";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { useList } from "../../api/list.ts";
 import { useApi } from "../../api/use-api.ts";
 import { defineTexts } from "../../app/texts.ts";
@@ -11,7 +11,7 @@ import { formatTexts } from "../../format/format-texts.ts";
 import { bytes, whole } from "../../format/number.ts";
 import { headersOf, isByKeyPair } from "../../format/signature-schemes.ts";
 import { duration } from "../../format/time.ts";
-import { ActivityCharts, type Period, PeriodChoice } from "../chart/activity-charts.tsx";
+import { ActivityCharts, usePeriod } from "../chart/activity-charts.tsx";
 import { OutcomeBadge } from "../delivery/state-badge.tsx";
 import { ListPanel } from "../list/list-page.tsx";
 import { buttonClass } from "../ui/button.tsx";
@@ -83,7 +83,7 @@ const t = defineTexts({
 const REFRESH_MS = 5_000;
 
 export function EndpointOverview({ endpoint }: { readonly endpoint: Endpoint }) {
-  const [period, setPeriod] = useState<Period>("day");
+  const { period, periodChoice } = usePeriod("day");
   const { tenant, id } = endpoint;
   const query = { tenant, endpoint: id, period };
   const activity = useApi("activity.get", { query }, { refetchInterval: REFRESH_MS });
@@ -117,9 +117,7 @@ export function EndpointOverview({ endpoint }: { readonly endpoint: Endpoint }) 
           <TimeFact name={t.updated} at={endpoint.updated_at} />
         </Facts>
       </Panel>
-      <div className="flex justify-end">
-        <PeriodChoice value={period} onChange={setPeriod} />
-      </div>
+      <div className="flex justify-end">{periodChoice}</div>
       {activity.data !== undefined ? (
         <ActivityCharts activity={activity.data} />
       ) : (
