@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { useEndpointUrls } from "../../api/endpoint-urls.ts";
 import { useSession } from "../../api/session.ts";
-import type { Filters } from "../../app/filters.ts";
+import { useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { reasonTexts, stateTexts } from "../../format/delivery-texts.ts";
 import { localTime } from "../../format/time.ts";
@@ -31,15 +31,8 @@ const labels = () => ({
 });
 export type Field = keyof ReturnType<typeof labels>;
 
-export function FilterBar({
-  filters,
-  onChange,
-  fields,
-}: {
-  readonly filters: Filters;
-  readonly onChange: (change: Filters) => void;
-  readonly fields: readonly Field[];
-}) {
+export function FilterBar({ fields }: { readonly fields: readonly Field[] }) {
+  const { filters, set } = useFilters();
   const session = useSession().data;
   const tenant = fields.includes("endpoint") ? (session?.tenant ?? filters.tenant) : undefined;
   const urls = useEndpointUrls(tenant);
@@ -61,7 +54,7 @@ export function FilterBar({
               none={t.all}
               options={Object.entries(choices[field])}
               value={filters[field] ?? ""}
-              onChange={(event) => onChange({ [field]: event.target.value })}
+              onChange={(event) => set({ [field]: event.target.value })}
             />
           ) : (
             <FilterText
@@ -69,18 +62,12 @@ export function FilterBar({
               label={labels()[field]}
               value={filters[field] ?? ""}
               isTime={field.startsWith("created")}
-              onChange={(value) => onChange({ [field]: value })}
+              onChange={(value) => set({ [field]: value })}
             />
           ),
         )}
       </div>
-      <SavedViews
-        storageKey={`posthorn-views:${location.pathname}`}
-        filters={filters}
-        onChoose={(view) =>
-          onChange({ ...Object.fromEntries(fields.map((field) => [field, undefined])), ...view })
-        }
-      />
+      <SavedViews fields={fields} />
     </section>
   );
 }

@@ -32,10 +32,10 @@ export interface ListPageProps<Row> extends ListPanelProps<Row> {
 }
 
 export function ListPage<Row>({ title, lead, actions, filterBy, children, ...list }: ListPageProps<Row>) {
-  const { filters, set, clear } = useFilters();
+  const { clear } = useFilters();
   return (
     <Page title={title} lead={lead} actions={actions}>
-      {filterBy && <FilterBar filters={filters} onChange={set} fields={filterBy} />}
+      {filterBy && <FilterBar fields={filterBy} />}
       <Panel isFlush>
         <ListView label={title} onClearFilters={filterBy && clear} {...list} />
       </Panel>

@@ -1,7 +1,7 @@
 // Named filters stored in this browser. Selecting a view applies its filters to the URL.
 import { useState } from "react";
 import { readStored, writeStored } from "../../app/browser-storage.ts";
-import type { Filters } from "../../app/filters.ts";
+import { type Filters, useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { Button } from "../ui/button.tsx";
 import { submitted } from "../ui/field.tsx";
@@ -20,16 +20,11 @@ const MAX_VIEWS = 20;
 
 type Views = Readonly<Record<string, Filters>>;
 
-export function SavedViews({
-  storageKey,
-  filters,
-  onChoose,
-}: {
-  /** Views are stored per list. */
-  readonly storageKey: string;
-  readonly filters: Filters;
-  readonly onChoose: (view: Filters) => void;
-}) {
+/** Views are stored per list. */
+export function SavedViews({ fields }: { readonly fields: readonly string[] }) {
+  const storageKey = `posthorn-views:${location.pathname}`;
+  const { filters, set } = useFilters();
+  const withoutFilters = Object.fromEntries(fields.map((field) => [field, undefined]));
   const [views, setViews] = useState(() => readViews(storageKey));
   /** The view being named; `of` is null for a new one. */
   const [naming, setNaming] = useState<{ readonly of: string | null } | null>(null);
@@ -70,7 +65,7 @@ export function SavedViews({
               kind="quiet"
               className="min-w-0 aria-pressed:text-ink"
               aria-pressed={isSame(view, filters)}
-              onClick={() => onChoose(view)}
+              onClick={() => set({ ...withoutFilters, ...view })}
             >
               <span className="truncate">{title}</span>
             </Button>

@@ -53,7 +53,7 @@ const LOOKS: Record<StreamState, { readonly tone: "ok" | "calm" | "bad"; readonl
 };
 
 export function Tail() {
-  const { filters, set } = useFilters();
+  const { filters } = useFilters();
   const navigate = useNavigate();
   const state = useLiveState();
   const { rows, waiting, isPaused, isPartial, pause, resume } = useTail(filters);
@@ -73,7 +73,7 @@ export function Tail() {
         </Button>
       }
     >
-      <FilterBar filters={filters} onChange={set} fields={["state", "tenant", "type"]} />
+      <FilterBar fields={["state", "tenant", "type"]} />
       {isPartial && <p className="text-warn">{t.partial}</p>}
       <div aria-live="polite">
         {waiting > 0 && (
