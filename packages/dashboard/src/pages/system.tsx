@@ -131,18 +131,17 @@ function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
 }
 
 function Backlog({ backlog }: { readonly backlog: System["backlog"] }) {
-  const number = (value: number) => whole(value);
   return (
     <Panel title={t.backlog}>
       <Facts>
-        <Fact name={t.count}>{number(backlog.count)}</Fact>
+        <Fact name={t.count}>{whole(backlog.count)}</Fact>
         <Fact name={t.oldestDue}>{duration(backlog.oldest_due_age_seconds * 1_000)}</Fact>
-        <Fact name={t.outbox}>{number(backlog.outbox)}</Fact>
+        <Fact name={t.outbox}>{whole(backlog.outbox)}</Fact>
         <Fact name={t.held}>
           {t.heldBy({
-            circuit: number(backlog.held.circuit),
-            throttle: number(backlog.held.throttle),
-            limit: number(backlog.held.limit),
+            circuit: whole(backlog.held.circuit),
+            throttle: whole(backlog.held.throttle),
+            limit: whole(backlog.held.limit),
           })}
         </Fact>
       </Facts>
