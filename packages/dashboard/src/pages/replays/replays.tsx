@@ -1,17 +1,15 @@
 // The lists of replays: of all tenants, and those of the portal's tenant.
 import type { Replay } from "@posthorn/client";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useTenant } from "../../api/session.ts";
 import { type Filters, useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { ListPage } from "../../components/list/list-page.tsx";
+import { NewReplay } from "../../components/replay/new-replay.tsx";
 import { ReplayBadge, ReplayProgress } from "../../components/replay/replay-progress.tsx";
-import { StartReplay } from "../../components/replay/start-replay.tsx";
 import { ActionButton } from "../../components/ui/action-button.tsx";
-import { Button } from "../../components/ui/button.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { localTime } from "../../format/time.ts";
 
@@ -31,12 +29,18 @@ const REFRESH_MS = 2_000;
 export function Replays() {
   const { filters, clear } = useFilters();
   const navigate = useNavigate();
-  const [isStarting, setStarting] = useState(filters.new !== undefined);
   const list = useReplays();
   return (
     <ListPage
       title={t.replays}
-      actions={<NewReplayButton onClick={() => setStarting(true)} />}
+      actions={
+        <NewReplay
+          isOpenFirst={filters.new !== undefined}
+          initial={initialOf(filters)}
+          onClose={clear}
+          onStarted={(id) => void navigate({ to: "/replays/$id", params: { id } })}
+        />
+      }
       list={list}
       columns={[
         { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
@@ -61,29 +65,18 @@ export function Replays() {
       onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
       nothing={t.noReplays}
       nothingDetail={t.nothingDetail}
-    >
-      <StartReplay
-        isOpen={isStarting}
-        initial={initialOf(filters)}
-        onClose={() => {
-          setStarting(false);
-          clear?.();
-        }}
-        onStarted={(id) => void navigate({ to: "/replays/$id", params: { id } })}
-      />
-    </ListPage>
+    />
   );
 }
 
 export function PortalReplays() {
   const tenant = useTenant();
-  const [isStarting, setStarting] = useState(false);
   const list = useReplays();
   return (
     <ListPage
       title={t.replays}
       lead={t.portalLead}
-      actions={<NewReplayButton onClick={() => setStarting(true)} />}
+      actions={<NewReplay tenant={tenant} />}
       list={list}
       columns={[
         { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
@@ -101,22 +94,12 @@ export function PortalReplays() {
         },
       ]}
       nothing={t.noReplays}
-    >
-      <StartReplay isOpen={isStarting} tenant={tenant} onClose={() => setStarting(false)} />
-    </ListPage>
+    />
   );
 }
 
 function useReplays() {
   return useList("replays.list", {}, { watch: { everyMs: REFRESH_MS } });
-}
-
-function NewReplayButton({ onClick }: { readonly onClick: () => void }) {
-  return (
-    <Button kind="primary" icon="replay" onClick={onClick}>
-      {t.newReplay}
-    </Button>
-  );
 }
 
 /** Converts the filters of a delivery list to the form. */

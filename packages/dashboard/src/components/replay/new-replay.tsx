@@ -1,4 +1,4 @@
-// The form for a new replay: counts the matching deliveries before it starts.
+// A button that opens the form for a new replay, which counts the matching deliveries before it starts.
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
@@ -41,23 +41,28 @@ interface Preview {
   readonly is_exact: boolean;
 }
 
-export function StartReplay({
-  isOpen,
+export function NewReplay({
+  isOpenFirst = false,
   initial = {},
   tenant: onlyTenant,
   onClose,
   onStarted,
 }: {
-  readonly isOpen: boolean;
+  readonly isOpenFirst?: boolean;
   readonly initial?: Filters;
   /** The portal's tenant; operators choose one. */
   readonly tenant?: string;
-  readonly onClose: () => void;
+  readonly onClose?: (() => void) | undefined;
   readonly onStarted?: (id: string) => void;
 }) {
+  const [isOpen, setOpen] = useState(isOpenFirst);
   const [form, setForm] = useState<Filters>({ states: "dead", rate: String(DEFAULT_RATE), ...initial });
   const [preview, setPreview] = useState<Preview | null>(null);
   const { isBusy, problems, submit } = useSubmission();
+  const close = () => {
+    setOpen(false);
+    onClose?.();
+  };
   const change = (part: Filters) => {
     setForm({ ...form, ...part });
     setPreview(null);
@@ -94,61 +99,69 @@ export function StartReplay({
       const answer = await api.replays.start({ body: bodyOf() });
       setPreview(null);
       if ("id" in answer) onStarted?.(answer.id);
-      onClose();
+      close();
     });
   return (
-    <Dialog
-      title={t.newReplay}
-      isOpen={isOpen}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={() => void count()} isBusy={isBusy}>
-            {t.preview}
-          </Button>
-          <Button
-            kind="primary"
-            isBusy={isBusy}
-            disabledReason={preview === null ? t.countFirst : undefined}
-            onClick={() => void start()}
-          >
-            {t.start}
-          </Button>
-        </>
-      }
-    >
-      <form onSubmit={submitted(preview === null ? count : start)} className="grid gap-3 sm:grid-cols-2">
-        {onlyTenant === undefined && <TextField label={t.tenant} {...text("tenant")} />}
-        <TextField label={t.endpoint} {...text("endpoint")} />
-        <TextField label={t.eventType} {...text("type")} />
-        <Choice
-          label={t.deliveries}
-          options={[...STATES.map((state) => [state, stateTexts[state]] as const), ["all", t.all]]}
-          {...text("states")}
-        />
-        <TextField type="datetime-local" label={t.createdAfter} {...text("after")} />
-        <TextField type="datetime-local" label={t.createdBefore} {...text("before")} />
-        <TextField type="number" min={1} max={5_000} label={t.rate} {...text("rate")} />
-        <div className="sm:col-span-2">
-          <Tick
-            label={t.resubscribe}
-            hint={t.resubscribeHint}
-            checked={form.resubscribe === "yes"}
-            onChange={(isChecked) => change({ resubscribe: isChecked ? "yes" : undefined })}
-          />
-        </div>
-        <button type="submit" hidden />
-      </form>
-      <ProblemList problems={problems.elsewhere([])} />
-      <p role="status" className="min-h-5 font-medium">
-        {preview !== null && (
+    <>
+      <Button kind="primary" icon="replay" onClick={() => setOpen(true)}>
+        {t.newReplay}
+      </Button>
+      <Dialog
+        title={t.newReplay}
+        isOpen={isOpen}
+        onClose={close}
+        actions={
           <>
-            {(preview.is_exact ? t.would : t.wouldAtLeast)({ count: whole(preview.count) })}{" "}
-            {preview.count > Number(form.rate) &&
-              t.takes({ rate: form.rate ?? "", time: duration((preview.count / Number(form.rate)) * 1_000) })}
+            <Button onClick={() => void count()} isBusy={isBusy}>
+              {t.preview}
+            </Button>
+            <Button
+              kind="primary"
+              isBusy={isBusy}
+              disabledReason={preview === null ? t.countFirst : undefined}
+              onClick={() => void start()}
+            >
+              {t.start}
+            </Button>
           </>
-        )}
-      </p>
-    </Dialog>
+        }
+      >
+        <form onSubmit={submitted(preview === null ? count : start)} className="grid gap-3 sm:grid-cols-2">
+          {onlyTenant === undefined && <TextField label={t.tenant} {...text("tenant")} />}
+          <TextField label={t.endpoint} {...text("endpoint")} />
+          <TextField label={t.eventType} {...text("type")} />
+          <Choice
+            label={t.deliveries}
+            options={[...STATES.map((state) => [state, stateTexts[state]] as const), ["all", t.all]]}
+            {...text("states")}
+          />
+          <TextField type="datetime-local" label={t.createdAfter} {...text("after")} />
+          <TextField type="datetime-local" label={t.createdBefore} {...text("before")} />
+          <TextField type="number" min={1} max={5_000} label={t.rate} {...text("rate")} />
+          <div className="sm:col-span-2">
+            <Tick
+              label={t.resubscribe}
+              hint={t.resubscribeHint}
+              checked={form.resubscribe === "yes"}
+              onChange={(isChecked) => change({ resubscribe: isChecked ? "yes" : undefined })}
+            />
+          </div>
+          <button type="submit" hidden />
+        </form>
+        <ProblemList problems={problems.elsewhere([])} />
+        <p role="status" className="min-h-5 font-medium">
+          {preview !== null && (
+            <>
+              {(preview.is_exact ? t.would : t.wouldAtLeast)({ count: whole(preview.count) })}{" "}
+              {preview.count > Number(form.rate) &&
+                t.takes({
+                  rate: form.rate ?? "",
+                  time: duration((preview.count / Number(form.rate)) * 1_000),
+                })}
+            </>
+          )}
+        </p>
+      </Dialog>
+    </>
   );
 }
