@@ -1,15 +1,14 @@
-import { contract, type PosthornContract } from "@posthorn/client";
+import { contract, type PosthornContract, SCOPES, type Session } from "@posthorn/client";
 import type { Audit } from "../../audit.ts";
 import type { Exchange } from "../../exchange.ts";
 import { HttpError, invalidBody } from "../../http-error.ts";
 import { type Handlers, JsonText, RawHandler } from "../../implement.ts";
 import { readBody } from "../../input/body.ts";
-import { present } from "../../present.ts";
+import { type FromLibrary, present } from "../../present.ts";
 import type { Principal } from "../../principal.ts";
 import { type Page, pageOf, writeCookie } from "../../session/cookie.ts";
 import { refuseCrossSite } from "../../session/refuse-cross-site.ts";
-import type { PendingSession, SignIn } from "../../session/sign-in.ts";
-import { sessionOf } from "./present.ts";
+import type { PendingSession, PortalTheme, SignIn } from "../../session/sign-in.ts";
 
 export function sessionOperations(signIn: SignIn, audit: Audit): Handlers<PosthornContract>["session"] {
   return {
@@ -88,6 +87,25 @@ function cookieOf(signIn: SignIn, { request }: Exchange, page: Page, text: strin
     maxAgeSeconds: Math.floor(endsInMs / 1_000),
     isEmbedded,
   });
+}
+
+/** Returns the session resource of a principal. A request with a key has no expiry. */
+function sessionOf(principal: Principal, theme: PortalTheme): FromLibrary<Session> {
+  const { tenant, user, role, scopes, session } = principal;
+  return {
+    kind: tenant === null ? "operator" : "portal",
+    tenant,
+    user,
+    role,
+    scopes: SCOPES.filter((scope) => scopes.has(scope)),
+    expiresAt: session?.expiresAt ?? null,
+    theme: {
+      name: theme.name ?? null,
+      logoUrl: theme.logoUrl ?? null,
+      accent: theme.accent ?? null,
+      appearance: theme.appearance ?? "auto",
+    },
+  };
 }
 
 function signInFailed(): HttpError {
