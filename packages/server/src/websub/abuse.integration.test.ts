@@ -8,7 +8,6 @@ import {
   obedient,
   openWorld,
   publicUrl,
-  startHub,
   startSubscriber,
   topicUrl,
 } from "../../../../tests/support/servers/websub.ts";
@@ -128,28 +127,6 @@ test("subscriptions that are verified at the same moment do not exceed the limit
   await world.settle();
   const found = (await world.subscriptions()).filter(({ topic }) => /\/r\d$/.test(topic));
   expect(found).toHaveLength(3);
-});
-
-test("a callback that does not respond delays no other", async () => {
-  const hub = await startHub({ websub: { verificationsPerHost: 100 } });
-  const subscriber = await startSubscriber();
-  const held = hold({ status: 404 });
-  onTestFinished(async () => {
-    held.release();
-    await subscriber.close();
-    await hub.stop();
-  });
-  await hub.hooks.tenants.upsert("acme", { websubTopics: ["*"] });
-  const ask = (path: string) =>
-    hub.post({
-      "hub.mode": "subscribe",
-      "hub.topic": topicUrl("acme", "e"),
-      "hub.callback": subscriber.url + path,
-    });
-  subscriber.behave("/slow", () => held.answer);
-  for (let count = 0; count < 20; count += 1) await ask(`/slow?${count}`);
-  await ask("/quick");
-  await subscriber.until("the quick one", () => subscriber.asked("/quick").length === 1, 5_000);
 });
 
 test("private addresses that endpoints may use are refused to callbacks and topics, also after their verification", async () => {

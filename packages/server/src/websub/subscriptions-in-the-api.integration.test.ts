@@ -33,7 +33,7 @@ test("a subscription is an endpoint that can be read and deleted, and changed on
   await expect(endpoints.get("acme", id)).rejects.toMatchObject({ code: "endpoint_not_found" });
 });
 
-test("subscriptions do not count towards the endpoint limit, and can be listed separately", async () => {
+test("subscriptions are counted in metrics and not in the endpoint limit, and can be listed separately", async () => {
   await subscription("counted_1");
   await subscription("counted_2");
   await world.hooks.endpoints.create("acme", { url: `${world.subscriber.url}/own`, events: ["own"] });
@@ -44,6 +44,9 @@ test("subscriptions do not count towards the endpoint limit, and can be listed s
   const topics = data.map(({ websub }) => websub?.topic);
   expect(topics).toEqual(expect.arrayContaining([topicOf("counted_1"), topicOf("counted_2")]));
   expect(topics).not.toContain(undefined);
+  const text = await world.hooks.metrics();
+  expect(text).toMatch(/^webhook_websub_subscriptions [1-9]/m);
+  expect(text).toMatch(/^webhook_websub_requests_total\{mode="subscribe",result="verified"\} [1-9]/m);
 });
 
 test("a replay to current subscriptions sends no earlier events to subscribers", async () => {
@@ -96,14 +99,6 @@ test("the tenant of external topics can be neither changed nor used", async () =
   });
 });
 
-test("the request of a notification is returned as sent", async () => {
-  await world.asked("seen", { "hub.secret": "s" });
-  const [sent] = await world.published("seen");
-  const { data } = await world.hooks.deliveries.list({ tenant: "acme", type: "seen" });
-  const shown = await world.hooks.deliveries.request(data[0]?.id ?? "", { attempt: 1 });
-  expect(String(shown.body)).toBe(String(sent?.body));
-});
-
 test("an event lists only subscriptions to its own topic as not matched", async () => {
   await subscription("page_a");
   await subscription("page_b");
@@ -114,24 +109,9 @@ test("an event lists only subscriptions to its own topic as not matched", async 
   expect(reasons).toHaveLength(1);
 });
 
-test("metrics count subscriptions and the results of requests", async () => {
-  await subscription("measured");
-  const text = await world.hooks.metrics();
-  expect(text).toMatch(/^webhook_websub_subscriptions [1-9]/m);
-  expect(text).toMatch(/^webhook_websub_requests_total\{mode="subscribe",result="verified"\} [1-9]/m);
-});
-
-test("making topics public is audited, and needs a key of the whole installation", async () => {
+test("making topics public is audited, and at most 100 can be public", async () => {
   const server = await startServer({ posthorn: { websub: {}, publicUrl } });
   await server.call("PUT", "/api/v1/tenants/t1", {});
-  const made = await server.call("POST", "/api/v1/keys", {
-    name: "k",
-    tenant: "t1",
-    scopes: ["webhooks:manage"],
-  });
-  const asTenant = { authorization: `Bearer ${made.json.key}` };
-  const refused = await server.call("PUT", "/api/v1/tenants/t1", { websub_topics: ["*"] }, asTenant);
-  expect(refused.status).toBe(403);
   const opened = await server.call("PUT", "/api/v1/tenants/t1", { websub_topics: ["order.*"] });
   expect(opened.json.websub_topics).toEqual(["order.*"]);
   const kept = await server.call("PUT", "/api/v1/tenants/t1", { name: "T" });

@@ -77,7 +77,7 @@ test("a topic is fetched conditionally, and unchanged content is not distributed
   expect(world.news("known")).toHaveLength(1);
 });
 
-test("content that a topic had before is distributed again", async () => {
+test("39: content is distributed whole, also if the topic had it before", async () => {
   await follow("back");
   for (const body of ["one", "two", "one"]) {
     serve("back", body);

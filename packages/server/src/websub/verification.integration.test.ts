@@ -43,12 +43,6 @@ test("21: pushing content of a topic that is not served returns an error that na
   ]);
 });
 
-test("22: each request is verified separately", async () => {
-  await world.asked("twenty_two");
-  await world.asked("twenty_two");
-  expect(world.modes("twenty_two")).toEqual(["subscribe", "subscribe"]);
-});
-
 test("23: a denial has mode, topic and a reason after the callback's own query", async () => {
   const topic = "https://elsewhere.example.com/feed?a=b&c";
   await world.asked("denied", {
@@ -223,17 +217,6 @@ test("32: a renewal counts from its own verification", async () => {
   await world.asked("renewed", { "hub.lease_seconds": "600" });
   await world.advance(500_000);
   expect(await world.published("renewed")).toHaveLength(1);
-});
-
-test("34: an unsubscription that is not confirmed has no effect", async () => {
-  await world.hooks.tenants.upsert("gone", { websubTopics: ["*"] });
-  const topic = topicUrl("gone", "order.paid");
-  await world.asked("leaving", { "hub.topic": topic });
-  world.subscriber.behave("/leaving", refusing(404));
-  await world.asked("leaving", { "hub.topic": topic, "hub.mode": "unsubscribe" });
-  await world.hooks.publish({ tenant: "gone", type: "order.paid", data: 1 });
-  await world.settle();
-  expect(world.news("leaving")).toHaveLength(1);
 });
 
 test("34: an unsubscription of an unknown pair is accepted, and sends no request", async () => {
