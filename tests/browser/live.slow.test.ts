@@ -12,11 +12,11 @@ const isLive = (page: Page) => page.getByRole("status").getByText("live", { exac
 const publish = (server: TestServer, type: string) =>
   server.call("POST", "/api/v1/events", { tenant: "acme", type, data: { secret: "hush" } });
 
-async function startWithEndpoint(events: readonly string[] = ["*"]): Promise<TestServer> {
+async function startWithEndpoint(): Promise<TestServer> {
   const receiver = await startReceiver();
   const server = await startServer();
   await server.call("PUT", "/api/v1/tenants/acme", {});
-  await server.call("POST", "/api/v1/tenants/acme/endpoints", { url: receiver.url, events });
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", { url: receiver.url, events: ["*"] });
   return server;
 }
 
@@ -121,6 +121,16 @@ test("a list does not move when new rows are announced", async () => {
   expect(await row.boundingBox()).toEqual(place);
   await announcement.press("Enter");
   await rowOf(page, "order.two").waitFor();
+});
+
+test("a tail shows deliveries that it missed while offline", async () => {
+  const server = await startWithEndpoint();
+  const page = await openDashboard(server, "/tail");
+  await isLive(page);
+  await page.context().setOffline(true);
+  await publish(server, "order.missed");
+  await page.context().setOffline(false);
+  await rowOf(page, "order.missed").waitFor({ timeout: 60_000 });
 });
 
 test("without Web Locks every visible tab has its own stream", async () => {

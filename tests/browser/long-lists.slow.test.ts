@@ -1,9 +1,9 @@
 // A list of 100,000 deliveries in a real browser: few rows are rendered, and scrolling shows every row once.
-import pg from "pg";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { createPool } from "../support/database/postgres.ts";
 import { expectFitToShow, openDashboard } from "../support/processes/browser.ts";
-import { startServer, type TestServer } from "../support/servers/start-server.ts";
+import { startServer } from "../support/servers/start-server.ts";
 
 const ROWS = 100_000;
 const WALKED = 3_000;
@@ -11,17 +11,17 @@ const WALKED = 3_000;
 const MOST_ROWS_IN_PAGE = 60;
 const ROW_PX = 41;
 
-/** Creates dead deliveries and returns their ids, newest first. */
-async function withDeliveries(server: TestServer): Promise<readonly string[]> {
+/** Opens the list of dead deliveries on a server that has so many. Returns their ids, newest first. */
+async function openList(): Promise<{ readonly page: Page; readonly ids: readonly string[] }> {
+  const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/tenants/acme", {});
   const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
     url: "http://127.0.0.1:9999/in",
     events: ["*"],
   });
-  const pool = new pg.Pool({ connectionString: server.connectionString });
-  try {
-    const { rows } = await pool.query<{ id: string }>(
-      `with made as (
+  const pool = createPool(server.connectionString);
+  const { rows } = await pool.query<{ id: string }>(
+    `with made as (
          insert into posthorn.events (id, tenant, type, api_version, payload)
          select posthorn.uuidv7(now() - n * interval '1 millisecond'), 'acme', 'order.paid', '1', '1'
          from generate_series(1, $2::integer) n
@@ -32,13 +32,13 @@ async function withDeliveries(server: TestServer): Promise<readonly string[]> {
          returning id
        )
        select 'dlv_' || id as id from delivered order by delivered.id desc`,
-      [json.id.slice(3), ROWS],
-    );
-    await pool.query("analyze posthorn.deliveries");
-    return rows.map(({ id }) => id);
-  } finally {
-    await pool.end();
-  }
+    [json.id.slice(3), ROWS],
+  );
+  await pool.query("analyze posthorn.deliveries");
+  await pool.end();
+  const page = await openDashboard(server, "/deliveries");
+  await page.locator("tr[data-row]").first().waitFor();
+  return { page, ids: rows.map(({ id }) => id) };
 }
 
 interface Walk {
@@ -76,10 +76,7 @@ function walk(page: Page, count: number): Promise<Walk> {
 const isCurrent = (page: Page, id: string) => page.locator(`tr[data-row="${id}"][aria-current=true]`);
 
 test("scrolling shows every row once and in order, and few rows are rendered", async () => {
-  const server = await startServer({ started: false });
-  const ids = await withDeliveries(server);
-  const page = await openDashboard(server, "/deliveries");
-  await page.locator("tr[data-row]").first().waitFor();
+  const { page, ids } = await openList();
   await expectFitToShow(page, "deliveries-long");
   let requests = 0;
   page.on("request", (request) => {
@@ -100,7 +97,7 @@ test("scrolling shows every row once and in order, and few rows are rendered", a
   requests = 0;
   const response = page.waitForResponse((response) => response.url().endsWith("/retry"));
   await page.keyboard.press("j");
-  await page.locator(`tr[data-row="${ids[0]}"][aria-current=true]`).waitFor();
+  await isCurrent(page, ids[0] as string).waitFor();
   await page.keyboard.press("r");
   await response;
   await page.getByText("Retry started.").waitFor();
@@ -108,10 +105,7 @@ test("scrolling shows every row once and in order, and few rows are rendered", a
 });
 
 test("the keyboard moves past a page, and going back restores the position", async () => {
-  const server = await startServer({ started: false });
-  const ids = await withDeliveries(server);
-  const page = await openDashboard(server, "/deliveries");
-  await page.locator("tr[data-row]").first().waitFor();
+  const { page, ids } = await openList();
   for (let row = 0; row < 130; row += 1) {
     await page.keyboard.press("j");
     await isCurrent(page, ids[row] as string).waitFor();

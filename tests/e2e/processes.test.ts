@@ -80,12 +80,18 @@ test.skipIf(isQuick)(
   },
 );
 
-test.skipIf(isQuick)("on a signal every process finishes its attempts in flight", async () => {
+/** Two processes, of which one has an attempt in flight. */
+async function startWithAttempt() {
   const server = await startProcesses(2);
   const holder = await startHolder();
   await server.createEndpoint(holder.url);
   await server.publish(1);
   await holder.arrived;
+  return { server, holder };
+}
+
+test.skipIf(isQuick)("on a signal every process finishes its attempts in flight", async () => {
+  const { server, holder } = await startWithAttempt();
   // enough callers that connections wait for a process while the one without attempts exits
   const statuses = new Set<number>();
   const calling = Array.from({ length: 24 }, async () => {
@@ -105,11 +111,7 @@ test.skipIf(isQuick)("on a signal every process finishes its attempts in flight"
 });
 
 test.skipIf(isQuick)("a later signal stops all processes at once", async () => {
-  const server = await startProcesses(2);
-  const holder = await startHolder();
-  await server.createEndpoint(holder.url);
-  await server.publish(1);
-  await holder.arrived;
+  const { server } = await startWithAttempt();
   server.running.signal("SIGTERM");
   await server.running.printed(/"stopping;/);
   await eventually("it stops at once", () => {
@@ -122,11 +124,7 @@ test.skipIf(isQuick)("a later signal stops all processes at once", async () => {
 });
 
 test.skipIf(isQuick)("children of a killed primary drain and exit, and the port is free", async () => {
-  const server = await startProcesses(2);
-  const holder = await startHolder();
-  await server.createEndpoint(holder.url);
-  await server.publish(1);
-  await holder.arrived;
+  const { server, holder } = await startWithAttempt();
   server.running.signal("SIGKILL");
   await eventually("both notice", () => server.lines("the primary process has ended").length === 2 || null);
   const refused = () => call(`${server.url}/readyz`).catch(({ code }) => code === "ECONNREFUSED");

@@ -122,16 +122,6 @@ test.each([
   ]);
 });
 
-test("a word that is almost auto is rejected with a suggestion", () => {
-  expect(problemsOf({ env: {}, flags: { processes: "atuo" } })).toEqual([
-    '--processes must be a whole number from 1 to 128, or auto (did you mean auto?). It is "atuo".',
-  ]);
-});
-
-test("all errors are reported at once", () => {
-  expect(problemsOf({ env: { PORT: "x", HOST: "h", LOG_LEVEL: "x", POSTHORN_PROT: "1" } })).toHaveLength(3);
-});
-
 test("messages never contain the value of a secret", () => {
   const secret = "hunter2-hunter2";
   const env = {

@@ -49,11 +49,13 @@ export async function listen(server: Server): Promise<number> {
 }
 
 /** Starts a server that reacts to each request on the raw connection, and returns its URL. */
-export async function rawServer(onRequest: (socket: Socket, nth: number) => void): Promise<string> {
+export async function rawServer(
+  onRequest: (socket: Socket, nth: number, data: Buffer) => void,
+): Promise<string> {
   let requests = 0;
   const server = createServer((socket) => {
     socket.on("error", () => {});
-    socket.on("data", () => onRequest(socket, ++requests));
+    socket.on("data", (data) => onRequest(socket, ++requests, data));
   });
   return `http://127.0.0.1:${await listen(server)}/`;
 }

@@ -1,23 +1,17 @@
 // Every command against servers that return something unexpected: it ends with a one-line error.
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import type { ServerResponse } from "node:http";
+import { expect, test } from "vitest";
+import { listen } from "../../../../tests/support/servers/http.ts";
 import { argv, commandsIn } from "../../../../tests/support/servers/run-command.ts";
 import { MAX_EMPTY_PAGES } from "./remote/remote.ts";
 
 /** A server that responds to every request with `respond`. */
 async function serverThat(respond: (url: URL, response: ServerResponse) => void) {
   const requested: string[] = [];
-  const http = createServer((request, response) => {
+  const url = await listen((request, response) => {
     requested.push(request.url ?? "");
     request.resume().on("end", () => respond(new URL(request.url ?? "/", "http://x"), response));
   });
-  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    http.closeAllConnections();
-    http.close();
-  });
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   return { posthorn: commandsIn(() => ({ POSTHORN_URL: url, POSTHORN_API_KEY: "k" })), requested };
 }
 

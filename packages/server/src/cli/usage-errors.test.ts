@@ -14,7 +14,7 @@ const publicKey = "whpk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 test.each<[args: string[], says: string, stdin?: string]>([
   [["nonsense"], "unknown command"],
   [argv`serve --port 99999`, "--port must be a whole number"],
-  [argv`serve --processes many`, "--processes must be a whole number from 1 to 128, or auto"],
+  [argv`serve --processes atuo`, 'a whole number from 1 to 128, or auto (did you mean auto?). It is "atuo".'],
   [argv`serve --proceses 2`, "Did you mean --processes?"],
   [argv`dev --processes 2`, "unknown option"],
   [argv`dev --port 99999`, "--port must be a whole number"],

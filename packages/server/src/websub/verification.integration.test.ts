@@ -1,6 +1,6 @@
 // Validation, denial, verification of intent and leases: points 21 to 34 of the list in docs/reference/websub.md.
-import { type AddressInfo, createServer } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { rawServer } from "../../../../tests/support/servers/dispatcher.ts";
 import { adminKey } from "../../../../tests/support/servers/start-server.ts";
 import {
   type CallbackResponse,
@@ -132,16 +132,10 @@ test.each<[what: string, isConfirmed: boolean, responseTo: (challenge: string) =
 });
 
 test("29: a response that breaks off after the challenge does not confirm", async () => {
-  const broken = createServer((socket) => {
-    socket.on("error", () => {});
-    socket.once("data", (head) => {
-      const challenge = /hub\.challenge=([\w-]+)/.exec(String(head))?.[1] ?? "";
-      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n${challenge}`);
-    });
+  const callback = await rawServer((socket, _nth, head) => {
+    const [, challenge] = /hub\.challenge=([\w-]+)/.exec(String(head)) ?? [];
+    socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n${challenge}`);
   });
-  await new Promise<void>((resolve) => broken.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void broken.close());
-  const callback = `http://127.0.0.1:${(broken.address() as AddressInfo).port}/`;
   await world.asked("broken", { "hub.callback": callback });
   expect((await world.subscriptions()).filter(({ url }) => url === callback)).toEqual([]);
 });

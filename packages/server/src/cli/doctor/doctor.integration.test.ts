@@ -1,6 +1,4 @@
 import { chmodSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
@@ -9,6 +7,7 @@ import {
   queryOnce,
 } from "../../../../../tests/support/database/own-postgres.ts";
 import { createDatabase } from "../../../../../tests/support/database/postgres.ts";
+import { serve } from "../../../../../tests/support/servers/http.ts";
 import { commandsIn } from "../../../../../tests/support/servers/run-command.ts";
 import { startServer } from "../../../../../tests/support/servers/start-server.ts";
 import { makeTemporaryFolder } from "../../../../../tests/support/temporary-folder.ts";
@@ -93,13 +92,12 @@ test("reports readable key files and accepts the variables of the commands", asy
 });
 
 test("distinguishes a free port from one used by another program", async () => {
-  const http = createServer((_request, response) => void response.end("hello"));
-  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-  const { port } = http.address() as AddressInfo;
-  const env = { PORT: String(port) };
+  const { url, close } = await serve((_request, response) => void response.end("hello"));
+  const { port } = new URL(url);
+  const env = { PORT: port };
   const taken = await doctor(env);
   expect([taken.code, taken.find("port")?.message]).toEqual([1, `Another program uses port ${port}.`]);
-  await new Promise((resolve) => http.close(resolve));
+  await close();
   expect((await doctor(env)).find("port")).toMatchObject({ level: "ok", message: `${port} is free` });
 });
 
