@@ -15,8 +15,7 @@ const publish = (server: TestServer, type: string) =>
 async function startWithEndpoint(): Promise<TestServer> {
   const receiver = await startReceiver();
   const server = await startServer();
-  await server.call("PUT", "/api/v1/tenants/acme", {});
-  await server.call("POST", "/api/v1/tenants/acme/endpoints", { url: receiver.url, events: ["*"] });
+  await server.newEndpoint({ url: receiver.url }, "acme");
   return server;
 }
 

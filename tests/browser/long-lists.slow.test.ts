@@ -14,11 +14,7 @@ const ROW_PX = 41;
 /** Opens the list of dead deliveries on a server that has so many. Returns their ids, newest first. */
 async function openList(): Promise<{ readonly page: Page; readonly ids: readonly string[] }> {
   const server = await startServer({ started: false });
-  await server.call("PUT", "/api/v1/tenants/acme", {});
-  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: "http://127.0.0.1:9999/in",
-    events: ["*"],
-  });
+  const { id: endpoint } = await server.newEndpoint({}, "acme");
   const pool = createPool(server.connectionString);
   const { rows } = await pool.query<{ id: string }>(
     `with made as (
@@ -32,7 +28,7 @@ async function openList(): Promise<{ readonly page: Page; readonly ids: readonly
          returning id
        )
        select 'dlv_' || id as id from delivered order by delivered.id desc`,
-    [json.id.slice(3), ROWS],
+    [endpoint.slice(3), ROWS],
   );
   await pool.query("analyze posthorn.deliveries");
   await pool.end();

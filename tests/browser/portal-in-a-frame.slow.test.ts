@@ -126,11 +126,7 @@ test("the host page is notified when the session ends and opens a new link in th
   await expect.poll(() => host.links.length).toBe(2);
   await frame.getByText("No endpoints yet").waitFor();
   // only the fragment of the URL changes
-  await server.call("PUT", "/api/v1/tenants/other", {});
-  await server.call("POST", "/api/v1/tenants/other/endpoints", {
-    url: "http://127.0.0.1:4999/of-another",
-    events: ["*"],
-  });
+  await server.newEndpoint({ url: "http://127.0.0.1:4999/of-another" }, "other");
   const { json } = await server.call("POST", "/api/v1/tenants/other/portal-links", {});
   await page.locator("iframe").evaluate((element, url) => element.setAttribute("src", url), json.url);
   await frame.getByText("http://127.0.0.1:4999/of-another").waitFor();

@@ -49,9 +49,7 @@ test("name, logo, accent colour and dark appearance apply, also after the link h
 /** Returns the id of a successful delivery. */
 async function deliver(server: TestServer): Promise<string> {
   const { url } = await startReceiver();
-  await server.call("PUT", "/api/v1/tenants/acme", {});
-  const endpoint = { url, events: ["*"] };
-  await server.call("POST", "/api/v1/tenants/acme/endpoints", endpoint);
+  await server.newEndpoint({ url }, "acme");
   await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
   const tried = async () => (await server.call("GET", `/api/v1/deliveries?state=success`)).json.data[0]?.id;
   return await eventually("the event is delivered", tried);

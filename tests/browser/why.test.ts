@@ -57,9 +57,9 @@ async function startBusyShop(): Promise<{ server: TestServer; failing: { id: str
   for (const [name, example] of Object.entries(EVENTS))
     await call("PUT", `/api/v1/event-types/${name}`, { example });
   const add = async (tenant: string, path: string, description: string, events = ["*"]) => {
-    await call("PUT", `/api/v1/tenants/${tenant}`, {});
-    const input = { url: receiver.url + path, description, events, retry_policy: "5m,15m,1h,6h" };
-    return (await call("POST", `/api/v1/tenants/${tenant}/endpoints`, input)).json;
+    const url = receiver.url + path;
+    const input = { url, description, events, retry_policy: "5m,15m,1h,6h" };
+    return { url, ...(await server.newEndpoint(input, tenant)) };
   };
   const acme = await add("acme", "/webhooks", "Order service");
   const globex = await add("globex", "/hooks/posthorn", "ERP");

@@ -11,12 +11,9 @@ const shared = sharedServer();
 async function withEndpoint(input: object = {}, server = shared) {
   const receiver = await startReceiver();
   const tenant = await server.newTenant({ name: "Acme Ltd" });
-  const { json } = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, {
-    url: `${receiver.url}/in`,
-    events: ["order.*"],
-    ...input,
-  });
-  return { receiver, tenant, path: `/tenants/${tenant}/endpoints/${json.id}` };
+  const endpoint = { url: `${receiver.url}/in`, events: ["order.*"], ...input };
+  const { path } = await server.newEndpoint(endpoint, tenant);
+  return { receiver, tenant, path: path.replace("/api/v1", "") };
 }
 
 test("the list of endpoints is filtered by failing ones and shows the problem", async () => {

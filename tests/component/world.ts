@@ -11,17 +11,12 @@ export async function startWithEndpoint(answer: ScriptedStep = 200, settings: ob
 }
 
 /** Returns the path of the endpoint in the API. */
-export async function createEndpoint(
+export const createEndpoint = async (
   server: TestServer,
   { url }: Pick<ScriptedReceiver, "url">,
   settings: object = {},
   tenant = "acme",
-): Promise<string> {
-  await server.call("PUT", `/api/v1/tenants/${tenant}`, {});
-  const input = { url, events: ["*"], ...settings };
-  const { json } = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, input);
-  return `/api/v1/tenants/${tenant}/endpoints/${json.id}`;
-}
+) => (await server.newEndpoint({ url, ...settings }, tenant)).path;
 
 export const publish = (server: TestServer, order = 1, event: object = {}) =>
   server.call("POST", "/api/v1/events", {

@@ -5,18 +5,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { processCount } from "../../packages/server/src/processes/process-count.ts";
 import { postmasterPid } from "../support/database/own-postgres.ts";
 import { eventually } from "../support/eventually.ts";
+import { gate } from "../support/gate.ts";
 import { isQuick } from "../support/matrix.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
 import { makeDataDir, posthorn } from "./posthorn-process.ts";
-import {
-  call,
-  isRunning,
-  type Line,
-  published,
-  settings,
-  startHolder,
-  startProcesses,
-  startRecorder,
-} from "./server-processes.ts";
+import { call, isRunning, type Line, published, settings, startProcesses } from "./server-processes.ts";
 
 test("processes share the port, the metrics and the sink, and stop together", async () => {
   const server = await startProcesses(2, { LOG_LEVEL: "debug", POSTHORN_SINK: "true" });
@@ -44,7 +37,7 @@ test.skipIf(isQuick)(
   "a process killed under load is restarted; nothing is lost, and no counter decreases",
   async () => {
     const server = await startProcesses(3);
-    const receiver = await startRecorder();
+    const receiver = await startReceiver();
     await server.createEndpoint(receiver.url);
     const accepted = new Set<number>();
     let next = 0;
@@ -71,7 +64,11 @@ test.skipIf(isQuick)(
     await expect.poll(() => accepted.size).toBeGreaterThan(before + 100);
     isOver = true;
     await Promise.all(publishing);
-    await expect.poll(() => [...accepted].filter((event) => !receiver.received.has(event))).toEqual([]);
+    const missing = () => {
+      const received = new Set(receiver.requests.map(({ body }) => JSON.parse(String(body)).data));
+      return [...accepted].filter((event) => !received.has(event));
+    };
+    await expect.poll(missing).toEqual([]);
     counted.push(await server.metric(published));
     expect(counted).toEqual(counted.toSorted((a, b) => a - b));
     await expect.poll(() => server.metric("webhook_queue_depth")).toBe(0);
@@ -83,15 +80,16 @@ test.skipIf(isQuick)(
 /** Two processes, of which one has an attempt in flight. */
 async function startWithAttempt() {
   const server = await startProcesses(2);
-  const holder = await startHolder();
-  await server.createEndpoint(holder.url);
+  const { opened, open: respond } = gate();
+  const receiver = await startReceiver({ until: opened });
+  await server.createEndpoint(receiver.url);
   await server.publish(1);
-  await holder.arrived;
-  return { server, holder };
+  await receiver.received(1);
+  return { server, respond };
 }
 
 test.skipIf(isQuick)("on a signal every process finishes its attempts in flight", async () => {
-  const { server, holder } = await startWithAttempt();
+  const { server, respond } = await startWithAttempt();
   // enough callers that connections wait for a process while the one without attempts exits
   const statuses = new Set<number>();
   const calling = Array.from({ length: 24 }, async () => {
@@ -103,7 +101,7 @@ test.skipIf(isQuick)("on a signal every process finishes its attempts in flight"
   expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
   expect(await server.publish(2)).toMatchObject({ status: 503, json: { code: "shutting_down" } });
   expect((await call(`${server.url}/readyz`)).status).toBe(503);
-  holder.respond();
+  respond();
   expect(await server.running.exited).toBe(0);
   expect(server.started()).toHaveLength(2);
   expect(server.running.output().trimEnd().split("\n").at(-1)).toMatch(/"message":"stopped"}$/);
@@ -124,12 +122,12 @@ test.skipIf(isQuick)("a later signal stops all processes at once", async () => {
 });
 
 test.skipIf(isQuick)("children of a killed primary drain and exit, and the port is free", async () => {
-  const { server, holder } = await startWithAttempt();
+  const { server, respond } = await startWithAttempt();
   server.running.signal("SIGKILL");
   await eventually("both notice", () => server.lines("the primary process has ended").length === 2 || null);
   const refused = () => call(`${server.url}/readyz`).catch(({ code }) => code === "ECONNREFUSED");
   await eventually("the port is free", async () => (await refused()) === true);
-  holder.respond();
+  respond();
   await server.running.exited;
   expect(server.lines("stopped")).toHaveLength(2);
   // the next start uses the database that still runs, and there is nothing left to send

@@ -7,9 +7,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { listen } from "../../benchmarks/system/ports.ts";
 import { postmasterPid } from "../support/database/own-postgres.ts";
 import { eventually } from "../support/eventually.ts";
+import { gate } from "../support/gate.ts";
 import { isQuick } from "../support/matrix.ts";
+import { startReceiver } from "../support/servers/start-receiver.ts";
 import { makeDataDir, posthorn, run } from "./posthorn-process.ts";
-import { call, startHolder } from "./server-processes.ts";
+import { call } from "./server-processes.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -151,15 +153,16 @@ test.skipIf(isQuick).each(["dev", "serve"])(
 test.skipIf(isQuick)("on a signal the server finishes attempts in flight before it exits", async () => {
   const folder = makeDataDir();
   const { running, call } = await startDev(folder);
-  const holder = await startHolder();
-  await call("POST", "/tenants/demo/endpoints", { url: holder.url, events: ["held.up"] });
+  const { opened, open: respond } = gate();
+  const receiver = await startReceiver({ until: opened });
+  await call("POST", "/tenants/demo/endpoints", { url: receiver.url, events: ["held.up"] });
   await call("POST", "/events", { tenant: "demo", type: "held.up", data: 1 });
-  await holder.arrived;
+  await receiver.received(1);
   running.signal("SIGTERM");
   await running.printed(/send the signal again to stop at once/);
   const refused = await call("POST", "/events", { tenant: "demo", type: "order.paid", data: 1 });
   expect(refused).toMatchObject({ status: 503, json: { code: "shutting_down" } });
-  holder.respond();
+  respond();
   expect(await running.exited).toBe(0);
   expect(running.output().trimEnd().split("\n").at(-1)).toContain('"message":"stopped"');
   expect(postmasterPid(join(folder, "data"))).toBeNull();

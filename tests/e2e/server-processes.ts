@@ -1,8 +1,6 @@
-// A server of several processes, and receivers for its deliveries.
-import { createServer, request } from "node:http";
-import { expect, onTestFinished } from "vitest";
-import { listen } from "../../benchmarks/system/ports.ts";
-import { gate } from "../support/gate.ts";
+// A server of several processes.
+import { request } from "node:http";
+import { expect } from "vitest";
 import { makeDataDir, posthorn } from "./posthorn-process.ts";
 
 const adminKey = "k".repeat(40);
@@ -92,37 +90,6 @@ export async function startProcesses(
 }
 
 export const published = 'webhook_events_published_total{source="direct"}';
-
-/** A receiver that records the data of events. */
-export async function startRecorder() {
-  const received = new Set<unknown>();
-  const server = createServer((incoming, response) => {
-    let body = "";
-    incoming.on("data", (chunk) => {
-      body += chunk;
-    });
-    incoming.on("end", () => {
-      received.add(JSON.parse(body).data);
-      response.end();
-    });
-  });
-  const port = await listen(server);
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${port}/`, received };
-}
-
-/** A receiver that responds to its first request on command. */
-export async function startHolder() {
-  let respond = (): void => {};
-  const { opened: arrived, open } = gate();
-  const server = createServer((_, response) => {
-    respond = () => void response.end();
-    open();
-  });
-  const port = await listen(server);
-  onTestFinished(() => void server.close().closeAllConnections());
-  return { url: `http://127.0.0.1:${port}/`, arrived, respond: () => respond() };
-}
 
 export function isRunning(pid: number): boolean {
   try {

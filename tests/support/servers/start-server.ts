@@ -57,17 +57,29 @@ export async function startServer(options: StartOptions = {}) {
   /** Sends JSON with the admin key. */
   const call: typeof visit = (method, path, body, headers) =>
     visit(method, path, body, { authorization: `Bearer ${adminKey}`, ...headers });
+  /** Creates a tenant, by default one that no other test uses. Returns its id. */
+  const newTenant = async (input: object = {}, id = `tenant-${randomBytes(4).toString("hex")}`) => {
+    await call("PUT", `/api/v1/tenants/${id}`, input);
+    return id;
+  };
   return {
     url,
     hooks,
     connectionString,
     call,
     visit,
-    /** Creates a tenant that no other test uses. Returns its id. */
-    async newTenant(input: object = {}): Promise<string> {
-      const tenant = `tenant-${randomBytes(4).toString("hex")}`;
-      await call("PUT", `/api/v1/tenants/${tenant}`, input);
-      return tenant;
+    newTenant,
+    /** Creates an endpoint for all events, by default of a new tenant. `path` is its path in the API. */
+    async newEndpoint(input: object = {}, of?: string) {
+      const tenant = await newTenant({}, of);
+      const { status, text, json } = await call("POST", `/api/v1/tenants/${tenant}/endpoints`, {
+        url: "https://hooks.example/in",
+        events: ["*"],
+        ...input,
+      });
+      if (status !== 201) throw new Error(`The endpoint was not created: ${status} ${text}`);
+      const path = `/api/v1/tenants/${tenant}/endpoints/${json.id}`;
+      return { tenant, path, id: json.id as string, secret: json.secret as string };
     },
     /** Creates a key and returns the headers of requests with it. */
     async keyHeaders(scopes: readonly string[], tenant?: string): Promise<Record<string, string>> {

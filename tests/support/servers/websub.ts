@@ -210,18 +210,6 @@ export const refusing =
   (status: number, body = "") =>
   () => ({ status, body });
 
-/** A response that is sent when it is released. */
-export function hold(answer: CallbackResponse): {
-  readonly answer: Promise<CallbackResponse>;
-  readonly release: () => void;
-} {
-  let release = (): void => {};
-  const held = new Promise<CallbackResponse>((resolve) => {
-    release = () => resolve(answer);
-  });
-  return { answer: held, release };
-}
-
 /** External topics on the subscriber's own server. */
 export function feedsOf(world: HubWorld) {
   const feedOf = (name: string): string => `${world.subscriber.url}/feed/${name}`;

@@ -9,15 +9,10 @@ import { startServer } from "../../../../tests/support/servers/start-server.ts";
 test("with delivery disabled events are stored, and sent by a process where it is enabled", async () => {
   const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
   const receiver = await startReceiver();
-  const { call, connectionString } = await startServer({ posthorn: { encryptionKeys, enabled: false } });
-  const endpointOf = async (tenant: string) => {
-    await call("PUT", `/api/v1/tenants/${tenant}`);
-    const path = `/api/v1/tenants/${tenant}/endpoints`;
-    const { json } = await call("POST", path, { url: `${receiver.url}/${tenant}`, events: ["*"] });
-    return `${path}/${json.id}`;
-  };
-  const acme = await endpointOf("acme");
-  await endpointOf("other");
+  const server = await startServer({ posthorn: { encryptionKeys, enabled: false } });
+  const { call, connectionString } = server;
+  const { path: acme } = await server.newEndpoint({ url: `${receiver.url}/acme` }, "acme");
+  await server.newEndpoint({ url: `${receiver.url}/other` }, "other");
   for (const tenant of ["acme", "other"]) {
     const { json } = await call("POST", "/api/v1/events", { tenant, type: "order.paid", data: 1 });
     expect(json).toMatchObject({ deliveries: 1 });

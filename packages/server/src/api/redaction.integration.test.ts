@@ -26,11 +26,7 @@ test("redacted data is masked in every response without payloads:read, and never
   const receiver = await startReceiver();
   // an endpoint that repeats what it received
   receiver.answer("/hook", { status: 500, body: `no: ${SECRET}` });
-  const tenant = await server.newTenant();
-  const { json: endpoint } = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, {
-    url: `${receiver.url}/hook`,
-    events: ["*"],
-  });
+  const { tenant, id: endpoint } = await server.newEndpoint({ url: `${receiver.url}/hook` });
   await server.call("PUT", "/api/v1/event-types/card.paid", {
     redact: ["/card/number", "/history/*/number"],
   });
@@ -43,7 +39,7 @@ test("redacted data is masked in every response without payloads:read, and never
   await expect.poll(async () => (await page()).attempt_count).toBe(1);
   const delivery = (await page()).id;
 
-  const ids = { tenant, event: event.id, delivery, endpoint: endpoint.id, name: "card.paid" };
+  const ids = { tenant, event: event.id, delivery, endpoint, name: "card.paid" };
   const masked = await readAll(ids, await server.keyHeaders(["deliveries:read", "webhooks:manage"], tenant));
   expect([...masked.keys()]).toEqual(expect.arrayContaining(["events.list", "events.get", "deliveries.get"]));
   expectNoSecret(masked);
@@ -64,20 +60,14 @@ test("redacted data is masked in every response without payloads:read, and never
 });
 
 test("the reason why an endpoint did not get an event reveals no redacted data, for any filter", async () => {
-  const tenant = await server.newTenant();
+  const { tenant, id, path } = await server.newEndpoint({ filter: { data: { total: 0 } } });
   await server.call("PUT", "/api/v1/event-types/card.used", { redact: ["/card/number", "/lines/*/iban"] });
-  const endpoints = `/api/v1/tenants/${tenant}/endpoints`;
-  const { json: endpoint } = await server.call("POST", endpoints, {
-    url: "http://127.0.0.1:9999/hook",
-    events: ["*"],
-    filter: { data: { total: 0 } },
-  });
   const data = { total: 5, card: { number: SECRET }, lines: [{ iban: "DE02", n: 1 }] };
   const { json: event } = await server.call("POST", "/api/v1/events", { tenant, type: "card.used", data });
   const curious = await server.keyHeaders(["webhooks:manage", "deliveries:read"], tenant);
   const trusted = await server.keyHeaders(["deliveries:read", "payloads:read"], tenant);
   const reasonOf = async (filter: object, headers: Record<string, string>) => {
-    await server.call("PATCH", `${endpoints}/${endpoint.id}`, { filter: { data: filter } }, curious);
+    await server.call("PATCH", path, { filter: { data: filter } }, curious);
     const { json } = await server.call("GET", `/api/v1/events/${event.id}`, undefined, headers);
     const { settings_changed: _, ...why } = json.not_matched[0];
     return why;
@@ -92,7 +82,7 @@ test("the reason why an endpoint did not get an event reveals no redacted data, 
     { $not: { card: { number: SECRET } } },
   ])
     expect(await reasonOf(probe, curious)).toEqual({
-      endpoint_id: endpoint.id,
+      endpoint_id: id,
       reason: "filter_redacted",
       detail: "Its filter uses redacted data, so its result is not shown.",
       pointer: null,
@@ -107,15 +97,11 @@ test("the reason why an endpoint did not get an event reveals no redacted data, 
 
 test("an endpoint's header values and the query of its URL are redacted without webhooks:manage", async () => {
   const token = "their-own-token";
-  const tenant = await server.newTenant();
-  const { json: endpoint } = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, {
-    url: `http://127.0.0.1:9999/hook/7?token=${token}`,
-    events: ["*"],
-    headers: { "X-Password": token },
-  });
+  const url = `http://127.0.0.1:9999/hook/7?token=${token}`;
+  const { tenant, id: endpoint } = await server.newEndpoint({ url, headers: { "X-Password": token } });
   await server.call("PUT", `/api/v1/tenants/${tenant}/members/anna`, { role: "member" });
   const { json: made } = await server.call("POST", `/api/v1/tenants/${tenant}/members/anna/tokens`);
-  const ids = { tenant, endpoint: endpoint.id };
+  const ids = { tenant, endpoint };
   const scopes = ["deliveries:read", "deliveries:retry", "payloads:read"];
   for (const headers of [
     await server.keyHeaders(scopes, tenant),

@@ -9,10 +9,8 @@ const server = sharedServer();
 
 async function deliverOne() {
   const receiver = await startReceiver();
-  const tenant = await server.newTenant();
-  const endpoint = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, {
+  const { tenant, secret } = await server.newEndpoint({
     url: `${receiver.url}/hook?token=their-token`,
-    events: ["*"],
     headers: { Authorization: "Bearer their-own" },
   });
   await server.call("POST", "/api/v1/events", { tenant, type: "order.paid", data: { total: 1 } });
@@ -21,7 +19,7 @@ async function deliverOne() {
   await eventually("it is delivered", async () => (await server.call("GET", path)).json.state === "success");
   const requestAs = async (scopes: readonly string[], query = "") =>
     await server.call("GET", `${path}/request${query}`, undefined, await server.keyHeaders(scopes, tenant));
-  return { server, receiver, tenant, path, requestAs, secret: endpoint.json.secret as string };
+  return { tenant, path, requestAs, secret };
 }
 
 test("a reader sees neither credentials nor signatures of the request", async () => {
@@ -34,7 +32,7 @@ test("a reader sees neither credentials nor signatures of the request", async ()
 });
 
 test("a freshly signed request is accepted by the receiver, and is audited", async () => {
-  const { server, tenant, path, secret, requestAs } = await deliverOne();
+  const { tenant, path, secret, requestAs } = await deliverOne();
   await server.call("GET", `${path}/request`);
   const log = () => server.call("GET", `/api/v1/audit-log?action=deliveries.request&tenant=${tenant}`);
   expect((await log()).json.data).toEqual([]);

@@ -40,9 +40,7 @@ const asAdmin = { authorization: `Bearer ${adminKey}` };
 
 /** A tenant with an endpoint, and the headers of a key that can read its deliveries. */
 async function newTenant() {
-  const tenant = await server.newTenant();
-  const endpoint = { url: "http://127.0.0.1:65533/", events: ["order.*"] };
-  await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, endpoint);
+  const { tenant } = await server.newEndpoint({ url: "http://127.0.0.1:65533/", events: ["order.*"] });
   const key = await server.keyHeaders(["deliveries:read"], tenant);
   const publish = async (type: string): Promise<{ id: string }> =>
     (await server.call("POST", "/api/v1/events", { tenant, type, data: { secret: "hush" } })).json;

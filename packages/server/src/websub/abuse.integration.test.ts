@@ -3,8 +3,8 @@ import type { PosthornOptions } from "posthorn";
 import { createTestInstance, type TestInstance } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { createMigratedDatabase } from "../../../../tests/support/database/postgres.ts";
+import { gate } from "../../../../tests/support/gate.ts";
 import {
-  hold,
   obedient,
   openWorld,
   publicUrl,
@@ -116,14 +116,14 @@ test("subscriptions per host and per domain are limited, and renewals always pos
 });
 
 test("subscriptions that are verified at the same moment do not exceed the limit together", async () => {
-  const held = hold({ status: 404 });
+  const held = gate();
   for (const name of ["r1", "r2", "r3", "r4", "r5"])
     world.subscriber.behave(`/${name}`, (seen) =>
-      held.answer.then(() => obedient(seen) as { status: number }),
+      held.opened.then(() => obedient(seen) as { status: number }),
     );
   for (const name of ["r1", "r2", "r3", "r4", "r5"]) await world.ask(name);
   await world.subscriber.until("all verifications", () => world.subscriber.asked("/r5").length === 1);
-  held.release();
+  held.open();
   await world.settle();
   const found = (await world.subscriptions()).filter(({ topic }) => /\/r\d$/.test(topic));
   expect(found).toHaveLength(3);

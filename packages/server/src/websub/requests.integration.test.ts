@@ -1,9 +1,9 @@
 // Requests to the hub and its responses: points 1 to 20 of the recommendation's list in docs/reference/websub.md.
 import { createHmac } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { gate } from "../../../../tests/support/gate.ts";
 import {
   type CallbackResponse,
-  hold,
   hubUrl,
   obedient,
   openWorld,
@@ -110,9 +110,8 @@ test("6: a token of PubSubHubbub 0.3 is repeated for its own request", async () 
 
 test("8, 19: a request is verified at once, and takes effect only after its verification", async () => {
   await world.asked("eight", { "hub.secret": "first" });
-  const held = hold({ status: 404 });
-  world.subscriber.behave("/eight", ({ method }) => (method === "POST" ? { status: 204 } : held.answer));
-  onTestFinished(held.release);
+  const held = gate({ status: 404 });
+  world.subscriber.behave("/eight", ({ method }) => (method === "POST" ? { status: 204 } : held.opened));
   await world.ask("eight", { "hub.secret": "second" });
   await world.subscriber.until("the verification", () => world.subscriber.asked("/eight").length === 2);
   await world.hooks.publish({ tenant: "acme", type: "eight", data: 1 });
@@ -122,21 +121,20 @@ test("8, 19: a request is verified at once, and takes effect only after its veri
 
 test("8: a request that was replaced during its verification is ignored", async () => {
   await world.asked("replaced", { "hub.secret": "first" });
-  const held = hold({ status: 200 });
+  const held = gate({ status: 200 });
   let isHeld = true;
   world.subscriber.behave("/replaced", (seen) => {
     if (seen.method === "POST") return { status: 204 };
     const answer = obedient(seen) as CallbackResponse;
     if (!isHeld) return { status: 404 };
     isHeld = false;
-    return held.answer.then(() => answer);
+    return held.opened.then(() => answer);
   });
-  onTestFinished(held.release);
   await world.ask("replaced", { "hub.secret": "second" });
   await world.subscriber.until("its verification", () => world.subscriber.asked("/replaced").length === 2);
   await world.ask("replaced", { "hub.secret": "third" });
   await world.subscriber.until("the next one", () => world.subscriber.asked("/replaced").length === 3);
-  held.release();
+  held.open();
   await world.settle();
   expect(signedWith("first", (await world.published("replaced"))[0])).toBe(true);
 });
@@ -258,9 +256,8 @@ test("16: a duplicate parameter is rejected", async () => {
 });
 
 test("18, 20: the response does not depend on the verification or its result, and never redirects", async () => {
-  const held = hold({ status: 404 });
-  world.subscriber.behave("/eighteen", () => held.answer);
-  onTestFinished(held.release);
+  const held = gate({ status: 404 });
+  world.subscriber.behave("/eighteen", () => held.opened);
   const replies = [
     await world.ask("eighteen"),
     await world.ask("eighteen", { "hub.topic": "https://elsewhere.example.com/feed" }),
@@ -274,9 +271,8 @@ test("18, 20: the response does not depend on the verification or its result, an
 });
 
 test("a callback that does not respond delays no other", async () => {
-  const held = hold({ status: 404 });
-  onTestFinished(held.release);
-  world.subscriber.behave("/slow", () => held.answer);
+  const held = gate({ status: 404 });
+  world.subscriber.behave("/slow", () => held.opened);
   for (let count = 0; count < 20; count += 1)
     await world.ask("slow", { "hub.callback": `${world.subscriber.url}/slow?${count}` });
   await world.ask("quick");

@@ -1,13 +1,7 @@
 // How topics are found, returned and fetched.
-import { expect, onTestFinished, test } from "vitest";
-import {
-  feedsOf,
-  hold,
-  hubUrl,
-  openWorld,
-  refusing,
-  topicOf,
-} from "../../../../tests/support/servers/websub.ts";
+import { expect, test } from "vitest";
+import { gate } from "../../../../tests/support/gate.ts";
+import { feedsOf, hubUrl, openWorld, refusing, topicOf } from "../../../../tests/support/servers/websub.ts";
 
 const world = openWorld({
   websub: { verificationsPerHost: 10_000, externalTopics: ["http://127.0.0.1/", "*"], maxTopicBytes: 2_000 },
@@ -105,14 +99,13 @@ test("many pings cause one fetch, and one that comes too soon is done later", as
 
 test("a ping during a fetch causes another fetch", async () => {
   await follow("meanwhile");
-  const before = hold({ status: 200, body: "before" });
-  onTestFinished(before.release);
-  world.subscriber.behave("/feed/meanwhile", () => before.answer);
+  const before = gate({ status: 200, body: "before" });
+  world.subscriber.behave("/feed/meanwhile", () => before.opened);
   await world.post({ "hub.mode": "publish", "hub.url": feedOf("meanwhile") });
   await world.subscriber.until("the fetch", () => fetches("meanwhile").length === 1);
   await world.post({ "hub.mode": "publish", "hub.url": feedOf("meanwhile") });
   serve("meanwhile", "after");
-  before.release();
+  before.open();
   await world.settle();
   await world.advance(10_000);
   await world.settle();

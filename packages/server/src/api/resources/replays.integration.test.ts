@@ -10,9 +10,7 @@ const server = sharedServer({ posthorn: { retryPolicy: "1h" } });
 async function withDelivery(status: number, on = server) {
   const receiver = await startReceiver();
   receiver.answer("/in", status);
-  const tenant = await on.newTenant();
-  const endpoint = { url: `${receiver.url}/in`, events: ["*"] };
-  await on.call("POST", `/api/v1/tenants/${tenant}/endpoints`, endpoint);
+  const { tenant } = await on.newEndpoint({ url: `${receiver.url}/in` });
   await on.call("POST", "/api/v1/events", { tenant, type: "order.paid", data: 1 });
   const first = async () => (await on.call("GET", `/api/v1/deliveries?tenant=${tenant}`)).json.data[0];
   await expect.poll(async () => (await first()).attempt_count).toBe(1);

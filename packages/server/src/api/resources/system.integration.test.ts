@@ -35,13 +35,8 @@ test("endpoints in trouble are listed by kind, longest first, at most 100", asyn
   const server = await startServer({ started: false, posthorn: { maxEndpointsPerTenant: 200 } });
   const pool = createPool(server.connectionString);
   onTestFinished(() => pool.end());
-  await server.call("PUT", "/api/v1/tenants/acme");
-  const ids: string[] = [];
-  for (let n = 0; n < 3; n += 1) {
-    const input = { url: "https://hooks.example/in", events: ["*"] };
-    ids.push((await server.call("POST", "/api/v1/tenants/acme/endpoints", input)).json.id);
-  }
-  const [open, failing, disabled] = ids as [string, string, string];
+  const create = async () => (await server.newEndpoint({}, "acme")).id;
+  const [open, failing, disabled] = [await create(), await create(), await create()];
   const ill = async (id: string, since: string, probe: string | null) =>
     await pool.query(
       "insert into posthorn.endpoint_health values ($1, 7, now() - $2::interval, 'HTTP 500', 1, now() + $3::interval, 0, null)",
@@ -93,9 +88,7 @@ test("charts are a tenant's own, and another's endpoint has nothing to show", as
     ["acme", "/good"],
     ["rivals", "/bad"],
   ] as const) {
-    await server.call("PUT", `/api/v1/tenants/${tenant}`);
-    const input = { url: receiver.url + path, events: ["*"] };
-    endpoints[tenant] = (await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, input)).json.id;
+    endpoints[tenant] = (await server.newEndpoint({ url: receiver.url + path }, tenant)).id;
     await server.call("POST", "/api/v1/events", { tenant, type: "order.paid", data: {} });
   }
   const client = createClient({ url: server.url, key: adminKey, checksResponses: true });

@@ -7,26 +7,17 @@ import { startServer } from "../../../../../tests/support/servers/start-server.t
 const receiver = await startScriptedReceiver();
 const server = await startServer({ atEnd: afterAll, posthorn: { publicUrl: "https://hooks.example.com" } });
 afterAll(() => receiver.close());
-await server.call("PUT", "/api/v1/tenants/acme", {});
 
 async function waiting(path: string) {
-  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: receiver.url + path,
-    events: ["order.paid"],
-    handshake: { origin: "hooks.example.com", rate: 6_000 },
-  });
+  const handshake = { origin: "hooks.example.com", rate: 6_000 };
+  const input = { url: receiver.url + path, events: ["order.paid"], handshake };
+  const { path: place } = await server.newEndpoint(input, "acme");
   const [question] = await receiver.received(1, { path });
   const at = String(question?.headers["webhook-request-callback"]);
   expect(at).toMatch(/^https:\/\/hooks\.example\.com\/webhook-grants\/[\w-]{32}$/);
-  const shown = async () =>
-    (await server.call("GET", `/api/v1/tenants/acme/endpoints/${json.id}`)).json.handshake;
+  const shown = async () => (await server.call("GET", place)).json.handshake;
   await eventuallyPasses(async () => expect((await shown()).state).toBe("waiting"));
-  return {
-    id: json.id,
-    url: server.url + new URL(at).pathname,
-    shown,
-    token: at.split("/").at(-1) as string,
-  };
+  return { place, url: server.url + new URL(at).pathname, shown, token: at.split("/").at(-1) as string };
 }
 
 test.each([
@@ -35,7 +26,7 @@ test.each([
   ["POST", { "WebHook-Allowed-Rate": "*" }, null],
 ])("%s with %j grants the handshake, and held deliveries are sent", async (method, headers, allowed_rate) => {
   const path = `/${crypto.randomUUID()}`;
-  const { url, shown, id, token } = await waiting(path);
+  const { url, shown, place, token } = await waiting(path);
   await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
   expect(receiver.requestsTo(path)).toHaveLength(1);
   const answer = await fetch(url, { method, headers: headers as Record<string, string> });
@@ -46,17 +37,16 @@ test.each([
     method: "POST",
     headers: { "webhook-request-origin": "hooks.example.com" },
   });
-  const { text } = await server.call("GET", `/api/v1/tenants/acme/endpoints/${id}`);
-  expect(text).not.toContain(token);
-  await server.call("DELETE", `/api/v1/tenants/acme/endpoints/${id}`);
+  expect((await server.call("GET", place)).text).not.toContain(token);
+  await server.call("DELETE", place);
 });
 
 test("an unknown URL, one of an older request and one of a deleted endpoint grant nothing", async () => {
   const made = await waiting("/older");
-  await server.call("PATCH", `/api/v1/tenants/acme/endpoints/${made.id}`, { url: `${receiver.url}/newer` });
+  await server.call("PATCH", made.place, { url: `${receiver.url}/newer` });
   expect((await fetch(made.url)).status).toBe(404);
   const gone = await waiting("/gone");
-  await server.call("DELETE", `/api/v1/tenants/acme/endpoints/${gone.id}`);
+  await server.call("DELETE", gone.place);
   expect((await fetch(gone.url)).status).toBe(404);
   for (const token of ["x", "%00", "x".repeat(5_000)])
     expect((await fetch(`${server.url}/webhook-grants/${token}`)).status).toBe(404);

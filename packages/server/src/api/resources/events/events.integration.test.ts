@@ -21,11 +21,7 @@ async function withTenant() {
 test("an event is accepted when it is durable, and delivered byte for byte with the request's trace", async () => {
   const { server, tenant, event, publish } = await withTenant();
   const receiver = await startReceiver();
-  await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, {
-    url: `${receiver.url}/in`,
-    events: ["*"],
-    format: "data",
-  });
+  await server.newEndpoint({ url: `${receiver.url}/in`, format: "data" }, tenant);
   const data = '{"b":1.0, "a":12345678901234567890,"a":2,"nul":"\\u0000"}';
   const traceparent = "00-11111111111111111111111111111111-2222222222222222-01";
   const answer = await publish(`{"tenant":"${tenant}","data":${data},"type":"order.paid"}`, { traceparent });
