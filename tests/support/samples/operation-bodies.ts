@@ -6,7 +6,7 @@ export type OperationId = {
   [Resource in keyof typeof contract]: `${Resource}.${keyof (typeof contract)[Resource] & string}`;
 }[keyof typeof contract];
 
-export const endpointInput = { url: "https://hooks.example/in", events: ["*"] };
+const endpointInput = { url: "https://hooks.example/in", events: ["*"] };
 
 /** Returns a valid body for every operation that needs one, about this tenant. */
 export const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> = {

@@ -10,15 +10,10 @@ import {
   SCOPES,
   type Scope,
 } from "@posthorn/client";
-import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPool } from "../../../../tests/support/database/postgres.ts";
 import { rotate } from "../../../../tests/support/matrix.ts";
-import {
-  bodies,
-  endpointInput,
-  type OperationId,
-} from "../../../../tests/support/samples/operation-bodies.ts";
+import { bodies, type OperationId } from "../../../../tests/support/samples/operation-bodies.ts";
 import {
   type Answer,
   adminKey,
@@ -39,18 +34,7 @@ type Ids = Readonly<Record<string, string>>;
 /** Headers of a request. */
 type Credential = Readonly<Record<string, string>>;
 
-interface World {
-  readonly server: TestServer;
-  readonly pool: pg.Pool;
-  readonly own: Ids;
-  readonly others: Ids;
-  readonly deleted: Ids;
-  readonly credentials: Readonly<Record<string, Credential>>;
-  /** A session of the admin key. */
-  readonly operator: Credential;
-}
-
-let world: World;
+let world: Awaited<ReturnType<typeof makeWorld>>;
 
 beforeAll(async () => {
   world = await makeWorld();
@@ -97,7 +81,8 @@ describe("a credential of one tenant with an id of another", () => {
   test.each(withIds)("%s reveals and changes nothing", async (id, operation) => {
     const before = await fingerprint("rivals");
     for (const name of pathParamsOf(operation.path)) {
-      for (const [kind, credential] of credentialsFor(id, name)) {
+      const row = operations.findIndex(([known]) => known === id) + name.length;
+      for (const [kind, credential] of rotate(Object.entries(world.credentials), row)) {
         const answers = await Promise.all(
           [world.others, world.deleted, unknownIds].map(async (foreign) => {
             const ids = { ...world.own, [name]: foreign[name] as string };
@@ -175,14 +160,23 @@ describe("a credential of one tenant with an id of another", () => {
 });
 
 describe("scopes and roles", () => {
-  test.each(operations)("%s is allowed by the scopes of the contract only", async (id, operation) => {
-    for (const scope of SCOPES) {
-      const isAllowed = operation.permission.scopes.includes(scope) || scope === "admin";
-      const { status } = await call(id, operation, unknownExcept({ tenant: "acme" }), await keyWith(scope));
+  test.each(operations)(
+    "%s is allowed by its scopes and by roles that have one of them",
+    async (id, operation) => {
+      const { scopes: needed, reach } = operation.permission;
       // an allowed request fails otherwise, because the ids are unknown
-      expect([id, scope, status === 403]).toEqual([id, scope, !isAllowed]);
-    }
-  });
+      const isForbidden = async (credential: Credential) =>
+        (await call(id, operation, { ...unknownIds, tenant: "acme" }, credential)).status === 403;
+      for (const scope of SCOPES) {
+        const isAllowed = needed.includes(scope) || scope === "admin";
+        expect([id, scope, await isForbidden(await keyWith(scope))]).toEqual([id, scope, !isAllowed]);
+      }
+      for (const [role, scopes] of Object.entries(ROLE_SCOPES) as [Role, readonly Scope[]][]) {
+        const isAllowed = reach === "tenant" && needed.some((scope) => scopes.includes(scope));
+        expect([id, role, await isForbidden(await tokenOf(role))]).toEqual([id, role, !isAllowed]);
+      }
+    },
+  );
 
   test.each(privileged)("%s with its privilege needs all its scopes", async (_id, operation) => {
     const { scopes } = operation.privilege as NonNullable<Operation["privilege"]>;
@@ -196,16 +190,6 @@ describe("scopes and roles", () => {
       expect(await openTo([needed, ...scopes.filter((scope) => scope !== lacking)])).toBe(false);
     expect(await openTo([...scopes])).toBe(false);
     expect(await openTo([needed, ...scopes])).toBe(true);
-  });
-
-  test.each(operations)("%s is allowed by the roles that have one of its scopes", async (id, operation) => {
-    for (const [role, scopes] of Object.entries(ROLE_SCOPES) as [Role, readonly Scope[]][]) {
-      const { scopes: needed, reach } = operation.permission;
-      const isAllowed = reach === "tenant" && needed.some((scope) => scopes.includes(scope));
-      const ids = unknownExcept({ tenant: "acme" });
-      const { status } = await call(id, operation, ids, await tokenOf(role));
-      expect([id, role, status === 403]).toEqual([id, role, !isAllowed]);
-    }
   });
 });
 
@@ -260,15 +244,6 @@ test("every operation needs a credential", async () => {
   }
 });
 
-function credentialsFor(id: OperationId, param = ""): readonly (readonly [string, Credential])[] {
-  const row = operations.findIndex(([name]) => name === id) + param.length;
-  return rotate(Object.entries(world.credentials), row);
-}
-
-function unknownExcept(ids: Ids): Ids {
-  return { ...unknownIds, ...ids };
-}
-
 const known = new Map<string, Promise<Credential>>();
 
 /** Creates each credential once. */
@@ -278,9 +253,7 @@ function cached(name: string, create: () => Promise<Credential>): Promise<Creden
   return found;
 }
 
-function keyWith(scope: Scope): Promise<Credential> {
-  return cached(`scope ${scope}`, () => world.server.keyHeaders([scope]));
-}
+const keyWith = (scope: Scope) => cached(`scope ${scope}`, () => world.server.keyHeaders([scope]));
 
 function tokenOf(role: Role): Promise<Credential> {
   return cached(`role ${role}`, async () => {
@@ -294,15 +267,8 @@ function bearer(key: string): Credential {
   return { authorization: `Bearer ${key}` };
 }
 
-async function call(
-  id: OperationId,
-  { method, path }: Operation,
-  ids: Ids,
-  credential: Credential,
-  tenant = ids.tenant as string,
-): Promise<Answer> {
-  return await send({ method, path }, ids, credential, bodies[id]?.(tenant));
-}
+const call = (id: OperationId, at: Operation, ids: Ids, credential: Credential, tenant = ids.tenant ?? "") =>
+  send(at, ids, credential, bodies[id]?.(tenant));
 
 async function send(
   { method, path }: Pick<Operation, "method" | "path">,
@@ -324,91 +290,69 @@ function comparable({ status, text }: Answer, ids: Ids): { status: number; text:
 
 /** A digest of all rows of a tenant, in every table that has the column, and of the queue. */
 async function fingerprint(tenant: string): Promise<string> {
-  const { rows } = await world.pool.query(await fingerprintQuery(), [tenant]);
-  return JSON.stringify(rows);
+  knownQuery ??= (await world.pool.query<{ query: string }>(QUERY_OF_TABLES)).rows[0]?.query;
+  const queue = "concat_ws(' ', id, next_at, attempts, replay_count)";
+  const text = `${knownQuery} union all select 'queue', string_agg(${queue}, ',' order by id) from posthorn.queue`;
+  return JSON.stringify((await world.pool.query(text, [tenant])).rows);
 }
 
-let knownQuery: Promise<string> | undefined;
+let knownQuery: string | undefined;
 
-function fingerprintQuery(): Promise<string> {
-  knownQuery ??= world.pool
-    .query<{ query: string }>(
-      `select string_agg(
-         format('select %1$L, md5(string_agg(t::text, chr(10) order by t::text)) from posthorn.%1$I t where t.tenant = $1', table_name),
-         ' union all ' order by table_name
-       ) as query
-       from information_schema.columns
-       join information_schema.tables using (table_schema, table_name)
-       where table_schema = 'posthorn' and column_name = 'tenant' and table_type = 'BASE TABLE'`,
-    )
-    .then(
-      ({ rows }) =>
-        `${rows[0]?.query} union all select 'queue', string_agg(concat_ws(' ', id, next_at, attempts, replay_count), ',' order by id) from posthorn.queue`,
-    );
-  return knownQuery;
-}
+const QUERY_OF_TABLES = `
+select string_agg(
+  format('select %1$L, md5(string_agg(t::text, chr(10) order by t::text)) from posthorn.%1$I t where t.tenant = $1', table_name),
+  ' union all ' order by table_name
+) as query
+from information_schema.columns
+join information_schema.tables using (table_schema, table_name)
+where table_schema = 'posthorn' and column_name = 'tenant' and table_type = 'BASE TABLE'`;
 
-async function makeWorld(): Promise<World> {
+async function makeWorld() {
   const server = await startServer({ started: false, atEnd: afterAll });
+  const { call } = server;
   await server.hooks.start({ role: "api" });
-  await server.call("PUT", "/api/v1/event-types/order.paid");
-  await server.call("PUT", "/api/v1/event-types/order.gone");
-  await server.call("DELETE", "/api/v1/event-types/order.gone");
+  for (const type of ["order.paid", "order.gone"]) await call("PUT", `/api/v1/event-types/${type}`);
+  await call("DELETE", "/api/v1/event-types/order.gone");
   const own = await populate(server, "acme");
   const others = await populate(server, "rivals");
   const gone = await populate(server, "gone");
-  const deleted = { ...(await remove(server, gone)), ...(await removeOf(server, "acme")) };
-  const admin = await server.call("POST", "/api/v1/keys", {
-    name: "all",
-    tenant: "acme",
-    scopes: [...SCOPES],
-  });
-  const owner = await server.call("POST", "/api/v1/tenants/acme/members/anna-of-acme/tokens");
-  const pool = createPool(server.connectionString, { max: 1 });
-  return {
-    server,
-    pool,
-    own,
-    others,
-    deleted,
-    operator: (await signIn(server, { key: adminKey })).headers,
-    credentials: {
-      "key of all scopes": bearer(admin.json.key),
-      "token of an owner": bearer(owner.json.key),
-      "session by that key": (await signIn(server, { key: admin.json.key })).headers,
-      "session by that token": (await signIn(server, { key: owner.json.key })).headers,
-      "portal session": await portalSession(server, {}),
-      "portal session of an owner": await portalSession(server, { user: "anna-of-acme" }),
-    },
+  await call("DELETE", `/api/v1/tenants/gone/endpoints/${gone.endpoint}`);
+  await call("DELETE", "/api/v1/tenants/gone");
+  const deleted = { ...gone, ...(await removeOf(server, own)) };
+  const { json: admin } = await call("POST", "/api/v1/keys", { name: "all", tenant: "acme", scopes: SCOPES });
+  const { json: owner } = await call("POST", "/api/v1/tenants/acme/members/anna-of-acme/tokens");
+  const sessionOf = async (given: Parameters<typeof signIn>[1]) => (await signIn(server, given)).headers;
+  const portalSession = async (input: object) => {
+    const { json } = await call("POST", "/api/v1/tenants/acme/portal-links", input);
+    return await sessionOf({ code: codeIn(json.url) });
   };
-}
-
-async function portalSession(server: TestServer, input: object): Promise<Credential> {
-  const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", input);
-  return (await signIn(server, { code: codeIn(json.url) })).headers;
+  const credentials: Readonly<Record<string, Credential>> = {
+    "key of all scopes": bearer(admin.key),
+    "token of an owner": bearer(owner.key),
+    "session by that key": await sessionOf({ key: admin.key }),
+    "session by that token": await sessionOf({ key: owner.key }),
+    "portal session": await portalSession({}),
+    "portal session of an owner": await portalSession({ user: "anna-of-acme" }),
+  };
+  const pool = createPool(server.connectionString, { max: 1 });
+  /** A session of the admin key. */
+  const operator: Credential = await sessionOf({ key: adminKey });
+  return { server, pool, own, others, deleted, operator, credentials };
 }
 
 async function populate(server: TestServer, tenant: string): Promise<Ids> {
-  await server.call("PUT", `/api/v1/tenants/${tenant}`);
+  const create = async (path: string, body?: object) => (await server.call("POST", path, body)).json.id;
+  const { id: endpoint, path } = await server.newEndpoint({}, tenant);
   const user = `anna-of-${tenant}`;
   await server.call("PUT", `/api/v1/tenants/${tenant}/members/${user}`, { role: "owner" });
-  const endpoint = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, endpointInput);
-  const secret = await retiredSecret(server, `/api/v1/tenants/${tenant}/endpoints/${endpoint.json.id}`);
-  const event = await server.call("POST", "/api/v1/events", { tenant, type: "order.paid", data: {} });
-  const deliveries = await server.call("GET", `/api/v1/tenants/${tenant}/deliveries`);
-  const key = await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes: ["admin"] });
-  const replay = await server.call("POST", "/api/v1/replays", { tenant });
-  const link = await server.call("POST", `/api/v1/tenants/${tenant}/portal-links`);
+  const secret = await retiredSecret(server, path);
+  const event = await create("/api/v1/events", { tenant, type: "order.paid", data: {} });
+  const { json: deliveries } = await server.call("GET", `/api/v1/tenants/${tenant}/deliveries`);
   return {
-    tenant,
-    user,
-    endpoint: endpoint.json.id,
-    event: event.json.id,
-    delivery: deliveries.json.data[0].id,
-    replay: replay.json.id,
-    key: key.json.id,
-    link: link.json.id,
-    secret,
+    ...{ tenant, user, endpoint, secret, event, delivery: deliveries.data[0].id },
+    key: await create("/api/v1/keys", { name: "x", tenant, scopes: ["admin"] }),
+    replay: await create("/api/v1/replays", { tenant }),
+    link: await create(`/api/v1/tenants/${tenant}/portal-links`),
     name: tenant === "acme" ? "order.paid" : `order.of.${tenant}`,
   };
 }
@@ -420,33 +364,18 @@ async function retiredSecret(server: TestServer, endpointPath: string): Promise<
   return json.data[1].id;
 }
 
-/** Deletes a tenant with its endpoint. */
-async function remove(server: TestServer, ids: Ids): Promise<Ids> {
-  await server.call("DELETE", `/api/v1/tenants/${ids.tenant}/endpoints/${ids.endpoint}`);
-  await server.call("DELETE", `/api/v1/tenants/${ids.tenant}`);
-  return ids;
-}
-
 /** Ids of an endpoint, member, key, link and secret that were deleted from an existing tenant. */
-async function removeOf(server: TestServer, tenant: string): Promise<Ids> {
-  const made = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, endpointInput);
-  await server.call("DELETE", `/api/v1/tenants/${tenant}/endpoints/${made.json.id}`);
-  await server.call("PUT", `/api/v1/tenants/${tenant}/members/bob`, { role: "member" });
-  await server.call("DELETE", `/api/v1/tenants/${tenant}/members/bob`);
-  const key = await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes: ["admin"] });
-  await server.call("DELETE", `/api/v1/keys/${key.json.id}`);
-  const link = await server.call("POST", `/api/v1/tenants/${tenant}/portal-links`);
-  await server.call("DELETE", `/api/v1/tenants/${tenant}/portal-links/${link.json.id}`);
-  const endpoints = await server.call("GET", `/api/v1/tenants/${tenant}/endpoints`);
-  const path = `/api/v1/tenants/${tenant}/endpoints/${endpoints.json.data[0].id}`;
-  const secret = await retiredSecret(server, path);
-  await server.call("DELETE", `${path}/secrets/${secret}`);
-  return {
-    endpoint: made.json.id,
-    user: "bob",
-    key: key.json.id,
-    link: link.json.id,
-    secret,
-    name: "order.gone",
-  };
+async function removeOf(server: TestServer, { tenant, endpoint }: Ids): Promise<Ids> {
+  const within = `/api/v1/tenants/${tenant}`;
+  const { id, path } = await server.newEndpoint({}, tenant);
+  await server.call("DELETE", path);
+  await server.call("PUT", `${within}/members/bob`, { role: "member" });
+  await server.call("DELETE", `${within}/members/bob`);
+  const { json: key } = await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes: ["admin"] });
+  await server.call("DELETE", `/api/v1/keys/${key.id}`);
+  const { json: link } = await server.call("POST", `${within}/portal-links`);
+  await server.call("DELETE", `${within}/portal-links/${link.id}`);
+  const secret = await retiredSecret(server, `${within}/endpoints/${endpoint}`);
+  await server.call("DELETE", `${within}/endpoints/${endpoint}/secrets/${secret}`);
+  return { endpoint: id, user: "bob", key: key.id, link: link.id, secret, name: "order.gone" };
 }
