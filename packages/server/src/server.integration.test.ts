@@ -80,21 +80,13 @@ test("a server with pending migrations is not ready, and returns the reason", as
 
 test("without a database the server is not ready and returns 503 with Retry-After", async () => {
   const hooks = createPosthorn({ database: "postgres://127.0.0.1:1/none" });
-  const server = createServer({ hooks, port: 0, adminKey });
-  const { url } = await server.start();
-  onTestFinished(async () => {
-    await server.stop();
-    await hooks.stop();
-  });
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  expect((await fetch(`${url}/readyz`)).status).toBe(503);
-  const response = await fetch(`${url}/api/v1/events`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
-    body: '{"tenant":"a","type":"b","data":1}',
-  });
+  onTestFinished(() => hooks.stop());
+  const { call } = await startServer({ hooks });
+  expect((await call("GET", "/healthz")).status).toBe(200);
+  expect((await call("GET", "/readyz")).status).toBe(503);
+  const response = await call("POST", "/api/v1/events", { tenant: "a", type: "b", data: 1 });
   expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
-  expect(await response.json()).toMatchObject({ code: "database_unavailable" });
+  expect(response.json).toMatchObject({ code: "database_unavailable" });
 });
 
 test("without a configured key the handler accepts the one whose digest is in the database", async () => {

@@ -26,11 +26,3 @@ test("no example is refused for its body or has a placeholder", async () => {
   }
   expect(docsPage(document)).not.toMatch(/POSTHORN_URL[^"\n]*&#60;/);
 });
-
-test("examples of replays and imports are dry runs", async () => {
-  const page = docsPage(document);
-  for (const id of ["replays.start", "endpoints.import", "eventTypes.import"]) {
-    const article = page.slice(page.indexOf(`<article id="${id}">`));
-    expect(article.slice(0, article.indexOf("</article>"))).toContain("&#34;dry_run&#34;:true");
-  }
-});

@@ -41,6 +41,11 @@ describe("the reference page", () => {
     expect(articleOf("Attempt")).toMatch(/<code>phases<\/code>.*<details>.*<code>queue_ms<\/code>/s);
   });
 
+  test("shows replays and imports as dry runs", () => {
+    for (const id of ["replays.start", "endpoints.import", "eventTypes.import"])
+      expect(articleOf(id)).toContain("&#34;dry_run&#34;:true");
+  });
+
   test("has only valid links and unique ids", () => {
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id as string);
     expect(new Set(ids).size).toBe(ids.length);

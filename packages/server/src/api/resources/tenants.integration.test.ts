@@ -1,28 +1,24 @@
 // Tenants and their members over HTTP, and events for a member.
-import { request } from "node:http";
 import { expect, test } from "vitest";
+import { get, send } from "../../../../../tests/support/servers/http.ts";
 import { adminKey, sharedServer } from "../../../../../tests/support/servers/start-server.ts";
 
 const server = sharedServer({ started: false });
+const asAdmin = { authorization: `Bearer ${adminKey}` };
 
 /** Sends the path as it is written; `fetch` resolves its dots. */
-async function statusOf(method: string, path: string, body?: object): Promise<number | undefined> {
-  const { hostname, port } = new URL(server.url);
-  const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
-  return await new Promise((resolve, reject) => {
-    request({ hostname, port, path, method, headers }, (response) => resolve(response.resume().statusCode))
-      .on("error", reject)
-      .end(body && JSON.stringify(body));
-  });
+async function statusOfPut(path: string, body = {}): Promise<number> {
+  const headers = { ...asAdmin, "content-type": "application/json" };
+  return (await send(server.url + path, { method: "PUT", headers, body: JSON.stringify(body) })).status;
 }
 
 test.each([".", "..", "%2e", "%2E%2e", "a%2F..", "%2e%2e%2fkeys"])(
   "%s in a path is neither a tenant nor a user",
   async (id) => {
     const member = `/api/v1/tenants/${await server.newTenant()}/members/${id}`;
-    expect(await statusOf("PUT", `/api/v1/tenants/${id}`, {})).toBe(422);
-    expect(await statusOf("GET", `/api/v1/tenants/${id}/endpoints`)).toBe(404);
-    expect(await statusOf("PUT", member, { role: "owner" })).toBe(422);
+    expect(await statusOfPut(`/api/v1/tenants/${id}`)).toBe(422);
+    expect((await get(`${server.url}/api/v1/tenants/${id}/endpoints`, asAdmin)).status).toBe(404);
+    expect(await statusOfPut(member, { role: "owner" })).toBe(422);
   },
 );
 

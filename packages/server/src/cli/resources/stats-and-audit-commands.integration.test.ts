@@ -57,7 +57,7 @@ describe("stats", () => {
 });
 
 describe("audit", () => {
-  test("lists actor, action, target and result, newest first", async () => {
+  test("lists actor, action, target and result, newest first, filtered by operation and time", async () => {
     const of = argv`--tenant watched`;
     await posthorn`tenants put watched --name Watched`;
     const { json: key } = await posthorn`keys create ops ${of} --scopes admin --json`;
@@ -86,19 +86,11 @@ describe("audit", () => {
     expect(json.next_cursor).toBeNull();
     const actor = { kind: "admin", id: null, user: null };
     expect(json.data[0]).toMatchObject({ actor, error_code: "invalid_endpoint" });
-  });
-
-  test("is filtered by operation and time", async () => {
-    for (const name of ["One", "Two", "Three"]) await posthorn`tenants put paged --name ${name}`;
-    await posthorn`members put bob --tenant paged --role member`;
-    const changes = async (...more: string[]): Promise<object[]> => {
-      const { data } = (await posthorn`audit list --tenant paged --json ${more}`).json;
-      return data.map((entry: { changes: object }) => entry.changes);
-    };
-    const names = [{ name: "Three" }, { name: "Two" }, { name: "One" }];
-    expect(await changes("--action", "tenants.put")).toEqual(names);
-    expect(await changes("--since", "1h")).toHaveLength(4);
-    expect(await changes("--until", "1h")).toEqual([]);
+    const filtered = async (...more: string[]) => (await posthorn`audit list ${of} --json ${more}`).json.data;
+    const changes = { name: "Watched" };
+    expect(await filtered("--action", "tenants.put")).toMatchObject([{ action: "tenants.put", changes }]);
+    expect(await filtered("--since", "1h")).toEqual(json.data);
+    expect(await filtered("--until", "1h")).toEqual([]);
   });
 
   test("a change that a server did not finish has an unknown result", async () => {
