@@ -94,17 +94,10 @@ async function makeEndpoints(server: TestServer, url: string): Promise<string[]>
       handshake: { origin: "hooks.example.com", rate: 60 },
     },
   ];
-  const answers = await Promise.all(
-    settings.map((own) =>
-      server.call("POST", "/api/v1/tenants/acme/endpoints", {
-        description: HOSTILE_TEXTS.slice(0, 9).join(" ").slice(0, 500),
-        events: ["*"],
-        headers: { "X-Hostile": HOSTILE_TEXTS[3] },
-        ...own,
-      }),
-    ),
-  );
-  return answers.map(({ json }) => json.id);
+  const description = HOSTILE_TEXTS.slice(0, 9).join(" ").slice(0, 500);
+  const shared = { description, headers: { "X-Hostile": HOSTILE_TEXTS[3] } };
+  const made = await Promise.all(settings.map((own) => server.newEndpoint({ ...shared, ...own }, "acme")));
+  return made.map(({ id }) => id);
 }
 
 /** PostgreSQL stores neither NUL nor unpaired surrogates; both are rejected. */

@@ -10,8 +10,6 @@ export interface CommandOptions {
   readonly stdin?: string | Uint8Array;
   /** The answer to a question; without it the terminal is not interactive. */
   readonly answers?: string;
-  readonly columns?: number;
-  readonly hasColors?: boolean;
 }
 
 export interface CommandResult {
@@ -64,8 +62,8 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
       yield Buffer.from(options.stdin ?? "");
     })(),
     isInteractive: options.answers !== undefined,
-    columns: options.columns ?? null,
-    hasColors: options.hasColors ?? false,
+    columns: null,
+    hasColors: false,
     ending: ending.signal,
     print: (text) => {
       out += `${text}\n`;

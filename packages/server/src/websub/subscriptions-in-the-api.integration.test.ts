@@ -114,10 +114,6 @@ test("making topics public is audited, and at most 100 can be public", async () 
   await server.call("PUT", "/api/v1/tenants/t1", {});
   const opened = await server.call("PUT", "/api/v1/tenants/t1", { websub_topics: ["order.*"] });
   expect(opened.json.websub_topics).toEqual(["order.*"]);
-  const kept = await server.call("PUT", "/api/v1/tenants/t1", { name: "T" });
-  expect(kept.json.websub_topics).toEqual(["order.*"]);
-  const wrong = await server.call("PUT", "/api/v1/tenants/t1", { websub_topics: ["Order Paid"] });
-  expect([wrong.status, wrong.json.errors[0].pointer]).toEqual([422, "/websub_topics"]);
   const most = (count: number) => ({
     websub_topics: Array.from({ length: count }, (_, index) => `t${index}`),
   });

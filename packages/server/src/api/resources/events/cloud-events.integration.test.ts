@@ -16,14 +16,7 @@ const STRUCTURED = { "content-type": "application/cloudevents+json; charset=utf-
 const BATCH = { "content-type": "application/cloudevents-batch+json" };
 const valid = { specversion: "1.0", id: "1", source: "/shop", type: "order.paid", data: { id: 1 } };
 const server = sharedServer();
-const FORMATS = [
-  "envelope",
-  "data",
-  "cloudevents",
-  "cloudevents-binary",
-  "cloudevents-thin",
-  "cloudevents-batch",
-];
+const FORMATS = "envelope data cloudevents cloudevents-binary cloudevents-thin cloudevents-batch".split(" ");
 
 /** A new tenant with an endpoint for each format, all of one receiver, each at its own path. */
 async function startWorld(formats: readonly string[] = FORMATS) {
@@ -250,15 +243,11 @@ test("the tenant of an event is that of the URL, the key, or the event itself", 
 
 test("events of the official library are accepted, and it can read deliveries", async () => {
   const { publish, receiver } = await startWorld(["cloudevents", "cloudevents-binary", "cloudevents-batch"]);
-  const event = new CloudEvent({
-    id: "sdk-1",
-    source: "/sdk",
-    type: "com.example.sdk",
-    subject: "s1",
-    time: "2026-01-02T03:04:05.678Z",
-    data: { a: [1, "zwei"] },
-    comexample: "x",
-  });
+  const sent = {
+    ...{ id: "sdk-1", source: "/sdk", type: "com.example.sdk", subject: "s1", comexample: "x" },
+    ...{ time: "2026-01-02T03:04:05.678Z", data: { a: [1, "zwei"] } },
+  };
+  const event = new CloudEvent(sent);
   const send = async (message: Message, id: string) => {
     const answer = await publish(String(message.body), message.headers as Record<string, string>);
     expect(answer, answer.text).toMatchObject({ status: 202, json: { duplicate: id !== "sdk-1" } });
@@ -270,15 +259,7 @@ test("events of the official library are accepted, and it can read deliveries", 
     const read = HTTP.toEvent({ headers: headers as Record<string, string>, body: body.toString() });
     const [one] = (Array.isArray(read) ? read : [read]) as CloudEvent<unknown>[];
     expect(one?.validate(), format).toBe(true);
-    expect(one?.toJSON(), format).toMatchObject({
-      id: "sdk-1",
-      source: "/sdk",
-      type: "com.example.sdk",
-      subject: "s1",
-      time: "2026-01-02T03:04:05.678Z",
-      comexample: "x",
-      data: { a: [1, "zwei"] },
-    });
+    expect(one?.toJSON(), format).toMatchObject(sent);
   }
 });
 
@@ -301,14 +282,9 @@ test("too long data is refused before it is parsed, in every mode", async () => 
   const answers = await Promise.all(
     bodies.map(([at, body, headers]) => server.call("POST", at, body, headers)),
   );
-  expect(answers.map(({ status, json }) => [status, json.code, json.errors[0].pointer])).toEqual([
-    [413, "payload_too_large", "/data"],
-    [413, "payload_too_large", "/1/data"],
-    [413, "payload_too_large", "/data"],
-    [413, "payload_too_large", "/data"],
-    [413, "payload_too_large", "/data"],
-    [413, "payload_too_large", "/0/data"],
-  ]);
+  expect(answers.map(({ status, json }) => [status, json.code, json.errors[0].pointer])).toEqual(
+    ["/data", "/1/data", "/data", "/data", "/data", "/0/data"].map((at) => [413, "payload_too_large", at]),
+  );
 });
 
 test("escaped text may be longer than its limit", async () => {

@@ -51,13 +51,8 @@ test("a link opens one session, with the scopes of an admin of its tenant", asyn
   const tries = await Promise.all(Array.from({ length: 8 }, () => signIn(server, { code })));
   const [inside] = tries.filter(({ answer }) => answer.status === 201);
   expect(tries.map(({ answer }) => answer.status).toSorted()).toEqual([201, ...Array(7).fill(401)]);
-  expect(inside?.answer.json).toMatchObject({
-    kind: "portal",
-    tenant: "acme",
-    user: null,
-    role: null,
-    scopes: ROLE_SCOPES.admin,
-  });
+  const nobody = { user: null, role: null, scopes: ROLE_SCOPES.admin };
+  expect(inside?.answer.json).toMatchObject({ kind: "portal", tenant: "acme", ...nobody });
   const endpoints = await server.visit("GET", "/api/v1/tenants/acme/endpoints", undefined, inside?.headers);
   expect(endpoints.status).toBe(200);
   const link = await server.visit("POST", LINKS, {}, inside?.headers);
