@@ -181,14 +181,14 @@ describe("a hostile receiver", () => {
     const resetting = (socket: Socket) =>
       socket.write(half, () => setImmediate(() => socket.resetAndDestroy()));
     for (const cut of [resetting, (socket: Socket) => socket.end(half)])
-      expect(await send(await rawServer(cut))).toMatchObject(answered(200));
+      expect(await send(await rawServer(cut))).toMatchObject(responded(200));
   });
 
   it.each([
     ["is silent", "", timeout],
     ["sends a few headers", ok + "a:\r\n".repeat(8_000), timeout],
     ["sends too many headers", ok + "a:\r\n".repeat(20_000), tooLarge],
-    ["sends a body without end", `${ok}\r\n${"x".repeat(1_000_000)}`, answered(200)],
+    ["sends a body without end", `${ok}\r\n${"x".repeat(1_000_000)}`, responded(200)],
   ])("is disconnected after its attempt when it %s", async (_what, text, outcome) => {
     const closed = gate();
     const url = await rawServer((socket) => {

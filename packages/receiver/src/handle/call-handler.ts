@@ -8,7 +8,7 @@ import { revocableTx } from "./revocable-tx.ts";
 export interface HandlerCall<Tx> {
   readonly handler: Handler<WebhookEvent, Tx>;
   readonly event: WebhookEvent;
-  readonly tries: number;
+  readonly failures: number;
   readonly timeoutMs: number;
   /** Aborted when the lease is lost; null if a transaction holds the message. */
   readonly leaseLost: AbortSignal | null;
@@ -47,14 +47,14 @@ async function callWith<Tx>(
 /** A class, because an object literal with a getter takes microseconds. */
 abstract class HandlerContext<Tx> implements Context<Tx> {
   abstract readonly tx: Tx;
-  readonly tries: number;
+  readonly failures: number;
   readonly #leaseLost: AbortSignal | null;
   #controller: AbortController | null = null;
   #signal: AbortSignal | null = null;
   #error: Error | null = null;
 
-  constructor({ tries, leaseLost }: HandlerCall<Tx>) {
-    this.tries = tries;
+  constructor({ failures, leaseLost }: HandlerCall<Tx>) {
+    this.failures = failures;
     this.#leaseLost = leaseLost;
   }
 

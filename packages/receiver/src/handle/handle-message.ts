@@ -65,10 +65,10 @@ async function handleInTransaction<Tx>(
   if (handler === null && !isOrdered(message, settings.claimOptions)) return { kind: "ignored" };
   let begun: { readonly failures: number } | null = null;
   try {
-    const result = await transactions.run(message, settings.claimOptions, async (tx, { tries }) => {
-      begun = { tries };
+    const result = await transactions.run(message, settings.claimOptions, async (tx, { failures }) => {
+      begun = { failures };
       if (handler === null) return;
-      const call = { handler, event, tries, timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
+      const call = { handler, event, failures, timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
       await callHandlerInTransaction(tx, call);
     });
     return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, report);

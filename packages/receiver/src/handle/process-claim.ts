@@ -66,7 +66,7 @@ async function handleClaim<Tx>(
     if (handler === null) {
       report.unhandled(message);
     } else {
-      const call = { handler, event, tries, timeoutMs: settings.handlerTimeoutMs, leaseLost: signal };
+      const call = { handler, event, failures, timeoutMs: settings.handlerTimeoutMs, leaseLost: signal };
       if (transactions !== null) {
         const isDone = await transactions.finish(claim, (tx) => callHandlerInTransaction(tx, call));
         return { kind: "worked", isDone };

@@ -2,7 +2,7 @@
 import type { Role } from "posthorn";
 import type { Config } from "../config.ts";
 
-export interface StartOrder {
+export interface StartOptions {
   /** Stays with the place of a child: a restarted one has the number of its predecessor. */
   readonly number: number;
   readonly role: Role;
@@ -14,8 +14,8 @@ export interface StartOrder {
 export type ToChild =
   | ({ readonly kind: "start" } & StartOptions)
   | { readonly kind: "stop" }
-  | { readonly kind: "question"; readonly id: number; readonly topic: string; readonly argument: unknown }
-  | { readonly kind: "gathered"; readonly id: number; readonly answers: readonly unknown[] }
+  | { readonly kind: "request"; readonly id: number; readonly topic: string; readonly argument: unknown }
+  | { readonly kind: "gathered"; readonly id: number; readonly responses: readonly unknown[] }
   | { readonly kind: "broadcast"; readonly topic: string; readonly value: unknown }
   /** The reply to "detach". It arrives after the last connection that was handed to the child. */
   | { readonly kind: "detached" };

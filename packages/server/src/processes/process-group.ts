@@ -1,9 +1,9 @@
-// How a child asks and informs the processes that share its port. All messages pass through the primary.
+// Requests and broadcasts of a child to the processes that share its port. All messages pass through the primary.
 import cluster from "node:cluster";
-import { type FromChild, METRICS, type StartOrder, type ToChild } from "./messages.ts";
+import { type FromChild, METRICS, type StartOptions, type ToChild } from "./messages.ts";
 
 export interface ProcessGroup {
-  /** Asks all ready children. Returns their answers and `own`; a child that does not respond within a second is left out. */
+  /** Requests values from all ready children. Returns them and `own`; a child that does not respond within a second is left out. */
   gather(topic: string, argument: unknown, own: unknown): Promise<readonly unknown[]>;
   /** Registers the function that returns this child's value when another one gathers. */
   respond(topic: string, responder: (argument: unknown) => unknown): void;
@@ -19,9 +19,9 @@ export interface ProcessGroup {
 const GATHER_TIMEOUT_MS = 3_000;
 
 export class ChildChannel implements ProcessGroup {
-  /** Resolves when the primary orders this child to start. */
-  readonly started: Promise<StartOrder>;
-  readonly #waiting = new Map<number, (answers: readonly unknown[]) => void>();
+  /** Resolves when the primary sends the options to start with. */
+  readonly started: Promise<StartOptions>;
+  readonly #waiting = new Map<number, (responses: readonly unknown[]) => void>();
   readonly #responders = new Map<string, (argument: unknown) => unknown>();
   readonly #listeners = new Map<string, (value: unknown) => void>();
   readonly #detached: Promise<void>;
@@ -115,7 +115,7 @@ export class ChildChannel implements ProcessGroup {
       case "stop":
         this.#onStop();
         break;
-      case "question":
+      case "request":
         void this.#respond(message.id, message.topic, message.argument);
         break;
       case "gathered":

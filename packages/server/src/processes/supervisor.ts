@@ -2,7 +2,7 @@
 // messages between them, and stops them. It accepts connections and hands them out in turn, but serves none itself.
 import cluster, { type Worker } from "node:cluster";
 import type { Logger } from "posthorn";
-import { type FromChild, METRICS, type StartOrder, type ToChild } from "./messages.ts";
+import { type FromChild, METRICS, type StartOptions, type ToChild } from "./messages.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
 import { MAX_FAILED_STARTS, RestartPolicy } from "./restart-policy.ts";
 
@@ -16,7 +16,7 @@ export class ProcessesError extends Error {
 
 export interface SupervisorOptions {
   readonly processes: number;
-  readonly order: Omit<StartOrder, "number">;
+  readonly startOptions: Omit<StartOptions, "number">;
   readonly logger: Logger;
 }
 
@@ -168,8 +168,8 @@ export class Supervisor {
     }
   }
 
-  #order(child: Child): void {
-    const start = { kind: "start", number: child.number, ...this.#options.order } as const;
+  #start(child: Child): void {
+    const start = { kind: "start", number: child.number, ...this.#options.startOptions } as const;
     send(child, this.#isStopping ? { kind: "stop" } : start);
   }
 
@@ -185,10 +185,10 @@ export class Supervisor {
     return [...this.#children.values()].filter(({ readyAt }) => readyAt !== null);
   }
 
-  #gather(asker: Child, { id, topic, argument, own }: FromChild & { kind: "gather" }): void {
-    const others = this.#readyChildren().filter((child) => child !== asker);
-    const askerId = asker.worker.id;
-    if (topic === METRICS) this.#metrics.report(askerId, own as string);
+  #gather(gatherer: Child, { id, topic, argument, own }: FromChild & { kind: "gather" }): void {
+    const others = this.#readyChildren().filter((child) => child !== gatherer);
+    const gathererId = gatherer.worker.id;
+    if (topic === METRICS) this.#metrics.report(gathererId, own as string);
     this.#gathered += 1;
     const request = this.#gathered;
     const responses = new Map([[gathererId, own]]);

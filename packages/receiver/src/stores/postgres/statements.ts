@@ -53,9 +53,9 @@ export function statementsIn(schema: string, query: Query) {
   const store = {
     async claim(message, { leaseMs, windowMs, order }) {
       const options = [leaseMs, windowMs, order?.gapWaitMs ?? null];
-      const { kind, wait, token, tries } = await step("claim", rowValues(message), options);
+      const { kind, wait, token, failures } = await step("claim", rowValues(message), options);
       if (kind !== "claimed") return resultOf<ClaimResult>(kind, wait);
-      return { kind, claim: { message, token: token as string, tries: tries as number } };
+      return { kind, claim: { message, token: token as string, failures: failures as number } };
     },
 
     complete: async ({ message, token }) =>

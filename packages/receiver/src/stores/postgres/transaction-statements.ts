@@ -40,7 +40,7 @@ export function transactionStatementsIn(schema: string) {
       const [kind, number, ...values] = String(row?.claimed).split(" ");
       if (kind !== "claimed") return resultOf<Claimed>(kind, number);
       const hold = holdOf(message, values);
-      return { kind, claim: { message, token: hold.token ?? hold.xid, tries: Number(number) }, hold };
+      return { kind, claim: { message, token: hold.token ?? hold.xid, failures: Number(number) }, hold };
     },
 
     hold: ({ message, token }: Claim): Statement => ({
