@@ -99,7 +99,7 @@ export function inboxTests(world: () => StoreWorld, features: StoreFeatures): vo
       await makeOlder(11_000);
       expect(await store.accept(message, defaults)).toEqual({ kind: "waiting" });
       const [claim] = await store.claimDue(1, defaults);
-      expect(claim).toEqual({ message, token: expect.any(String), tries: 1 });
+      expect(claim).toEqual({ message, token: expect.any(String), failures: 1 });
       expect(await store.complete(old)).toBe(false);
     },
   );
