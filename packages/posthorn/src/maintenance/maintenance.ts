@@ -3,6 +3,7 @@
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Database } from "../storage/database.ts";
+import { repairLanes } from "../storage/queries/lanes/release.ts";
 import { cancelForDeletedEndpoints } from "../storage/queries/queue/cancel.ts";
 import { missingWorkers, reapMissing } from "../storage/queries/workers/reap.ts";
 import { Leader } from "./leader.ts";
@@ -85,5 +86,7 @@ export class Maintenance {
       const reaped = await reapMissing(db, workerId);
       logger.error("released deliveries of a worker that does not exist", { ...reaped });
     }
+    const lanes = await repairLanes(db);
+    if (lanes > 0) logger.error("made lanes ready whose deliveries no worker would have claimed", { lanes });
   }
 }

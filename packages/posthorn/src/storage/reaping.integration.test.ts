@@ -1,4 +1,4 @@
-// Races between a worker that writes and another that reaps it.
+// Races between a worker that writes, another that reaps it, and its own release of lanes.
 import { uuidv7 } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { lockWaits } from "../../../../tests/support/database/postgres.ts";
@@ -16,9 +16,12 @@ import type { Queryable } from "./database.ts";
 import { syncLanes } from "./queries/endpoints/sync-lanes.ts";
 import { claim, ingest, type QueuedDelivery } from "./queries/events/ingest.ts";
 import { claimLanes } from "./queries/lanes/claim.ts";
+import { releaseLanes, repairLanes } from "./queries/lanes/release.ts";
 import { fetch, recoverClaimed } from "./queries/queue/fetch.ts";
+import { releaseDeliveries } from "./queries/queue/release.ts";
 import { settle } from "./queries/queue/settle.ts";
 import { reap } from "./queries/workers/reap.ts";
+import { statement } from "./sql.ts";
 
 const queue = openQueue();
 
@@ -78,6 +81,60 @@ test("a settlement that is repeated after a lost reply does not affect the next 
   expect(await settle(queue.db, worker, [failed])).toEqual(new Set([id]));
   const { rows } = await queue.pool.query("select claimed_by, attempts, failures from posthorn.queue");
   expect(rows).toEqual([{ claimed_by: worker, attempts: 1, failures: 1 }]);
+});
+
+test("a lane that is released while deliveries of it are released becomes ready", async () => {
+  const { endpoint, workers } = await createWorld();
+  const [worker, other] = workers;
+  const id = await ingestOne(queue.db, endpoint, worker, claim.ifGained);
+  const released = await queue.db.transaction(async (tx) => {
+    await tx.query(statement("release")`update posthorn.lanes set owner = null where owner = $1`, [worker]);
+    const releasing = releaseDeliveries(queue.db, worker, [id]);
+    await lockWaits(queue.pool);
+    return { releasing };
+  });
+  await released.releasing;
+  expect(await claimLanes(queue.db, other, 10)).toEqual([{ endpointId: endpoint, hasParked: false }]);
+});
+
+test("a lane that another worker releases while a dead worker's deliveries are released becomes ready", async () => {
+  const { endpoint, workers } = await createWorld();
+  const [dead, other] = workers;
+  await ingestOne(queue.db, endpoint, dead, claim.ifGained);
+  await queue.pool.query("update posthorn.lanes set owner = $1", [other]);
+  const reaped = await queue.db.transaction(async (tx) => {
+    await tx.query(statement("release")`update posthorn.lanes set owner = null where owner = $1`, [other]);
+    const reaping = reap(queue.db, { id: dead, leaseExpiresMs: null });
+    await lockWaits(queue.pool);
+    return { reaping };
+  });
+  expect(await reaped.reaping).toMatchObject({ deliveries: 1 });
+  expect(await claimLanes(queue.db, other, 10)).toHaveLength(1);
+});
+
+test("a lane is not released while deliveries of it are released", async () => {
+  const { endpoint, workers } = await createWorld();
+  const [worker] = workers;
+  const id = await ingestOne(queue.db, endpoint, worker, claim.ifGained);
+  await queue.db.transaction(async (tx) => {
+    await releaseDeliveries(tx, worker, [id]);
+    expect(await releaseLanes(queue.db, worker, [endpoint])).toEqual(new Set());
+  });
+  expect(await releaseLanes(queue.db, worker, [endpoint])).toEqual(new Set([endpoint]));
+  expect(await claimLanes(queue.db, worker, 10)).toHaveLength(1);
+});
+
+test("a lane that neither has an owner nor is ready is repaired if it has deliveries, unless it is paused", async () => {
+  const { endpoint, workers } = await createWorld();
+  const [worker] = workers;
+  await ingestOne(queue.db, endpoint, worker, claim.none);
+  const strand = (paused: boolean) =>
+    queue.pool.query("update posthorn.lanes set owner = null, ready_at = null, paused = $1", [paused]);
+  await strand(true);
+  expect(await repairLanes(queue.db)).toBe(0);
+  await strand(false);
+  expect(await repairLanes(queue.db)).toBe(1);
+  expect(await claimLanes(queue.db, worker, 10)).toHaveLength(1);
 });
 
 test("a worker is not reaped while it is writing", async () => {

@@ -3,8 +3,9 @@
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Database } from "../../database.ts";
+import { changes } from "../../query.ts";
 import { statement } from "../../sql.ts";
-import { firstDueAt } from "./ready-at.ts";
+import { firstDueAt, nextReadyAt } from "./ready-at.ts";
 
 /** Returns the lanes that this worker no longer owns, including those that an earlier call with a lost reply released. */
 export async function releaseLanes(
@@ -47,4 +48,19 @@ select l.endpoint_id
 from posthorn.lanes l
 where l.endpoint_id = any ($2::uuid[])
   and l.owner = $1::integer
+`;
+
+/** Makes lanes ready that have due deliveries but neither an owner nor a time, which should not happen. Returns their number. */
+export const repairLanes = changes("repair lanes")`
+update posthorn.lanes l
+set ready_at = ${nextReadyAt("l")}
+where l.owner is null
+  and l.ready_at is null
+  and not l.paused
+  and exists (
+    select
+    from posthorn.queue q
+    where q.endpoint_id = l.endpoint_id
+      and q.claimed_by is null
+  )
 `;

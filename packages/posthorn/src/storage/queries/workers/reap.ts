@@ -126,12 +126,12 @@ select count(*)::integer as count, coalesce(json_agg(distinct endpoint_id), '[]'
 from released
 `;
 
-// Its lanes, and lanes it had released while the reply with their rows was on its way.
+// Its lanes, and those of its deliveries, which another worker may own and be releasing.
 const lockLanes = run<[workerId: number, endpoints: readonly Uuid[]]>("lock lanes of dead worker")`
 select l.endpoint_id
 from posthorn.lanes l
 where l.owner = $1::integer
-  or (l.owner is null and l.endpoint_id = any ($2::uuid[]))
+  or l.endpoint_id = any ($2::uuid[])
 order by l.endpoint_id
 for no key update
 `;
