@@ -262,6 +262,8 @@ export class Worker implements LaneOwner, LeaseHolder {
     await this.#tryRelease(() => this.#keeper.releaseDeliveries(refused.map(({ id }) => id)));
     const endpointIds = new Set(refused.map(({ endpointId }) => endpointId));
     this.#markDue(endpointIds);
+    // a lane that was released meanwhile is ready now
+    if ([...endpointIds].some((id) => this.#lanes.get(id) === undefined)) this.#notifyReady();
     return [...endpointIds];
   }
 
