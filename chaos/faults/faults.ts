@@ -50,6 +50,8 @@ export interface LostReplies {
 
 const replies: readonly LostReplies[] = [
   { statement: "posthorn ingest", to: "api" },
+  { statement: "posthorn write", to: "api" },
+  { statement: "posthorn write", to: "worker" },
   { statement: "commit", to: "library" },
   { statement: "posthorn settle", to: "worker" },
   { statement: "posthorn fetch", to: "worker" },
