@@ -1,8 +1,5 @@
-// The limit on attempts in flight with real receivers: which of them get more concurrent requests, and when fewer.
-import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+// The limit on attempts in flight with a real receiver and two processes.
+import { expect, test } from "vitest";
 import {
   databasePerTest,
   newEndpoint,
@@ -47,39 +44,4 @@ test("a busy endpoint that responds fast gets more than five requests at once, a
   expect(receiver.concurrency(path).max).toBeGreaterThan(5);
   expect(receiver.concurrency(path).max).toBeLessThanOrEqual(50);
   expect(await countStates()).toEqual({ success: 3_000 });
-});
-
-/** Handles one request at a time, so that every response takes as long as all the requests before it. */
-async function startSerialReceiver(handlingMs: number) {
-  const waiting: ServerResponse[] = [];
-  let most = 0;
-  const respondToFirst = () => {
-    waiting.shift()?.end();
-    if (waiting.length > 0) setTimeout(respondToFirst, handlingMs);
-  };
-  const server = createServer((request, response) => {
-    request.resume();
-    waiting.push(response);
-    most = Math.max(most, waiting.length);
-    if (waiting.length === 1) setTimeout(respondToFirst, handlingMs);
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  onTestFinished(() => void server.close());
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    most: () => most,
-  };
-}
-
-test("a receiver that becomes slower with more requests at once gets few more than max_in_flight", async () => {
-  const a = await open();
-  const serial = await startSerialReceiver(25);
-  // without regard to the response time, the limit is reached after 78 deliveries
-  await newEndpoint(a, serial, { maxInFlight: 1, maxInFlightBurst: 12 });
-  await publish(a, 200);
-  await a.settle();
-  // 25 ms with one request, 150 ms or more with six
-  expect(serial.most()).toBeGreaterThan(1);
-  expect(serial.most()).toBeLessThanOrEqual(9);
-  expect(await countStates()).toEqual({ success: 200 });
 });

@@ -66,6 +66,13 @@ describe("shrinking", () => {
     expect(grown().rounds(5, () => 300)).toEqual([25, 12, 6, 5, 6]);
   });
 
+  test("a receiver that handles one request at a time gets a few at once", () => {
+    // with seven the seventh waits 175 ms, more than twice the 25 ms of one plus 100 ms
+    expect(new Busy(1, 50).rounds(12, (inFlight) => 25 * inFlight)).toEqual([
+      2, 3, 4, 5, 6, 7, 3, 4, 5, 6, 7, 3,
+    ]);
+  });
+
   test("small differences are noise", () => {
     expect(grown().rounds(5, () => 120)).toEqual([50, 50, 50, 50, 50]);
   });
