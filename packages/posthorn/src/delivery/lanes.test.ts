@@ -75,6 +75,21 @@ test("a lane that waited for memory is fetched as soon as a settled delivery fre
   expect(lanes.takeEffects()).toEqual([]);
 });
 
+test("a yielded lane is released as soon as its last delivery is settled", () => {
+  const lanes = createLanes();
+  const lane = openLane(lanes, "1");
+  for (const id of ["a", "b"]) lanes.admit(deliveryOf(id, Buffer.alloc(1)), lane);
+  const [first, last] = lanes.startNext() as [Start, Start];
+  lanes.yieldSome(1);
+  lanes.takeEffects();
+  for (const { delivery } of [first, last]) {
+    expect(lanes.takeEffects()).toEqual([]);
+    lanes.attemptEnded(lane);
+    lanes.settled(delivery, lane, true);
+  }
+  expect(lanes.takeEffects()).toEqual([{ kind: "survey" }]);
+});
+
 test("rows for a lane that was opened during their ingest are fetched at once", () => {
   const lanes = createLanes();
   const target = { endpointId: "mine", tenant: "acme", isActive: true, ...burst, rateLimit: null };

@@ -15,7 +15,7 @@ import { SubjectPromoter } from "./subject-promoter.ts";
 export type Effect =
   /** A lane has capacity and due rows, or subjects to promote. */
   | { readonly kind: "fetch" }
-  /** Deliveries that cannot be started for a while wait in a lane and have to be released. */
+  /** A lane has drained, or deliveries that cannot be started for a while wait in it: they have to be released. */
   | { readonly kind: "survey" }
   /** Starting was interrupted, so that publishes and responses get a turn of the event loop. */
   | { readonly kind: "continue" }
@@ -329,6 +329,7 @@ export class Lanes {
     lane.order.end(delivery);
     this.#release(delivery, lane);
     this.#enqueue(lane);
+    if (lane.isDraining && !lane.isHolding) this.#add(surveyEffect);
     if (!delivery.isOrdered || !isOver || lane.isGone) return;
     // the next delivery of the subject gets its turn at the next fetch
     this.promoter.promoteNext(lane, delivery.event.subject as string);
