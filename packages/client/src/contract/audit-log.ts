@@ -12,7 +12,7 @@ export const auditEntry = s.component("AuditEntry", {
       "The admin key, an API key, a member's token or a portal link. Tenants see `operator` instead of a key of the whole installation.",
     ),
     id: s.nullableText("Id of the key, token or link. Null for the admin key and for `operator`."),
-    user: s.nullable(s.userId, "The member who owns the token. Null otherwise."),
+    user: s.nullable(s.userId, "The member who used a token or a portal link. Null otherwise."),
   }),
   tenant: s.nullable(s.tenantId, "The affected tenant. Null for the whole installation."),
   action: z

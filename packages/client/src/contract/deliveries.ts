@@ -5,7 +5,7 @@ import * as s from "./parts.ts";
 
 const state = s.choice(
   ["pending", "in_flight", "success", "failed", "dead"],
-  "`pending`: waiting for the first attempt. `in_flight`: being sent. `success`: the receiver returned 2xx. `failed`: waiting for a retry. `dead`: failed for good, cancelled or discarded.",
+  "`pending`: waiting for the first attempt, or queued again by a manual retry or a replay. `in_flight`: being sent. `success`: the receiver returned 2xx. `failed`: waiting for a retry. `dead`: failed for good, cancelled or discarded.",
 );
 
 export const delivery = s.component("Delivery", {

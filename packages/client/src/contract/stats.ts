@@ -10,7 +10,7 @@ const count = s.component("Count", {
 
 const deliveryStats = s.component("Stats", {
   now: s.group("Current number of deliveries by state.", {
-    pending: count.describe("Waiting for the first attempt."),
+    pending: count.describe("Waiting for the first attempt, or queued again by a manual retry or a replay."),
     in_flight: count.describe("Being sent."),
     failed: count.describe("Waiting for a retry."),
     dead: count.describe("Dead letters."),

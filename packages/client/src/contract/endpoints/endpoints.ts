@@ -95,7 +95,7 @@ export const endpoints = {
     errors: { 404: ["endpoint_not_found"], 422: ["invalid_endpoint"] },
   }),
   delete: operation("DELETE", path, {
-    summary: "Deletes an endpoint and cancels its pending deliveries",
+    summary: "Deletes an endpoint; its unfinished deliveries become dead letters",
     permission: managing,
     response: { status: 204, schema: null },
     errors: { 404: ["endpoint_not_found"] },
@@ -167,7 +167,7 @@ export const endpoints = {
         subject: s.nullishText("Subject of the event. Defaults to none."),
       })
       .partial()
-      .meta({ id: "TestEvent" }),
+      .meta({ id: "TestEventInput" }),
     isBodyOptional: true,
     response: { status: 202, schema: z.object({ event_id: s.eventId, delivery_id: s.deliveryId }) },
     errors: {
