@@ -50,7 +50,7 @@ test.each<[args: string[], says: string, stdin?: string]>([
   ],
   [argv`${create} --handshake-rate 5`, "--handshake-rate needs --handshake"],
   [argv`${create} --token-in query`, "--token-in needs a token"],
-  [argv`${create} --scheme-secret github`, "with a = between"],
+  [argv`${create} --scheme-secret github`, "separated by ="],
   [update, "There is nothing to change"],
   [argv`endpoints import --tenant x --data {}`, "has no list of endpoints"],
   [argv`endpoints test ep_1 --tenant x --data {total`, "--data is not JSON"],

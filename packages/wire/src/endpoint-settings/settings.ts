@@ -137,7 +137,7 @@ export const endpointSettings = {
   },
   authorization: {
     kind: "object",
-    description: "A token by which the receiver recognizes the sender.",
+    description: "A token by which the receiver recognises the sender.",
     inputNote: "The token is stored encrypted and never returned.",
     fields: {
       type: {

@@ -51,7 +51,7 @@ function checkPublicUrl(url: string | undefined): Check {
   return warning(
     "public URL",
     `${url} does not use TLS: keys are sent unencrypted.`,
-    "Add TLS, and set the URL with https.",
+    "Add TLS, and use an https URL.",
   );
 }
 

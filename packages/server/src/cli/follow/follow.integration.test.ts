@@ -166,7 +166,7 @@ test("events wait for the local program, and one that retention deleted is skipp
     await publish("kept", "a.b", 3),
   ];
   const listen = start(argv`listen --forward-to 127.0.0.1:${port} --format data --since 1m`, "kept");
-  await listen.printed(/Nothing listens/);
+  await listen.printed(/Nothing is listening/);
   await queryOnce(server.connectionString, `delete from posthorn.events where id = '${ids[1]?.slice(4)}'`);
   const received: unknown[] = [];
   const program = createServer(async (request, response) => {

@@ -34,7 +34,7 @@ interface ListenFlags {
 export function addListen(program: Command, terminal: Terminal): void {
   commandsOf(program, terminal)<ListenFlags>(
     "listen",
-    "forward events to a program on this machine, also across restarts of the server",
+    "forward events to a program on this machine, even across server restarts",
     [
       ["--forward-to <url>", "URL of the program, such as http://localhost:3000/hooks"],
       ["--tenant <tenant>", "only events of this tenant"],
@@ -139,7 +139,7 @@ async function forwardUntilAccepted(
   for (let tries = 0; ; tries++) {
     const response = await send();
     if (response.kind !== "refused" || terminal.ending.aborted) return response;
-    if (tries === 0) terminal.printError(`Nothing listens at ${url}. Events wait until your program is up.`);
+    if (tries === 0) terminal.printError(`Nothing is listening at ${url}. Events wait until your program is up.`);
     await sleep(RETRY_MS, undefined, { signal: terminal.ending }).catch(() => {});
     if (terminal.ending.aborted) return response;
   }

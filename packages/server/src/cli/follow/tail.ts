@@ -20,7 +20,7 @@ interface TailFlags {
 export function addTail(program: Command, terminal: Terminal): void {
   commandsOf(program, terminal)<TailFlags>(
     "tail",
-    "follow events and deliveries live, also across restarts of the server",
+    "follow events and deliveries live, even across server restarts",
     [
       TENANT_FILTER,
       ["--type <type>", "only of this type"],

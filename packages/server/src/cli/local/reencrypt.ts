@@ -53,7 +53,7 @@ function describe(result: Reencrypted, keyIds: readonly string[]): string {
 
 function describeIncomplete({ keyId, unreadable }: Reencrypted): string {
   if (unreadable === 0) {
-    return `Some secrets still use another key than "${keyId}": they were changed meanwhile, or a process still lists the old key first. Make sure that all list "${keyId}" first, then run it again.`;
+    return `Some secrets still use a key other than "${keyId}": they were changed in the meantime, or a process still lists the old key first. Make sure that all list "${keyId}" first, then run it again.`;
   }
   return `${unreadable} secret(s) cannot be decrypted with the available keys and were not changed. Add their keys after "${keyId}", or rotate the secrets of their endpoints, and run it again.`;
 }

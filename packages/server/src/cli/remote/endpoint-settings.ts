@@ -68,9 +68,9 @@ function optionOf(
 
 export const SETTING_PARAMS: readonly Param[] = [
   ...SETTING_OPTIONS.map(({ option }) => option),
-  schemeOption("--scheme <schemes>", "signature schemes, separated by commas, of these"),
+  schemeOption("--scheme <schemes>", "comma-separated signature schemes"),
   ["--preset <name>", "settings that belong together", ENDPOINT_PRESET_NAMES],
-  ["--token <token>", "a token by which the receiver recognizes the sender; it is never shown"],
+  ["--token <token>", "a token by which the receiver recognises the sender; it is never shown"],
   [
     "--token-in <place>",
     "where the token is sent (default bearer)",
@@ -165,5 +165,5 @@ function handshakeOf({ handshake, handshakeRate }: SettingFlags, before: Settabl
 function ofScheme(given: string): [scheme: string, secret: string] {
   const at = given.indexOf("=");
   if (at > 0 && at < given.length - 1) return [given.slice(0, at), given.slice(at + 1)];
-  throw usage("--scheme-secret is a scheme and its secret with a = between, such as github=secret.");
+  throw usage("--scheme-secret must be a scheme and its secret separated by =, such as github=secret.");
 }

@@ -34,11 +34,12 @@ export function addAudit(program: Command, terminal: Terminal): void {
   }));
 }
 
-/** `key 4kQ9d0Zx1B` or `ann by 4kQ9d0Zx1B`, with the id from `keys list`. */
+/** `key 4kQ9d0Zx1B`, `portal link 7hT2c8Wq3D`, or `ann (4kQ9d0Zx1B)` with the id of the token or link. */
 function actorText({ actor: { kind, id, user } }: AuditEntry): string {
   if (kind === "admin") return "admin key";
   if (kind === "operator") return "operator";
-  return user === null ? `key ${id}` : `${user} by ${id}`;
+  if (user !== null) return `${user} (${id})`;
+  return kind === "portal" ? `portal link ${id}` : `key ${id}`;
 }
 
 function resultOf({ status, error_code }: AuditEntry): string {

@@ -100,16 +100,16 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
       warnOfPrivateKeys(remote, done.endpoints);
     },
   );
-  const deleting = "delete an endpoint and cancel its pending deliveries";
+  const deleting = "delete an endpoint; its unfinished deliveries become dead letters";
   add("delete", deleting, [ENDPOINT, YES], async (remote, [endpoint], { tenant }) => {
-    await remote.confirm(`This deletes the endpoint ${endpoint} and cancels its pending deliveries.`);
+    await remote.confirm(`This deletes the endpoint ${endpoint}; its unfinished deliveries become dead letters.`);
     await remote.client.endpoints.delete({ tenant, endpoint });
     remote.print({ id: endpoint, deleted: true }, () => `${clean(endpoint)} is deleted.`);
   });
   add<{ backlog?: "deliver" | "discard" }>(
     "enable",
     "enable an endpoint",
-    [ENDPOINT, ["--backlog <what>", "deliver or discard its pending deliveries", ["deliver", "discard"]]],
+    [ENDPOINT, ["--backlog <what>", "deliver or discard its held deliveries", ["deliver", "discard"]]],
     async ({ client, print }, [endpoint], { tenant, backlog }) => {
       print(await client.endpoints.enable({ tenant, endpoint, body: { backlog } }), describe);
     },
@@ -179,6 +179,6 @@ function endpointsIn(given: unknown, asNew: boolean): ImportItem[] {
   const { data, endpoints } = (given ?? {}) as { data?: unknown; endpoints?: unknown };
   const items = [given, data, endpoints].find(Array.isArray);
   if (items === undefined)
-    throw usage("--data has no list of endpoints. Give what `posthorn endpoints list --json` writes.");
+    throw usage("--data has no list of endpoints. Use the output of `posthorn endpoints list --json`.");
   return asNew ? items.map((item) => ({ ...item, id: undefined })) : items;
 }

@@ -59,9 +59,9 @@ export function addReplay(program: Command, terminal: Terminal): void {
       ["--states <states>", `comma-separated: ${STATES.join(", ")} (default dead)`],
       ["--reason <reason>", "only dead letters with this reason"],
       ["--rate <number>", "deliveries per second (default 50)"],
-      ["--resubscribe", "also create deliveries for events that match an endpoint now"],
+      ["--resubscribe", "create deliveries for events that match an endpoint now and have none, instead of sending deliveries again"],
       ["--dry-run", "only count the deliveries"],
-      ["--detach", "do not wait for the end"],
+      ["--detach", "do not wait until it finishes"],
       YES,
       ...TIME_FILTERS,
     ],
@@ -105,7 +105,7 @@ function inputOf(remote: Remote, flags: StartFlags) {
   };
 }
 
-/** Waits for the end, also across restarts of the server. Ctrl+C stops waiting, not the replay. */
+/** Waits for the end, even across server restarts. Ctrl+C stops waiting, not the replay. */
 async function waitForEnd({ client, terminal }: Remote, started: Replay): Promise<Replay> {
   const bar = progressBar(terminal, "Replaying");
   let replay = started;

@@ -74,7 +74,7 @@ describe("audit", () => {
       /^20\S+ \S+Z +admin key +watched +endpoints\.create +422 invalid_endpoint +– +\{"url":"ftp:/,
     );
     expect(rows[1]).toMatch(
-      new RegExp(`ann by ${token.id} +watched +endpoints.disable +200 +endpoint ${endpoint} +–$`),
+      new RegExp(`ann \\(${token.id}\\) +watched +endpoints.disable +200 +endpoint ${endpoint} +–$`),
     );
     expect(rows[2]).toMatch(
       new RegExp(
