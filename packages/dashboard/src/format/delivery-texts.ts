@@ -156,9 +156,9 @@ export const explanations: Readonly<Record<string, Explanation>> = {
   ],
   rejected: [
     "The receiver rejected the event",
-    "Deliveries are not retried after a 4xx response. Check the response body, fix the receiver, then retry.",
+    "This 4xx response is not retried automatically. Check the response body, fix the receiver, then retry.",
     "Der Empfänger hat das Ereignis abgelehnt",
-    "Nach einer 4xx-Antwort folgt kein weiterer Versuch. Antwort prüfen, Empfänger korrigieren, dann erneut versuchen.",
+    "Nach dieser 4xx-Antwort folgt kein automatischer Versuch. Antwort prüfen, Empfänger korrigieren, dann erneut versuchen.",
   ],
   redirect,
   gone: [

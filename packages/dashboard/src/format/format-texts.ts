@@ -24,7 +24,7 @@ export const formatTexts = inLanguage<Readonly<Record<Format, Text>>>({
   ],
   "cloudevents-binary": [
     "A CloudEvent in binary mode: the body is the data, attributes are ce-… headers, which the signature does not cover.",
-    "Ein CloudEvent im Binary Mode: Der Body sind die Daten, die Attribute sind ce-…-Header, die nicht signiert werden.",
+    "Ein CloudEvent im Binary Mode: Der Body enthält nur die Daten, die Attribute stehen in ce-…-Headern, die nicht signiert werden.",
   ],
   "cloudevents-thin": [
     "A CloudEvent without data; dataref links to it.",

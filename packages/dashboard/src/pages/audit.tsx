@@ -20,6 +20,7 @@ const t = defineTexts({
     key: ["key", "Schlüssel"],
     member: ["member", "Mitglied"],
     operator: ["operator", "Betreiber"],
+    portal: ["portal link", "Portal-Link"],
   } as Readonly<Record<string, Text>>,
 });
 

@@ -33,7 +33,7 @@ const t = defineTexts({
   held: ["On hold", "Angehalten"],
   heldBy: [
     "{circuit} by an open circuit, {throttle} throttled, {limit} at the endpoint's limit",
-    "{circuit} wegen offenem Circuit Breaker, {throttle} gedrosselt, {limit} am Limit des Endpunkts",
+    "{circuit} durch offene Circuit Breaker, {throttle} gedrosselt, {limit} am Limit des Endpunkts",
   ],
   kept: ["Retention", "Aufbewahrung"],
   history: ["Finished deliveries and their events", "Abgeschlossene Zustellungen und ihre Ereignisse"],

@@ -84,7 +84,7 @@ const t = defineTexts({
   ],
   coversUrl: [
     "The signature covers the URL: use the endpoint's public URL, not one rewritten by a proxy.",
-    "Die Signatur umfasst die URL: Verwenden Sie die öffentliche URL des Endpunkts, nicht die eines Proxys.",
+    "Die Signatur umfasst die URL: Verwenden Sie die öffentliche URL des Endpunkts, nicht eine von einem Proxy umgeschriebene.",
   ],
 });
 

@@ -16,7 +16,7 @@ const t = defineTexts({
   stop: ["Stop", "Stoppen"],
   done: ["{done} of {all} done.", "{done} von {all} erledigt."],
   failed: ["{count} failed, still selected:", "{count} fehlgeschlagen, weiterhin ausgewählt:"],
-  left: ["{count} not started, still selected.", "{count} nicht begonnen, weiterhin ausgewählt."],
+  left: ["{count} not started, still selected.", "{count} nicht gestartet, weiterhin ausgewählt."],
   unreachable: ["the server could not be reached", "der Server war nicht erreichbar"],
   more: ["and {count} more", "und {count} weitere"],
 });

@@ -46,10 +46,13 @@ const t = defineTexts({
     "The receiver returned HTTP 429, 502, 503 or 504. No action is needed.",
     "Der Empfänger hat HTTP 429, 502, 503 oder 504 zurückgegeben. Es ist nichts zu tun.",
   ],
-  probe: ["Circuit half-open: a probe is in flight.", "Circuit Breaker halb offen: Ein Testversuch läuft."],
+  probe: [
+    "Circuit half-open: the endpoint is being probed.",
+    "Circuit Breaker halb offen: Der Endpunkt wird getestet.",
+  ],
   probeRemedy: [
-    "If the probe succeeds, deliveries resume.",
-    "Gelingt der Testversuch, werden die Zustellungen fortgesetzt.",
+    "If the probes succeed, deliveries resume.",
+    "Gelingen die Testversuche, werden die Zustellungen fortgesetzt.",
   ],
 });
 

@@ -39,7 +39,7 @@ const t = defineTexts({
     tenant_inactive: ["The tenant is inactive.", "Der Mandant ist inaktiv."],
     matches_now: [
       "The current settings match the event. The endpoint has been changed since, the tenant was inactive, or the delivery was deleted or has passed its retention period.",
-      "Die aktuellen Einstellungen treffen auf das Ereignis zu. Der Endpunkt wurde inzwischen geändert, der Mandant war inaktiv, oder die Zustellung wurde gelöscht oder nach Ablauf der Aufbewahrungsfrist entfernt.",
+      "Das Ereignis passt zu den aktuellen Einstellungen. Der Endpunkt wurde inzwischen geändert, der Mandant war inaktiv, oder die Zustellung wurde gelöscht oder nach Ablauf der Aufbewahrungsfrist entfernt.",
     ],
   },
   tenant: ["Open tenant", "Mandanten öffnen"],

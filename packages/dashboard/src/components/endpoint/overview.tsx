@@ -75,7 +75,7 @@ const t = defineTexts({
   verify: ["How to verify", "So wird geprüft"],
   keys: ["Public keys", "Öffentliche Schlüssel"],
   tokens: {
-    bearer: ["Set. Sent in the Authorization header.", "Gesetzt. Wird im Header Authorization gesendet."],
+    bearer: ["Set. Sent in the Authorization header.", "Gesetzt. Wird im Authorization-Header gesendet."],
     query: ["Set. Sent as access_token in the URL.", "Gesetzt. Wird als access_token in der URL gesendet."],
   },
 });

@@ -6,11 +6,11 @@ const t = defineTexts({
   title: ["Expected an event here?", "Haben Sie hier ein Ereignis erwartet?"],
   refused: [
     "Rejected events are not stored. The publisher received an error, for example 422 invalid_event if the data did not match the schema; check its logs.",
-    "Abgelehnte Ereignisse werden nicht gespeichert. Der Absender hat einen Fehler erhalten, zum Beispiel 422 invalid_event, wenn die Daten nicht dem Schema entsprechen; prüfen Sie seine Logs.",
+    "Abgelehnte Ereignisse werden nicht gespeichert. Die veröffentlichende Anwendung hat einen Fehler erhalten, zum Beispiel 422 invalid_event, wenn die Daten nicht dem Schema entsprechen; prüfen Sie ihre Logs.",
   ],
   never: [
     "If the publisher's logs contain no response from this server, the event was never published.",
-    "Enthalten die Logs des Absenders keine Antwort dieses Servers, wurde das Ereignis nie veröffentlicht.",
+    "Enthalten die Logs der Anwendung keine Antwort dieses Servers, wurde das Ereignis nie veröffentlicht.",
   ],
   whole: [
     "Subjects match exactly: search for invoice-4711, not 4711.",

@@ -28,7 +28,7 @@ const t = defineTexts({
   notFound: ["Not found", "Nicht gefunden"],
   notFoundDetail: [
     "It may have been deleted or have passed its retention period, or the URL is wrong.",
-    "Möglicherweise gelöscht, nach Ablauf der Aufbewahrungsfrist entfernt, oder die URL ist falsch.",
+    "Der Eintrag wurde möglicherweise gelöscht oder nach Ablauf der Aufbewahrungsfrist entfernt, oder die URL ist falsch.",
   ],
 });
 

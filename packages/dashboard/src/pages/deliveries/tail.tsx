@@ -20,8 +20,8 @@ const t = defineTexts({
   connecting: ["connecting", "Verbindung wird aufgebaut"],
   lost: ["not connected", "nicht verbunden"],
   lostDetail: [
-    "The server cannot be reached. Reconnecting automatically; nothing will be missed.",
-    "Der Server ist nicht erreichbar. Die Verbindung wird automatisch wiederhergestellt, es geht nichts verloren.",
+    "The server cannot be reached. Reconnecting automatically; changes of the last five minutes are then shown.",
+    "Der Server ist nicht erreichbar. Die Verbindung wird automatisch wiederhergestellt; Änderungen der letzten fünf Minuten werden dann nachgeholt.",
   ],
   refused: ["access denied", "Zugriff verweigert"],
   refusedDetail: [
@@ -39,8 +39,8 @@ const t = defineTexts({
     "Neue Ereignisse und Zustellungen erscheinen hier.",
   ],
   partial: [
-    "Too many changes: some are left out here. The lists of events and deliveries are complete.",
-    "Zu viele Änderungen: Einige fehlen hier. Die Listen der Ereignisse und Zustellungen sind vollständig.",
+    "Some changes are missing here: there were too many, or the connection was lost for too long. The lists of events and deliveries are complete.",
+    "Einige Änderungen fehlen hier: Es waren zu viele, oder die Verbindung war zu lange unterbrochen. Die Listen der Ereignisse und Zustellungen sind vollständig.",
   ],
 });
 

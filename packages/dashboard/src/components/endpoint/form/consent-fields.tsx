@@ -10,7 +10,7 @@ const t = defineTexts({
   type: "Token",
   none: ["none", "keines"],
   types: {
-    bearer: ["bearer: in the Authorization header", "bearer: im Header Authorization"],
+    bearer: ["bearer: in the Authorization header", "bearer: im Authorization-Header"],
     query: ["query: access_token in the URL", "query: access_token in der URL"],
   },
   token: ["Token value", "Token-Wert"],

@@ -17,12 +17,12 @@ const t = defineTexts({
     ],
   },
   presetHint: [
-    "Signature and envelope of the standard, a timeout of 20 s, and retries for every response except 2xx over three days. Other settings override the preset.",
-    "Signatur und Envelope des Standards, 20 s Timeout und drei Tage lang erneute Versuche bei jeder Antwort außer 2xx. Andere Einstellungen haben Vorrang.",
+    "Signature and envelope of the standard, a timeout of 20 s, and retries for every response except 2xx and 410 over three days. Other settings override the preset.",
+    "Signatur und Envelope des Standards, 20 s Timeout und drei Tage lang erneute Versuche bei jeder Antwort außer 2xx und 410. Andere Einstellungen haben Vorrang.",
   ],
   batch: {
-    batchEvents: ["Maximum events per batch", "Maximale Ereignisse pro Batch"],
-    batchBytes: ["Maximum bytes per batch", "Maximale Bytes pro Batch"],
+    batchEvents: ["Maximum events per batch", "Maximale Anzahl Ereignisse pro Batch"],
+    batchBytes: ["Maximum bytes per batch", "Maximale Größe eines Batches in Bytes"],
     batchDelayMs: ["Maximum delay in ms", "Maximale Verzögerung in ms"],
   },
   bounds: ["{min} to {max}. Default: {usual}.", "{min} bis {max}. Standard: {usual}."],
