@@ -195,7 +195,7 @@ test.skipIf(isQuick)(
   },
 );
 
-test.skipIf(isQuick)("auto starts a process per core but one", async () => {
+test.skipIf(isQuick)("auto starts one process fewer than there are cores", async () => {
   const running = posthorn(makeDataDir(), ["serve", "--processes", "auto"], settings);
   const [line] = await running.printed(/\{[^\n]*"message":"ready"[^\n]*/);
   expect(JSON.parse(line).processes ?? 1).toBe(processCount("auto"));

@@ -109,7 +109,7 @@ test("a refused address does not prevent other mails, and no recipient gets two"
   ]);
 });
 
-test("operators get one line through the alert webhook, again after it failed", async () => {
+test("operators get one line through the alert webhook, which is repeated after a failure", async () => {
   const alerts = await startReceiver();
   alerts.answer("/services/T0/B0/s3cret", [{ status: 503 }, { status: 200 }]);
   const { logger, failed, warn } = watchWarnings();

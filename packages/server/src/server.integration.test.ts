@@ -193,7 +193,7 @@ test("a client that disconnects while sending its body does no harm", async () =
   expect((await server.call("GET", "/healthz")).status).toBe(200);
 });
 
-test("a body with a too large Content-Length is rejected, and the connection is closed", async () => {
+test("a body whose Content-Length is too large is rejected, and the connection is closed", async () => {
   const socket = connectTo(server);
   socket.write(`${publishHead}Content-Length: ${16 * 1024 * 1024 + 1}\r\n\r\n[`);
   let answer = "";

@@ -36,7 +36,7 @@ async function greedyTenant(server: TestServer) {
   };
 }
 
-test("a caller with large unread responses is refused more until its connection ends, others are not", async () => {
+test("a caller with large unread responses gets no more until its connection ends; other callers do", async () => {
   const server = await start();
   const [greedy, other] = [await greedyTenant(server), await greedyTenant(server)];
   const { text } = await greedy.get(page);
@@ -63,7 +63,7 @@ test.skipIf(isQuick)("the unread responses of all callers together are limited",
   await expect.poll(async () => (await third.get(page)).status).toBe(503);
 });
 
-test("a completed change is answered even if the caller has no memory left for responses", async () => {
+test("a completed change gets its response even if the caller's memory budget is used up", async () => {
   const server = await start();
   const { tenant, get, leaveUnread } = await greedyTenant(server);
   const event = { tenant, type: "order.paid", data: "x".repeat(17 * 1024) };
@@ -87,7 +87,7 @@ test("a completed change is answered even if the caller has no memory left for r
   expect(await status()).toBe(503);
 });
 
-test("a caller that sends large bodies slowly is refused more of them; others and small bodies are not", async () => {
+test("a caller that sends large bodies slowly cannot send more of them; small bodies and other callers are accepted", async () => {
   const server = await start();
   const tenant = await server.newTenant();
   const slow = await server.keyHeaders(["events:publish"], tenant);

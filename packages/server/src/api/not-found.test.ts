@@ -25,7 +25,7 @@ test.each([
   expect(notFound(url, routes).message).toBe(`There is nothing at this path. ${expected}`);
 });
 
-test("a process without an API reports it", () => {
+test("a process without the API explains it in its 404", () => {
   expect(notFound("/api/v1/events", routes.slice(0, 2)).message).toMatch(
     /This process runs as a worker without the API. It serves only \/healthz and \/readyz/,
   );

@@ -55,11 +55,11 @@ test("a parameter that is not valid UTF-8 is refused", () => {
   );
 });
 
-test("a route that declares no permission does not start", () => {
+test("a route that declares no permission prevents the start", () => {
   const careless = { ...route("GET", "/open"), permission: undefined } as unknown as Route;
   expect(() => createRouter([careless])).toThrow("The route GET /open declares no permission");
 });
 
-test("the same route twice does not start", () => {
+test("a duplicate route prevents the start", () => {
   expect(() => createRouter([route("GET", "/a/{x}"), route("GET", "/a/{x}")])).toThrow("is a duplicate");
 });

@@ -19,7 +19,7 @@ test("only the last 100 requests per id are stored", () => {
   expect(sink.requests("x").at(-1)?.body).toBe("5");
 });
 
-test("of more than 1,000 ids the least recently used is removed with its requests", () => {
+test("beyond 1,000 ids, the least recently used is removed with its requests", () => {
   const sink = new Sink();
   sink.record("old", request("a"));
   sink.record("old", request("b"));

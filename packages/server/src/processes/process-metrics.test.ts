@@ -73,7 +73,7 @@ test("the counters of a child that ended stay in the sums, and its successor sta
   expect(read({ 1: page(10) })).toBe(page(17));
 });
 
-test("a child that ends while its answer is being added is counted once", () => {
+test("a child that ends while its response is being added is counted once", () => {
   const { metrics } = metricsOf(2);
   metrics.report(1, page(1));
   metrics.report(2, page(5));

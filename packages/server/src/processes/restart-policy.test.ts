@@ -16,14 +16,14 @@ test("a child that was healthy is started again at once", () => {
   expect([policy.exited(1, HEALTHY_MS, 1), policy.exited(1, 0, 1)]).toEqual([100, 200]);
 });
 
-test("starts that fail in a row while no child is ready give up", () => {
+test("children are not restarted after too many failed starts while no child is ready", () => {
   const policy = new RestartPolicy();
   for (let starts = 1; starts < MAX_FAILED_STARTS; starts += 1)
     expect(policy.exited(starts, null, 0)).not.toBeNull();
   expect(policy.exited(1, null, 0)).toBeNull();
 });
 
-test("it does not give up while another child is ready, nor after one became ready", () => {
+test("children are restarted while another child is ready, and after one became ready", () => {
   const policy = new RestartPolicy();
   for (let starts = 0; starts < 3 * MAX_FAILED_STARTS; starts += 1)
     expect(policy.exited(1, null, 1)).not.toBeNull();

@@ -45,7 +45,7 @@ test("35: many topics are pinged at once, as WordPress does", async () => {
   expect((await world.post({ "hub.mode": "publish" })).status).toBe(400);
 });
 
-test("35: a topic without subscribers is not fetched, and a ping for an own topic has no effect", async () => {
+test("35: a topic without subscribers is not fetched, and a ping for a tenant's topic has no effect", async () => {
   expect(await ping("unknown")).toBe(204);
   expect(fetches("unknown")).toEqual([]);
   expect((await world.post({ "hub.mode": "publish", "hub.topic": topicOf("ours") })).status).toBe(204);

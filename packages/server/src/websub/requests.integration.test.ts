@@ -24,7 +24,7 @@ test("1, 15: accepts a form in UTF-8 with callback, mode and topic", async () =>
   expect(world.modes("one")).toEqual(["subscribe", "unsubscribe"]);
 });
 
-test("1: a body that is not a form is rejected with 415, a too large one with 413", async () => {
+test("1: a body that is not a form is rejected with 415, one that is too large with 413", async () => {
   const response = await fetch(`${world.url}/websub`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -8,7 +8,7 @@ const world = openWorld({
 });
 const { feedOf, follow, serve, ping, fetches } = feedsOf(world);
 
-test("an own topic links to its hub and itself in one header, also for HEAD and before its first event", async () => {
+test("a tenant's topic links to its hub and itself in one header, also for HEAD and before its first event", async () => {
   const link = `<${hubUrl}>; rel="hub", <${topicOf("found")}>; rel="self"`;
   const empty = await world.get("/websub/topics/acme/found");
   expect([empty.status, empty.headers.get("link")]).toEqual([204, link]);

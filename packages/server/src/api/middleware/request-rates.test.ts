@@ -7,7 +7,7 @@ function allowedOf(rates: RequestRates, perSecond: number, requests = 1_000): nu
   return Array.from({ length: requests }).filter(() => rates.take("key", perSecond) === 0).length;
 }
 
-test("a key has the requests of one second at once, then its rate; the wait is until the next one", () => {
+test("a key may send the requests of one second at once, then at its rate; the wait ends when the next one is allowed", () => {
   const clock = { nowMs: 0 };
   const rates = new RequestRates(undefined, () => clock.nowMs);
   expect(allowedOf(rates, 10)).toBe(10);
@@ -19,7 +19,7 @@ test("a key has the requests of one second at once, then its rate; the wait is u
   expect(allowedOf(rates, 10)).toBe(10);
 });
 
-test.each([2, 3, 8])("%i processes that are used to the limit together keep to the rate", (size) => {
+test.each([2, 3, 8])("%i processes that are all at their limit stay within the rate together", (size) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const processes = linkedGroups(size).map((group) => new RequestRates(group, () => Date.now()));

@@ -61,7 +61,7 @@ test("the response can be cached and revalidated by its ETag", async () => {
   expect([again.status, await again.text()]).toEqual([304, ""]);
 });
 
-test("endpoints without a key pair, deleted ones and unknown ones return the same", async () => {
+test("endpoints without a key pair, deleted ones and unknown ones get the same response", async () => {
   const shared = await create({});
   const gone = await create({ signature });
   await server.call("DELETE", `/api/v1/tenants/acme/endpoints/${gone.json.id}`);

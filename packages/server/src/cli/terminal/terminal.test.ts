@@ -8,7 +8,7 @@ const plain = { columns: null, hasColors: false };
 
 describe("untrusted text", () => {
   test.each(["\u001b[2J", "\r", "\n", "\u0000", "\u007f", "\u009b31m", "\u2028", "\u202e", "\u2066"])(
-    "%j cannot steer",
+    "%j cannot control the terminal",
     (text) => {
       expect(clean(`a${text}b`)).toMatch(/^a\ufffd.*b$/);
       expect(JSON.parse(jsonText({ text }))).toEqual({ text });

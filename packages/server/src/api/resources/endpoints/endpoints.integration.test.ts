@@ -51,7 +51,7 @@ test("an endpoint has the fields of the contract, and its secret only on creatio
   }
 });
 
-test("an endpoint can be sent back, except its read-only fields, which the error names", async () => {
+test("a returned endpoint is accepted as input, except its read-only fields, which the error names", async () => {
   const { get, patch } = await withEndpoint({ retry_policy: "exponential", fifo_on_dead: "hold" });
   const endpoint = await get();
   const refused = await patch(endpoint);
@@ -106,7 +106,7 @@ test.each<[action: string, body: object, pointer: string, detail: RegExp]>([
   expect(refused.json.detail).toMatch(detail);
 });
 
-test("an import reads a list of the API, and leaves the names of headers and filters", async () => {
+test("an import accepts a list that the API returned, and does not convert names in headers and filters", async () => {
   const { server, tenant, list, endpoint, get } = await withEndpoint({ rate_limit: 5 });
   const importAll = (endpoints: readonly object[]) => server.call("POST", `${list}/import`, { endpoints });
   const listed = (await server.call("GET", list)).json.data;

@@ -187,7 +187,7 @@ const INVALID: [
   ["a type of Posthorn's own", { ...valid, type: "Webhook.test" }, STRUCTURED, 422, [{ pointer: "/type" }]],
   ["a subject", { ...valid, subject: "s".repeat(257) }, STRUCTURED, 422, [{ pointer: "/subject" }]],
   ["too long attributes", { ...valid, ext: "v".repeat(8192) }, STRUCTURED, 422, [{ pointer: "" }]],
-  ["too long data", { ...valid, data: "v".repeat(262_143) }, STRUCTURED, 413, [{ pointer: "/data" }]],
+  ["data that is too long", { ...valid, data: "v".repeat(262_143) }, STRUCTURED, 413, [{ pointer: "/data" }]],
   ["a batch", valid, BATCH, 422, [{ pointer: "" }]],
   ["JSON", "{", STRUCTURED, 400],
   ["a format", valid, { "content-type": "application/cloudevents+avro" }, 415],
@@ -263,7 +263,7 @@ test("events of the official library are accepted, and it can read deliveries", 
   }
 });
 
-test("too long data is refused before it is parsed, in every mode", async () => {
+test("data that is too long is rejected before it is parsed, in every mode", async () => {
   const { path } = await startWorld([]);
   // invalid JSON, so parsing it would give another error
   const long = `[${"x".repeat(256 * 1024)}]`;

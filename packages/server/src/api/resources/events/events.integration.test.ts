@@ -127,7 +127,7 @@ test("settings have at most 256 KB, and a body without a length 16 MB", async ()
   expect(chunked.status).toBe(413);
 });
 
-test("of thousands of errors the first 20 are reported, in few words", async () => {
+test("only the first 20 of thousands of errors are reported, briefly", async () => {
   const { server, tenant, event, publish } = await withTenant();
   const names = Array.from({ length: 10_000 }, (_, n) => `unknown_${n}`);
   const unknown = Object.fromEntries(names.map((name) => [name, 1]));

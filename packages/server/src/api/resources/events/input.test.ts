@@ -87,7 +87,7 @@ test("every invalid item of an array is reported", () => {
   ).toEqual(["/1", "/2/type", "/4/x~1y"]);
 });
 
-test("an event with more than 100 names is rejected without checking them; of fewer the first are reported", () => {
+test("an event with more than 100 names is rejected without checking them; with fewer, the first unknown ones are reported", () => {
   const names = (count: number): string =>
     `{${Array.from({ length: count }, (_, n) => `"${"long".repeat(1_000)}${n}":1`).join(",")}}`;
   const [past] = placesOf(names(101)) as string[][];
