@@ -257,7 +257,7 @@ export const endpointSettings = {
     kind: "choice",
     values: ["transient", "every"],
     description:
-      "Which failures are retried. `transient`: 408, 429, 5xx and missing responses. `every`: everything but 2xx and 410.",
+      "Which failures are retried. `transient`: 408, 429, 5xx and missing responses. `every`: also all other responses except 2xx and 410.",
     default: "transient",
     hasDeploymentDefault: true,
     group: "retries",

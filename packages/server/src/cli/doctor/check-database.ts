@@ -45,7 +45,8 @@ function checkDurability({ fsync, synchronousCommit }: DatabaseFacts): Check {
 }
 
 function checkClock(aheadMs: number): Check {
-  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return ok("clock", `differs from the database by ${Math.abs(aheadMs)} ms`);
+  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS)
+    return ok("clock", `differs from the database by ${Math.abs(aheadMs)} ms`);
   const side = aheadMs > 0 ? "behind" : "ahead of";
   return warning(
     "clock",

@@ -139,7 +139,8 @@ async function forwardUntilAccepted(
   for (let tries = 0; ; tries++) {
     const response = await send();
     if (response.kind !== "refused" || terminal.ending.aborted) return response;
-    if (tries === 0) terminal.printError(`Nothing is listening at ${url}. Events wait until your program is up.`);
+    if (tries === 0)
+      terminal.printError(`Nothing is listening at ${url}. Events wait until your program is up.`);
     await sleep(RETRY_MS, undefined, { signal: terminal.ending }).catch(() => {});
     if (terminal.ending.aborted) return response;
   }

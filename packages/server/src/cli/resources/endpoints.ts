@@ -102,7 +102,9 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
   );
   const deleting = "delete an endpoint; its unfinished deliveries become dead letters";
   add("delete", deleting, [ENDPOINT, YES], async (remote, [endpoint], { tenant }) => {
-    await remote.confirm(`This deletes the endpoint ${endpoint}; its unfinished deliveries become dead letters.`);
+    await remote.confirm(
+      `This deletes the endpoint ${endpoint}; its unfinished deliveries become dead letters.`,
+    );
     await remote.client.endpoints.delete({ tenant, endpoint });
     remote.print({ id: endpoint, deleted: true }, () => `${clean(endpoint)} is deleted.`);
   });

@@ -59,7 +59,7 @@ export function addReplay(program: Command, terminal: Terminal): void {
       ["--states <states>", `comma-separated: ${STATES.join(", ")} (default dead)`],
       ["--reason <reason>", "only dead letters with this reason"],
       ["--rate <number>", "deliveries per second (default 50)"],
-      ["--resubscribe", "create deliveries for events that match an endpoint now and have none, instead of sending deliveries again"],
+      ["--resubscribe", "instead, create deliveries for events that match an endpoint now and have none"],
       ["--dry-run", "only count the deliveries"],
       ["--detach", "do not wait until it finishes"],
       YES,
