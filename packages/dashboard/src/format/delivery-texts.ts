@@ -191,7 +191,7 @@ export const explanations: Readonly<Record<string, Explanation>> = {
     "The receiver rejected the signature or credentials (HTTP 401)",
     "Check that it verifies the raw body with the current secret, and that its clock is correct.",
     "Der Empfänger hat Signatur oder Zugangsdaten abgelehnt (HTTP 401)",
-    "Prüfen, ob er den unveränderten Body mit dem aktuellen Secret prüft und ob seine Uhr stimmt.",
+    "Sicherstellen, dass er den unveränderten Body mit dem aktuellen Secret prüft und dass seine Uhr stimmt.",
   ],
   "404": [
     "The receiver returned HTTP 404 (Not Found)",

@@ -53,7 +53,7 @@ async function openWorld() {
   };
 }
 
-test("every operation responds as the contract says", async () => {
+test("every operation responds as the contract specifies", async () => {
   const world = await openWorld();
   await callAccess(world);
   await callDeliveries(world);

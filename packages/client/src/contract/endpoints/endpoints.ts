@@ -95,7 +95,7 @@ export const endpoints = {
     errors: { 404: ["endpoint_not_found"], 422: ["invalid_endpoint"] },
   }),
   delete: operation("DELETE", path, {
-    summary: "Deletes an endpoint; its unfinished deliveries become dead letters",
+    summary: "Deletes an endpoint; its backlog becomes dead letters",
     permission: managing,
     response: { status: 204, schema: null },
     errors: { 404: ["endpoint_not_found"] },

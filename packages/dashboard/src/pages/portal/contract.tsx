@@ -27,7 +27,7 @@ const t = defineTexts({
       "Response codes":
         "2xx: delivered. 408, 429, 5xx or no response: retried over hours, respecting Retry-After. 409 with Retry-After: retried later, not counted as a failure. 410: the endpoint is disabled. Redirects and other 4xx: not retried by default. Redirects are never followed.",
       "Repeated failures":
-        "After many consecutive failures, deliveries are paused and the endpoint is probed from time to time. After too many failures in a row, or days without a success, it is disabled and you are notified. Nothing is lost: when you enable it again, the backlog is delivered or can be replayed.",
+        "After many consecutive failures, deliveries are paused and the endpoint is probed from time to time. If failures continue, or after days without a success, it is disabled and you are notified. Nothing is lost: when you enable it again, the backlog is delivered or can be replayed.",
       Ordering:
         "Events may arrive out of order unless the endpoint uses fifo ordering. Events of a subject have ascending sequence numbers, so you can detect older events. Events that the endpoint does not receive leave gaps.",
     },
@@ -45,7 +45,7 @@ const t = defineTexts({
       Antwortcodes:
         "2xx: zugestellt. 408, 429, 5xx oder keine Antwort: wird über Stunden erneut versucht, Retry-After wird beachtet. 409 mit Retry-After: wird später erneut versucht, zählt nicht als Fehler. 410: Der Endpunkt wird deaktiviert. Weiterleitungen und andere 4xx: standardmäßig kein erneuter Versuch. Weiterleitungen wird nie gefolgt.",
       "Wiederholte Fehler":
-        "Nach vielen Fehlern in Folge werden die Zustellungen angehalten und der Endpunkt gelegentlich getestet. Nach zu vielen Fehlern in Folge oder nach Tagen ohne Erfolg wird er deaktiviert, und Sie werden benachrichtigt. Nichts geht verloren: Nach dem Aktivieren wird der Rückstand zugestellt oder kann per Replay gesendet werden.",
+        "Nach vielen Fehlern in Folge werden die Zustellungen angehalten und der Endpunkt gelegentlich getestet. Halten die Fehler an oder gelingt tagelang keine Zustellung, wird er deaktiviert, und Sie werden benachrichtigt. Nichts geht verloren: Nach dem Aktivieren wird der Rückstand zugestellt oder kann per Replay gesendet werden.",
       Reihenfolge:
         "Ereignisse können in anderer Reihenfolge eintreffen, wenn der Endpunkt nicht die Reihenfolge fifo verwendet. Ereignisse eines Subjects haben aufsteigende Sequenznummern, an denen Sie ältere erkennen. Ereignisse, die der Endpunkt nicht erhält, hinterlassen Lücken.",
     },

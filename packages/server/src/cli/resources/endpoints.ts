@@ -100,11 +100,9 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
       warnOfPrivateKeys(remote, done.endpoints);
     },
   );
-  const deleting = "delete an endpoint; its unfinished deliveries become dead letters";
+  const deleting = "delete an endpoint; its backlog becomes dead letters";
   add("delete", deleting, [ENDPOINT, YES], async (remote, [endpoint], { tenant }) => {
-    await remote.confirm(
-      `This deletes the endpoint ${endpoint}; its unfinished deliveries become dead letters.`,
-    );
+    await remote.confirm(`This deletes the endpoint ${endpoint}; its backlog becomes dead letters.`);
     await remote.client.endpoints.delete({ tenant, endpoint });
     remote.print({ id: endpoint, deleted: true }, () => `${clean(endpoint)} is deleted.`);
   });

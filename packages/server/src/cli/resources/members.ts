@@ -64,7 +64,7 @@ export function addMembers(program: Command, terminal: Terminal): void {
       const body = { expires_in_seconds: seconds };
       const made = await client.members.createToken({ tenant, user, body });
       print(made, ({ key }) => clean(key));
-      note(`The token is shown only once. It expires ${timeText(made.expires_at)}.`);
+      note(`The token is shown only once. It expires at ${timeText(made.expires_at)}.`);
     },
   );
 }

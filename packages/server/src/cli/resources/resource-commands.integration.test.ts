@@ -187,7 +187,7 @@ describe("endpoints", () => {
     const no = await posthorn({ answers: "n" })`${remove}`;
     expect(no).toMatchObject({ code: 1, out: "" });
     expect(no.err).toMatch(
-      /^This deletes the endpoint ep_\S+; its unfinished deliveries become dead letters\. Continue\? \[y\/N\] /,
+      /^This deletes the endpoint ep_\S+; its backlog becomes dead letters\. Continue\? \[y\/N\] /,
     );
     expect((await posthorn`endpoints get ${id} --tenant asking`).code).toBe(0);
     expect(await posthorn({ answers: "n" })`${remove} --yes`).toMatchObject({ code: 0, err: "" });
