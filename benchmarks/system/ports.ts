@@ -1,4 +1,5 @@
 // Ports on loopback.
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 
@@ -9,10 +10,20 @@ export async function listen(server: Server, port = 0, host = "127.0.0.1"): Prom
   return (server.address() as AddressInfo).port;
 }
 
+/**
+ * Returns a free port below those that the system gives to outgoing connections. Such a connection could otherwise get the
+ * port before a program listens on it, and keep it.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  server.close();
-  await once(server, "close");
-  return port;
+  for (let attempt = 1; ; attempt += 1) {
+    const server = createServer();
+    try {
+      const port = await listen(server, randomInt(10_000, 32_768));
+      server.close();
+      await once(server, "close");
+      return port;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || attempt === 100) throw error;
+    }
+  }
 }
