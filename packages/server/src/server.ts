@@ -1,9 +1,10 @@
 // The HTTP server around the handler. It limits slow clients. When it stops, it first reports not ready, keeps responding
 // while the engine drains, and closes last.
-import { createServer as createHttpServer, type Server } from "node:http";
+import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Posthorn } from "posthorn";
 import { createHandler, type HandlerOptions } from "./api/handler.ts";
+import { Intake } from "./intake/intake.ts";
 import { listen } from "./listen.ts";
 import { OpenRequests } from "./open-requests.ts";
 
@@ -50,6 +51,10 @@ export function createServer({
   let stopping: Promise<void> | undefined;
   const handler = createHandler(hooks, { ...options, isDraining: () => isDraining });
   const openRequests = new OpenRequests();
+  const handle: RequestListener = (request, response) => {
+    openRequests.add({ request, response });
+    handler(request, response);
+  };
   const server = createHttpServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -59,11 +64,9 @@ export function createServer({
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
     },
-    (request, response) => {
-      openRequests.add({ request, response });
-      handler(request, response);
-    },
+    handle,
   );
+  const intake = new Intake(server, handle);
   const drain = (): void => {
     isDraining = true;
     options.sink?.sink.close();
@@ -79,21 +82,25 @@ export function createServer({
     },
     stop({ graceMs = DEFAULT_GRACE_MS } = {}) {
       drain();
-      stopping ??= close(server, graceMs);
+      stopping ??= close(server, intake, graceMs);
       return stopping;
     },
   };
 }
 
-async function close(server: Server, graceMs: number): Promise<void> {
+async function close(server: Server, intake: Intake, graceMs: number): Promise<void> {
   if (!server.listening) return;
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    const timer = setTimeout(() => {
+      server.closeAllConnections();
+      intake.closeAllConnections();
+    }, graceMs);
     server.close(() => {
       clearTimeout(timer);
       resolve();
     });
     server.closeIdleConnections();
+    intake.closeIdleConnections();
   });
 }
 

@@ -87,8 +87,11 @@ function allowed({ routes }: Place): string {
   return [...routes.keys()].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
 }
 
+const NO_PARAMS: Params = {};
+
 function paramsOf({ pattern }: Place, path: string): Params {
-  const { groups = {} } = pattern.exec(path) ?? {};
+  const { groups } = pattern.exec(path) ?? {};
+  if (groups === undefined) return NO_PARAMS;
   try {
     return Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, decodeURIComponent(text)]));
   } catch {

@@ -83,6 +83,85 @@ test("scanning terminates for text that is not JSON", () => {
   );
 });
 
+/** Valid JSON of which some bytes were replaced, removed or inserted. */
+const brokenJson = fc
+  .tuple(
+    fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue())),
+    fc.constantFrom(0, 1),
+    fc.array(
+      fc.record({
+        at: fc.nat(),
+        removed: fc.nat(2),
+        inserted: fc.constantFrom(
+          "",
+          ...'{}[]",:\\ \n\t\u0000\u007fé-+.eE01ux',
+          "true",
+          "null",
+          "\\u00",
+          "\ufeff",
+        ),
+      }),
+      { maxLength: 3 },
+    ),
+  )
+  .map(([value, space, edits]) => {
+    let json = JSON.stringify(value, null, space);
+    for (const { at, removed, inserted } of edits) {
+      const start = at % (json.length + 1);
+      json = json.slice(0, start) + inserted + json.slice(start + removed);
+    }
+    // replaces unpaired surrogates, which are not UTF-8
+    return Buffer.from(json).toString();
+  });
+
+test("a document is valid if JSON.parse accepts it", () => {
+  fc.assert(
+    fc.property(brokenJson, (json) => {
+      const isDocument = /^[ \t\r\n]*[{[]/.test(json);
+      expect(rawMembers(Buffer.from(json)).isValid).toBe(isDocument && isJson(json));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test.each([
+  "[1,]",
+  "[,1]",
+  "[1 2]",
+  "[1]]",
+  "[1",
+  "[01]",
+  "[-]",
+  "[1.]",
+  "[.5]",
+  "[1e]",
+  "[+1]",
+  "[tru]",
+  "[nulll]",
+  '["\t"]',
+  '["\\x"]',
+  '["\\u12g4"]',
+  '["a]',
+  '{"a":1,}',
+  '{"a"}',
+  '{"a" 1}',
+  "{a:1}",
+  '{"a":1 "b":2}',
+  '{"a":1}x',
+  "\ufeff{}",
+])("%s is not valid", (json) => {
+  expect(rawMembers(Buffer.from(json)).isValid).toBe(false);
+});
+
 test("a value may be nested 64 deep and no deeper", () => {
   const nested = (depth: number): string => `{"data":${"[".repeat(depth)}${"]".repeat(depth)}}`;
   expect(valuesOf(nested(MAX_DEPTH))).toHaveLength(1);

@@ -10,26 +10,33 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 type Asked = Pick<Exchange, "request" | "response" | "principal">;
 
+/** A promise unless the body was read before, as that of a plain publish request. */
+type Body = Buffer | Promise<Buffer>;
+
 /** Returns the exact bytes of a JSON body, checked to be UTF-8 but not parsed. */
-export async function readJsonBytes(exchange: Asked, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
+export function readJsonBytes(exchange: Asked, maxBytes = MAX_BODY_BYTES): Body {
   checkIsJson(exchange.request);
-  return checkUtf8(await readBytesOf(exchange, maxBytes));
+  return inUtf8(readBytesOf(exchange, maxBytes));
 }
 
 /** Returns the exact bytes of a UTF-8 body of any content type. */
-export async function readUtf8Bytes(exchange: Asked): Promise<Buffer> {
-  return checkUtf8(await readBytesOf(exchange));
+export function readUtf8Bytes(exchange: Asked): Body {
+  return inUtf8(readBytesOf(exchange));
 }
 
 /** Returns the exact bytes of a body of any content type. */
-export async function readBytesOf(exchange: Asked, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
+export function readBytesOf(exchange: Asked, maxBytes = MAX_BODY_BYTES): Body {
   const { request, principal } = exchange;
   checkHeaders(request, maxBytes);
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > LARGE_BYTES) bodyMemory.reserve(exchange, principal, announced);
   // A body of unknown length counts as the maximum once it is large.
   const onLarge = announced > 0 ? ignore : () => bodyMemory.reserve(exchange, principal, maxBytes);
-  return await readBytes(request, maxBytes, onLarge);
+  return request.readableEnded ? bytesReadBefore(request) : readBytes(request, maxBytes, onLarge);
+}
+
+function inUtf8(body: Body): Body {
+  return body instanceof Promise ? body.then(checkUtf8) : checkUtf8(body);
 }
 
 function checkUtf8(body: Buffer): Buffer {
@@ -78,7 +85,6 @@ const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 
 /** `onLarge` is called once when the body becomes large, before the rest is read; it may throw to refuse the body. */
 function readBytes(request: IncomingMessage, maxBytes: number, onLarge: () => void): Promise<Buffer> {
-  if (request.readableEnded) return Promise.resolve(bytesKeptByBodyParser(request));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -110,8 +116,8 @@ function readBytes(request: IncomingMessage, maxBytes: number, onLarge: () => vo
 
 function ignore(): void {}
 
-/** Returns the bytes kept by a body parser that has already consumed the stream; throws if it kept none. */
-function bytesKeptByBodyParser(request: IncomingMessage): Buffer {
+/** Returns the bytes kept by the intake or by a body parser, which has consumed the stream; throws if it kept none. */
+function bytesReadBefore(request: IncomingMessage): Buffer {
   const { rawBody, body } = request as IncomingMessage & { rawBody?: unknown; body?: unknown };
   for (const kept of [rawBody, body]) if (Buffer.isBuffer(kept)) return kept;
   throw new HttpError(

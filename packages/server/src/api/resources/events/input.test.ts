@@ -29,6 +29,15 @@ test.each([
   expect(read(json)).toEqual({ kind: "one", input: { tenant: "t", type, rawData } });
 });
 
+test("data is not parsed, unless a name has escapes", () => {
+  const dataIn = (json: string): unknown => {
+    const events = read(json);
+    return events.kind === "one" && (events.input.rawData as CheckedJson).takeValue();
+  };
+  expect(dataIn('{"tenant":"t","type":"a","data":[1]}')).toBeUndefined();
+  expect(dataIn('{"tenant":"t","type":"a","d\\u0061ta":[1]}')).toEqual([1]);
+});
+
 test("data is found at any position among the fields, whatever it contains", () => {
   const fields = { tenant: '"t"', type: '"a"', subject: '"s"', api_version: '"2"', idempotency_key: '"k"' };
   fc.assert(

@@ -44,7 +44,8 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
   const mode = publishModeOf(request.headers);
   if (mode !== "own") return await publishCloudEvents(hooks, exchange, mode);
   if (exchange.query !== "") throw onlyForCloudEvents();
-  const events = readEvents(await readJsonBytes(exchange));
+  const body = readJsonBytes(exchange);
+  const events = readEvents(body instanceof Promise ? await body : body);
   checkTenants(principal, events);
   const headerKey = idempotencyKeyOf(request.headers["idempotency-key"]);
   const trace = traceOf(request.headers.traceparent);
