@@ -28,8 +28,8 @@ export function envelope(event: EnvelopeFields): Uint8Array<ArrayBuffer> {
   const { payload } = event;
   // Nearly every head is ASCII, so its length in bytes is known and it is written in place.
   const bytes = new Uint8Array(head.length + payload.length + 1);
-  const { read, written } = encoder.encodeInto(head, bytes.subarray(0, head.length));
-  if (read !== head.length) return concat([head, payload, "}"]);
+  const { read, written } = encoder.encodeInto(head, bytes);
+  if (read !== head.length || written !== read) return concat([head, payload, "}"]);
   bytes.set(payload, written);
   bytes[bytes.length - 1] = CLOSING_BRACE;
   return bytes;

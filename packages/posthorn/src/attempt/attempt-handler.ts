@@ -22,8 +22,6 @@ export interface AttemptRequest {
 
 /** One request in flight. It settles exactly once; later calls are ignored. */
 export class AttemptHandler implements ResponseSink {
-  readonly head: string;
-  readonly body: Uint8Array;
   /** Null if the response is not captured. */
   readonly headers: Map<string, string> | null;
   readonly #startedAt = performance.now();
@@ -35,6 +33,8 @@ export class AttemptHandler implements ResponseSink {
   readonly #resolve: (outcome: AttemptOutcome) => void;
   readonly #keptBytes: number;
   readonly #drainedBytes: number;
+  /** Null when it was written: a slow receiver does not keep it in memory. */
+  #request: AttemptRequest | null;
   #connection: Connection | null = null;
   #slot = 0;
   #isSettled = false;
@@ -57,13 +57,12 @@ export class AttemptHandler implements ResponseSink {
     resolve: (outcome: AttemptOutcome) => void,
   ) {
     const wantedBytes = request.captureResponse?.maxBodyBytes;
-    this.head = request.head;
-    this.body = request.body;
+    this.#request = request;
+    this.#timeoutMs = request.timeoutMs;
     this.headers = wantedBytes === undefined ? null : new Map();
     this.#keptBytes = wantedBytes ?? KEPT_BODY_BYTES;
     this.#drainedBytes = wantedBytes ?? DRAINED_BODY_BYTES;
     this.#pool = pool;
-    this.#timeoutMs = request.timeoutMs;
     this.#group = group;
     if (group !== null) this.#slot = group.push(this) - 1;
     this.#onSettled = onSettled;
@@ -78,11 +77,14 @@ export class AttemptHandler implements ResponseSink {
     this.#connection = connection;
   }
 
-  /** The request is being written. */
-  onSend(isNewConnection: boolean, tlsMs: number | null): void {
+  /** The connection writes the request now, once. */
+  takeRequest(isNewConnection: boolean, tlsMs: number | null): AttemptRequest {
+    const request = this.#request as AttemptRequest;
+    this.#request = null;
     this.#sentAt = performance.now();
     this.#isNewConnection = isNewConnection;
     this.#tlsMs = tlsMs;
+    return request;
   }
 
   onHead(statusCode: number, retryAfter: string | null): void {
@@ -108,6 +110,11 @@ export class AttemptHandler implements ResponseSink {
     }
     bytes.copy(this.#kept, this.#keptLength, start, start + length - this.#keptLength);
     this.#keptLength = length;
+  }
+
+  /** Usually the body came in one piece and fills its buffer. */
+  get #keptBody(): Uint8Array {
+    return this.#kept.length === this.#keptLength ? this.#kept : this.#kept.subarray(0, this.#keptLength);
   }
 
   /** The response is complete (null), or the connection failed (the problem). */
@@ -144,17 +151,20 @@ export class AttemptHandler implements ResponseSink {
       this.#resolve({ kind: "failed", ...(problem ?? NO_STATUS), durationMs, phases });
       return;
     }
-    this.#resolve({
+    const outcome: AttemptOutcome = {
       kind: "responded",
       statusCode: this.#statusCode,
-      responseBody: this.#kept.subarray(0, this.#keptLength),
+      responseBody: this.#keptBody,
       retryAfter: this.#retryAfter,
-      ...(this.headers !== null && {
-        response: { headers: Object.fromEntries(this.headers), isComplete: problem === null },
-      }),
       durationMs,
       phases,
-    });
+    };
+    const { headers } = this;
+    if (headers === null) this.#resolve(outcome);
+    else {
+      const response = { headers: Object.fromEntries(headers), isComplete: problem === null };
+      this.#resolve({ ...outcome, response });
+    }
   }
 
   #phases(now: number): AttemptPhases {

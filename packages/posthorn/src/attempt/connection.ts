@@ -1,7 +1,7 @@
 // One connection of an origin pool: sends one request at a time and parses its response. Nothing is pipelined, and a
 // request is written once: if the connection breaks, the receiver may have processed it.
 import type { Socket } from "node:net";
-import type { AttemptHandler } from "./attempt-handler.ts";
+import type { AttemptHandler, AttemptRequest } from "./attempt-handler.ts";
 import { classifyError, type ErrorClass } from "./classify-error.ts";
 import type { ConnectionListener, GuardedConnector } from "./guard/guarded-connector.ts";
 import { ResponseParser } from "./response-parser.ts";
@@ -18,8 +18,10 @@ export interface ConnectionOwner {
 const IDLE_MS = 4_000;
 const MAX_IDLE_MS = 30_000;
 const BEFORE_HINT_MS = 1_000;
-/** Larger bodies are written without a copy. */
+/** Larger requests are written without a copy. */
 const MAX_COPIED_BYTES = 64 * 1024;
+/** Shared by all connections. A socket that does not send everything at once keeps it, and another one is shared. */
+let writeBuffer = Buffer.allocUnsafeSlow(MAX_COPIED_BYTES);
 
 export class Connection implements ConnectionListener {
   readonly #owner: ConnectionOwner;
@@ -63,8 +65,7 @@ export class Connection implements ConnectionListener {
   send(attempt: AttemptHandler): void {
     this.#attempt = attempt;
     attempt.onConnection(this);
-    attempt.onSend(false, null);
-    this.#write(attempt);
+    this.#write(attempt, attempt.takeRequest(false, null));
   }
 
   /** Closes the connection. Its request, if any, has its outcome already. */
@@ -88,8 +89,7 @@ export class Connection implements ConnectionListener {
   onReady(): void {
     if (this.#attempt === null) return;
     const tlsMs = this.#tlsStartedAt === 0 ? null : performance.now() - this.#tlsStartedAt;
-    this.#attempt.onSend(true, tlsMs);
-    this.#write(this.#attempt);
+    this.#write(this.#attempt, this.#attempt.takeRequest(true, tlsMs));
   }
 
   onRead(bytes: Buffer, length: number): void {
@@ -115,20 +115,24 @@ export class Connection implements ConnectionListener {
     this.#fail(classifyError(error));
   }
 
-  #write({ head, body }: AttemptHandler): void {
+  #write(attempt: AttemptHandler, { head, body }: AttemptRequest): void {
     const socket = this.#socket as Socket;
-    this.#parser.start(this.#attempt as AttemptHandler);
-    if (body.byteLength > MAX_COPIED_BYTES) {
+    this.#parser.start(attempt);
+    const length = head.length + body.byteLength;
+    if (length > MAX_COPIED_BYTES) {
       socket.cork();
       socket.write(head, "latin1");
       socket.write(body);
       socket.uncork();
       return;
     }
-    const bytes = Buffer.allocUnsafe(head.length + body.byteLength);
+    // TLS keeps the bytes until they are encrypted.
+    const isShared = this.#tlsStartedAt === 0;
+    const bytes = isShared ? writeBuffer.subarray(0, length) : Buffer.allocUnsafe(length);
     bytes.write(head, 0, "latin1");
     bytes.set(body, head.length);
     socket.write(bytes);
+    if (isShared && socket.writableLength > 0) writeBuffer = Buffer.allocUnsafeSlow(MAX_COPIED_BYTES);
   }
 
   #complete(attempt: AttemptHandler): void {

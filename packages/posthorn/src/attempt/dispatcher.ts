@@ -62,8 +62,8 @@ export class Dispatcher {
       const { tenant, timeoutMs, method = "POST", captureResponse } = request;
       const body = method === "GET" ? NO_BODY : request.body;
       const hasLength = method === "POST" || body.byteLength > 0;
-      const length = hasLength ? `content-length: ${body.byteLength}\r\n` : "";
-      const head = `${method} ${destination.head}${headers}${length}\r\n`;
+      const length = hasLength ? `\r\ncontent-length: ${body.byteLength}` : "";
+      const head = `${method} ${destination.head}${headers}${length}\r\n\r\n`;
       const pool = this.#pools.acquire(tenant, destination.origin);
       const group = signal === undefined ? null : this.#handlersUnder(signal);
       const sent = { head, body, timeoutMs, captureResponse };
@@ -121,7 +121,7 @@ export class Dispatcher {
       return { error, detail: check.problem.message };
     }
     const { origin, host, pathname, search } = new URL(check.href);
-    const head = `${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+    const head = `${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive`;
     const destination = { origin, head };
     if (method === "GET") return destination;
     this.#destinations.set(text, destination);

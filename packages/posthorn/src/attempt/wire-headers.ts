@@ -5,44 +5,46 @@ import type { ErrorClass } from "./classify-error.ts";
 /** Responses are not decompressed: a compressed body would be stored as received. */
 const ACCEPT_ENCODING = "identity";
 
-/** Returns the header lines, or the reason why the request cannot be sent. */
+/** Returns the header lines, each after a line break, or the reason why the request cannot be sent. */
 export function headerLines(headers: Readonly<Record<string, string>>): string | ErrorClass {
-  let lines = `accept-encoding: ${ACCEPT_ENCODING}\r\n`;
+  let lines = `\r\naccept-encoding: ${ACCEPT_ENCODING}`;
   for (const name in headers) {
     const value = headers[name];
-    const use = useOf(name);
-    if (value === undefined || use === "omitted") continue;
-    if (use === "reserved") return RESERVED_HEADER;
-    if (use === "invalid" || INVALID_VALUE.test(value)) return INVALID_HEADER;
-    lines += `${name}: ${value}\r\n`;
+    const start = lineStart(name);
+    if (value === undefined || start === OMITTED) continue;
+    if (typeof start !== "string") return start;
+    if (INVALID_VALUE.test(value)) return INVALID_HEADER;
+    lines += start + value;
   }
   return lines;
 }
 
 /** Returns the headers that `headerLines` sends, by name. */
 export function wireHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const sent = Object.entries(headers).filter(([name]) => useOf(name) !== "omitted");
+  const sent = Object.entries(headers).filter(([name]) => lineStart(name) !== OMITTED);
   return { "accept-encoding": ACCEPT_ENCODING, ...Object.fromEntries(sent) };
 }
 
-type Use = "sent" | "omitted" | "reserved" | "invalid";
-
-function useOf(name: string): Use {
-  let use = uses.get(name);
-  if (use === undefined) {
-    // Before it is lower-cased, because the Kelvin sign becomes a "k" and would be sent as another character.
-    use = TOKEN.test(name) ? decideUse(name.toLowerCase()) : "invalid";
-    uses.set(name, use);
+/** Returns the text before the value, or the reason why no header may have this name. */
+function lineStart(name: string): string | ErrorClass {
+  let start = lineStarts.get(name);
+  if (start === undefined) {
+    start = newLineStart(name);
+    lineStarts.set(name, start);
   }
-  return use;
+  return start;
 }
 
-function decideUse(name: string): Use {
-  if (name === "accept-encoding") return "omitted";
-  return RESERVED.has(name) ? "reserved" : "sent";
+function newLineStart(name: string): string | ErrorClass {
+  // Before it is lower-cased, because the Kelvin sign becomes a "k" and would be sent as another character.
+  if (!TOKEN.test(name)) return INVALID_HEADER;
+  const lower = name.toLowerCase();
+  if (RESERVED.has(lower)) return RESERVED_HEADER;
+  return lower === "accept-encoding" ? OMITTED : `\r\n${name}: `;
 }
 
-const uses = new BoundedMap<string, Use>(1_000);
+const OMITTED = "";
+const lineStarts = new BoundedMap<string, string | ErrorClass>(1_000);
 
 /** These headers would change the connection, the end of the body, or the virtual host. */
 const RESERVED = new Set([

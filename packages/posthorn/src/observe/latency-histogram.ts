@@ -9,8 +9,9 @@ const bounds = [
 export const LATENCY_BUCKETS = bounds.length;
 
 export function bucketOf(durationMs: number): number {
-  const bucket = bounds.findIndex((bound) => durationMs <= bound);
-  return bucket === -1 ? LATENCY_BUCKETS - 1 : bucket;
+  let bucket = 0;
+  while (bucket < LATENCY_BUCKETS - 1 && durationMs > (bounds[bucket] as number)) bucket += 1;
+  return bucket;
 }
 
 /** Returns the percentile, interpolated within its bucket; null without counts. */

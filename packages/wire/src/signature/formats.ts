@@ -51,7 +51,11 @@ export function fields(names: { timestamp: string; signature: string; separator:
 export function versionedList(version: string): SignatureFormat {
   return {
     holdsMany: true,
-    write: (signatures) => signatures.map((signature) => `${version},${signature}`).join(" "),
+    write(signatures) {
+      let value = "";
+      for (const signature of signatures) value += `${value === "" ? "" : " "}${version},${signature}`;
+      return value;
+    },
     read(value) {
       if (value.includes(", ")) return null;
       const signatures: string[] = [];

@@ -32,6 +32,7 @@ const delivery: ClaimedDelivery = {
   scheduleStartedMs: Date.parse("2025-06-01T10:00:00Z"),
   trigger: "retry",
   isOrdered: false,
+  claimBatch: null,
 };
 
 function target(changed: Partial<WebhookTarget> = {}): WebhookTarget {

@@ -22,7 +22,7 @@ export type WebhookTarget = Pick<
 >;
 
 /**
- * Pure except for the cache of keys. With 1 KB of data and one secret: 8.9 µs with both default schemes, 5.8 µs with
+ * Pure except for the cache of keys. With 1 KB of data and one secret: 6.8 µs with both default schemes, 4.6 µs with
  * t-v1 alone, 43 µs with v1a alone (Node 20.20, one EPYC core).
  */
 export function buildRequest(

@@ -1,0 +1,45 @@
+// Connections share the buffer that requests are written from.
+import type { Socket } from "node:net";
+import { Writable } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
+import { AttemptHandler } from "./attempt-handler.ts";
+import { Connection } from "./connection.ts";
+import type { GuardedConnector } from "./guard/guarded-connector.ts";
+import type { OriginPool } from "./origin-pool.ts";
+
+test("a request that the socket has not sent yet is not overwritten by the next one", () => {
+  const first = send("first", "later");
+  const second = send("second", "at once");
+  expect(String(second)).toBe("POST / second");
+  const third = send("third", "at once");
+  expect([first, third].map(String)).toEqual(["POST / first", "POST / third"]);
+  expect([first.buffer === third.buffer, second.buffer === third.buffer]).toEqual([false, true]);
+});
+
+/** Returns the bytes that the socket got, which are not copied. */
+function send(body: string, isTaken: "at once" | "later"): Buffer {
+  let bytes: Buffer = Buffer.alloc(0);
+  const socket = new Writable({
+    write(chunk: Buffer, _encoding, taken) {
+      bytes = chunk;
+      if (isTaken === "at once") taken();
+    },
+  });
+  const connector = {
+    connect(listener: Connection) {
+      listener.onSocket(socket as unknown as Socket);
+      listener.onReady();
+    },
+  } as unknown as GuardedConnector;
+  const request = { head: "POST / ", body: Buffer.from(body), timeoutMs: 60_000 };
+  const attempt = new AttemptHandler(
+    {} as OriginPool,
+    request,
+    null,
+    () => {},
+    () => {},
+  );
+  onTestFinished(() => attempt.abort());
+  new Connection({ onFree() {}, onClosed() {} }, connector, attempt).open();
+  return bytes;
+}
