@@ -332,18 +332,23 @@ test("redacted paths of an event are redacted in its batch", async () => {
   const instance = await openBatch({ maxEvents: 1 });
   const { hooks } = instance;
   await hooks.eventTypes.put("order.paid", { redact: ["/card"] });
-  const { id } = await hooks.publish({ ...order, data: { card: "4111", total: 1 } });
+  const { id } = await hooks.publish({ ...order, data: { card: "a card number", total: 1 } });
   await instance.settle();
-  expect(receiver.requests[0]?.body.toString()).toContain("4111");
+  expect(receiver.requests[0]?.body.toString()).toContain("a card number");
   const [batch] = (await hooks.events.get(id)).batches;
   const shown = await hooks.events.get(batch?.eventId as string, { redacted: true });
   expect(JSON.parse(shown.payload.toString())).toMatchObject([
     { id, data: { card: "[redacted]", total: 1 } },
   ]);
   const request = await hooks.deliveries.request(batch?.deliveryId as string, { redacted: true });
-  expect(request.body.toString()).not.toContain("4111");
+  expect(request.body.toString()).not.toContain("a card number");
   const text = { datacontenttype: "text/plain", encoding: "text" } as const;
   await hooks.eventTypes.put("note.made", { redact: ["/card"] });
-  const note = await hooks.publish({ tenant: "acme", type: "note.made", data: "4111", attributes: text });
+  const note = await hooks.publish({
+    tenant: "acme",
+    type: "note.made",
+    data: "a card number",
+    attributes: text,
+  });
   expect((await hooks.events.get(note.id, { redacted: true })).payload.toString()).toBe('"[redacted]"');
 });

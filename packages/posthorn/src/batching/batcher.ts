@@ -12,7 +12,7 @@ import type { BatchEncoding } from "../formats/format.ts";
 import { batchEncodingOf } from "../formats/formats.ts";
 import { BATCH_TYPE, type BatchSettings, type Event, type Target, type Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
-import { Loop } from "../service/loop.ts";
+import { Loop, POLLED_MS } from "../service/loop.ts";
 import { Semaphore } from "../service/semaphore.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type BatchDefaults, pendingBatches } from "../storage/queries/batches/read.ts";
@@ -31,8 +31,6 @@ export interface BatcherOptions {
   readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
 }
 
-/** How late this process notices events of other processes at most; its own are timed. */
-const lookEveryMs = 1_000;
 /** Each holds a connection, and up to twice the bytes of a batch. */
 const batchesAtOnce = 2;
 
@@ -47,7 +45,7 @@ export class Batcher extends Loop {
 
   constructor(options: BatcherOptions) {
     const { logger } = options;
-    super({ name: "building batches", intervalMs: lookEveryMs, logger, step: () => this.#build() });
+    super({ name: "building batches", intervalMs: POLLED_MS, logger, step: () => this.#build() });
     this.#options = options;
   }
 

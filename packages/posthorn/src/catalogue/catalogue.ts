@@ -1,6 +1,6 @@
-// This process's copy of the catalogue, and the checks of events against it. A change is seen within a second: a loop,
-// or the publishes of a process that was not started, read the version twice a second. Before an event is rejected, the
-// catalogue is read again.
+// This process's copy of the catalogue, and the checks of events against it. A change is seen within a second: the
+// poller, or the publishes of a process that was not started, read the version at least twice a second. Before an event
+// is rejected, the catalogue is read again.
 import { setImmediate } from "node:timers/promises";
 import { closest, didYouMean } from "@posthorn/wire";
 import { type ErrorCode, type InputProblem, type PosthornError, problemAt } from "../errors.ts";
@@ -85,7 +85,12 @@ export class Catalogue {
     return this.#mode === "open" || (!this.#isStrict && this.#isFresh);
   }
 
-  /** Whether a loop calls `refresh` twice a second, so that publishing never waits for it. */
+  /** The version that was last read. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Whether a poll calls `refresh` when the version has changed, so that publishing never waits for it. */
   keepFresh(isKept: boolean): void {
     this.#isKeptFresh = isKept;
   }

@@ -72,6 +72,16 @@ test("a lane that refused a delivery gets no claimed ones for a while", async ()
   expect(sender.peers.ownerOf(lane)).toBe(5);
 });
 
+test("a process that checks whether a socket is in use causes no reconciliation", async () => {
+  const owner = await openPeers();
+  const check = connect(owner.path, () => check.destroy());
+  await new Promise((resolve) => check.once("close", resolve));
+  const sender = await openPeers();
+  await meet(sender.peers, 5, owner.path);
+  sender.peers.update([]);
+  await eventually("the owner notices the end of the peer", () => owner.seen.lost === 1);
+});
+
 test("a worker that loses its connection reconciles, and a delivery that cannot be passed is reported", async () => {
   const sender = await openPeers();
   const owner = await openPeers();

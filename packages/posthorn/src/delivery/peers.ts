@@ -52,6 +52,8 @@ const unreachablePauseMs = 30_000;
 /** At this many unsent bytes the worker is too busy to receive more. */
 const maxBufferedBytes = 8 * 1024 * 1024;
 const maxLanes = 100_000;
+/** Distinguishes a peer from a process that only checks whether the socket is in use (`removeIfDead`). */
+const greeting = encodeRefused([]);
 
 export class Peers {
   readonly #options: PeersOptions;
@@ -162,6 +164,7 @@ export class Peers {
     socket.unref();
     socket.once("connect", () => {
       peer.isOpen = true;
+      socket.write(greeting);
     });
     socket.on("error", () => this.#unreachableUntil.set(path, now + unreachablePauseMs));
     socket.on("data", (chunk: Buffer) => {
@@ -177,16 +180,18 @@ export class Peers {
 
   #receive(socket: Socket): void {
     const reader = new FrameReader();
+    let isPeer = false;
     this.#incoming.add(socket);
     socket.unref();
     socket.on("error", () => {});
     socket.on("data", (chunk: Buffer) => {
+      isPeer = true;
       for (const frame of this.#read(socket, reader, chunk))
         if (frame.kind === "deliveries") void this.#accept(frame, socket);
     });
     socket.once("close", () => {
       this.#incoming.delete(socket);
-      this.#options.onLost();
+      if (isPeer) this.#options.onLost();
     });
   }
 

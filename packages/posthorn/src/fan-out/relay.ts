@@ -1,7 +1,7 @@
-// Creates the deliveries of events that callers committed in their own transactions. It polls, because NOTIFY in the
-// caller's transaction would take a database-wide lock at commit; an idle poll takes a tenth of a millisecond.
+// Creates the deliveries of events that callers committed in their own transactions. The poller wakes it, because NOTIFY
+// in the caller's transaction would take a database-wide lock at commit.
 import type { Logger } from "../observe/log.ts";
-import { Loop } from "../service/loop.ts";
+import { Loop, POLLED_MS } from "../service/loop.ts";
 import type { Queryable } from "../storage/database.ts";
 import { waitingEvents } from "../storage/queries/outbox.ts";
 import type { FanOut } from "./fan-out.ts";
@@ -16,7 +16,7 @@ export interface RelayOptions {
 const batch = { events: 500, bytes: 8 * 1024 * 1024 };
 
 export function createRelay({ db, logger, fanOut, onLostReply }: RelayOptions): Loop {
-  return new Loop({ name: "relaying", intervalMs: 100, logger, step: relay });
+  return new Loop({ name: "relaying", intervalMs: POLLED_MS, logger, step: relay });
 
   async function relay(): Promise<boolean> {
     const waiting = await waitingEvents(db, batch);

@@ -5,11 +5,10 @@
 // A step reads some hundred deliveries and enqueues as many as the rate allows since the previous step, in one
 // transaction. So a million deliveries need no more memory and no longer transactions than a hundred.
 
-import { performance } from "node:perf_hooks";
 import type { LoadRoutes } from "../fan-out/routes.ts";
 import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
-import { Loop } from "../service/loop.ts";
+import { Loop, POLLED_MS } from "../service/loop.ts";
 import type { Database } from "../storage/database.ts";
 import { readReplay } from "../storage/queries/replays/advance.ts";
 import { runningReplays } from "../storage/queries/replays/replays.ts";
@@ -26,31 +25,21 @@ export interface ReplayerOptions {
 }
 
 const stepEveryMs = 100;
-const lookEveryMs = 1_000;
 const mostPerStep = 500;
 
 export class Replayer extends Loop {
   readonly #options: ReplayerOptions;
-  #isIdle = false;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #isIdle = true;
 
   constructor(options: ReplayerOptions) {
     const { logger } = options;
-    super({ name: "replaying", intervalMs: stepEveryMs, logger, step: () => this.#advanceAll() });
+    const intervalMs = () => (this.#isIdle ? POLLED_MS : stepEveryMs);
+    super({ name: "replaying", intervalMs, logger, step: () => this.#advanceAll() });
     this.#options = options;
   }
 
-  /** Called when a replay was created, and by `runNow`. */
-  override wake(): void {
-    this.#isIdle = false;
-    super.wake();
-  }
-
   async #advanceAll(): Promise<boolean> {
-    const now = performance.now();
-    if (!this.#options.leads() || (this.#isIdle && now - this.#lookedAt < lookEveryMs)) return false;
-    this.#lookedAt = now;
-    const running = await runningReplays(this.#options.db);
+    const running = this.#options.leads() ? await runningReplays(this.#options.db) : [];
     this.#isIdle = running.length === 0;
     let mayContinue = false;
     const failures: unknown[] = [];

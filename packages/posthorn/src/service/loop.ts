@@ -3,11 +3,15 @@ import type { Logger } from "../observe/log.ts";
 
 export interface LoopOptions {
   readonly name: string;
-  readonly intervalMs: number;
+  /** A function is called before every pause. */
+  readonly intervalMs: number | (() => number);
   readonly logger: Logger;
   /** Returns true to run again at once. */
   readonly step: () => Promise<boolean>;
 }
+
+/** The interval of a loop that the poller wakes when it has work. */
+export const POLLED_MS = 60_000;
 
 const logEveryMs = 10_000;
 
@@ -64,7 +68,7 @@ export class Loop {
       const watchers = this.#watchers.splice(0);
       const again = await this.#step();
       for (const resolve of watchers) resolve();
-      if (!again && !this.#woken && !this.#stopped) await this.#sleep();
+      if (!again && !this.#woken && !this.#stopped) await this.#sleep(this.#intervalMs);
     }
   }
 
@@ -111,7 +115,12 @@ export class Loop {
     this.#isFailureLogged = false;
   }
 
-  async #sleep(ms = this.#options.intervalMs, wakeable = true): Promise<void> {
+  get #intervalMs(): number {
+    const { intervalMs } = this.#options;
+    return typeof intervalMs === "function" ? intervalMs() : intervalMs;
+  }
+
+  async #sleep(ms: number, wakeable = true): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#wakeSleeper = () => {

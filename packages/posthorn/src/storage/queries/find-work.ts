@@ -1,0 +1,33 @@
+// Reads in one statement which loops have work.
+import { onlyRow } from "../query.ts";
+
+export interface Work {
+  readonly hasWaitingEvents: boolean;
+  readonly hasReadyLanes: boolean;
+  readonly hasPendingBatches: boolean;
+  readonly hasRunningReplays: boolean;
+  readonly catalogueVersion: number;
+}
+
+// In the order of an index, where a scan skips rows that were deleted and are not vacuumed yet.
+export const findWork = onlyRow<Work>("find work")`
+select
+  (select o.event_id from posthorn.outbox o order by o.event_id limit 1) is not null as "hasWaitingEvents",
+  (
+    select l.ready_at
+    from posthorn.lanes l
+    where l.owner is null
+      and not l.paused
+      and l.ready_at <= posthorn.now()
+    order by l.ready_at
+    limit 1
+  ) is not null as "hasReadyLanes",
+  (
+    select b.endpoint_id
+    from posthorn.pending_batch_events b
+    order by b.endpoint_id
+    limit 1
+  ) is not null as "hasPendingBatches",
+  exists (select from posthorn.replays r where r.state = 'running') as "hasRunningReplays",
+  (select c.version from posthorn.catalogue c) as "catalogueVersion"
+`;
