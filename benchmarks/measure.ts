@@ -43,6 +43,8 @@ export interface Workload {
 /** Upper bound for any machine. */
 const maxEventsPerSecond = 100_000;
 const settleMs = 60_000;
+/** The query reads the events of the last seconds, and its cost counts. */
+const settlePollMs = 20;
 
 export async function measure(world: World, subject: Subject, workload: Workload): Promise<Measurement> {
   const maxEvents = Math.ceil((workload.durationMs / 1000) * maxEventsPerSecond);
@@ -73,7 +75,7 @@ async function untilSettled(subject: Subject, count: number): Promise<void> {
   while (!(await subject.hasSettled(count))) {
     if (monotonicMs() > deadline)
       throw new Error("Deliveries are still queued a minute after the load ended.");
-    await delay(3);
+    await delay(settlePollMs);
   }
 }
 

@@ -65,7 +65,7 @@ export async function settledCount(sql: pg.Client): Promise<number> {
 
 export async function queueIsEmpty(sql: pg.Client): Promise<boolean> {
   const { rows } = await sql.query<{ empty: boolean }>(
-    "select not exists (select from posthorn.queue) as empty",
+    "select not exists (select from posthorn.unfinished) as empty",
   );
   return rows[0]?.empty ?? false;
 }

@@ -43,8 +43,10 @@ export const plants = {
     edits: {
       [settle]: {
         "and q.claimed_by = $1::integer\n    and q.attempts = 0\n": "",
-        'anyOf("$12")}\n    and q.claimed_by = $1::integer\n': 'anyOf("$12")}\n',
-        'anyOf("$15")}\n    and q.claimed_by = $1::integer\n': 'anyOf("$15")}\n',
+        'anyOf("$13")}\n    and q.claimed_by = $1::integer\n': 'anyOf("$13")}\n',
+        'anyOf("$16")}\n    and q.claimed_by = $1::integer\n': 'anyOf("$16")}\n',
+        "  from posthorn.workers w\n  where w.id = $1::integer\n  for key share\n":
+          "  from (select $1::integer as id, '00000000-0000-0000-0000-000000000000'::uuid as claims_since) w\n",
         "  where (attempt.id in (select id from settled)) is true\n":
           "  where (attempt.id in (select id from settled)) is true\n  on conflict do nothing\n",
       },
@@ -58,6 +60,16 @@ export const plants = {
       "posthorn/src/storage/queries/workers/reap.ts": {
         "    if (!(await lockDead(tx, worker.id, worker.leaseExpiresMs))) return null;\n":
           "    if (worker.leaseExpiresMs !== null) return null;\n",
+      },
+    },
+    faults: ["kill worker"],
+  },
+  "reap-without-claims": {
+    bug: "reaping a worker forgets the deliveries that only their events claim",
+    breaks: "lost",
+    edits: {
+      "posthorn/src/storage/queries/workers/reap.ts": {
+        "    await queueClaimsOf(tx, worker.id);\n": "",
       },
     },
     faults: ["kill worker"],
@@ -222,8 +234,8 @@ export const plants = {
     breaks: "memory",
     edits: {
       "posthorn/src/pipeline.ts": {
-        "  const startedAt = stages.now();\n": `  Object.assign(globalThis, { kept: [(globalThis as { kept?: unknown }).kept, Buffer.alloc(2 ** 20, 1)] });
-  const startedAt = stages.now();\n`,
+        "  const startedAt = new Date(stages.nowMs());\n": `  Object.assign(globalThis, { kept: [(globalThis as { kept?: unknown }).kept, Buffer.alloc(2 ** 20, 1)] });
+  const startedAt = new Date(stages.nowMs());\n`,
       },
     },
     faults: ["kill api"],

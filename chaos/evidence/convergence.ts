@@ -54,7 +54,7 @@ async function readUnsettled({ postgres, receivers, slots, maxConnections }: Wor
     `select
        (
          select count(*)
-         from posthorn.queue q
+         from posthorn.unfinished q
          join posthorn.endpoints ep on ep.id = q.endpoint_id
          where ep.tenant <> '${canaryTenant}'
        )::integer as queued,

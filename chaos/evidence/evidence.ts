@@ -22,7 +22,7 @@ export interface Publish {
   readonly publisher: string;
   readonly tenant: string;
   readonly type: string;
-  readonly subject: string;
+  readonly subject: string | null;
   /** SHA-256 of the data's bytes. */
   readonly sha256: string;
   /** `open`: the publisher gave up, and the event may or may not be stored. `refused`: rejected or rolled back. */

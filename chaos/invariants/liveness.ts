@@ -63,7 +63,7 @@ function dueAt(
 function turns(evidence: IndexedEvidence): (request: ReceivedRequest) => number {
   const endedAt = new Map<string, number>();
   const isOrdered = ({ endpoint, content }: ReceivedRequest) =>
-    content !== null && evidence.endpointNamed.get(endpoint)?.isOrdered === true;
+    content?.subject != null && evidence.endpointNamed.get(endpoint)?.isOrdered === true;
   const lines = groupBy(evidence.requests.filter(isOrdered), (it) => `${it.endpoint} ${it.content?.subject}`);
   for (const line of lines.values()) {
     const turns = [...groupBy(line, ({ content }) => content?.sequence as number)];

@@ -5,7 +5,7 @@ import { groupBy, type IndexedEvidence, isSuccess } from "../evidence/evidence.t
 export function order(evidence: IndexedEvidence): string[] {
   const ordered = new Set(evidence.endpoints.flatMap(({ name, isOrdered }) => (isOrdered ? name : [])));
   const lines = groupBy(
-    evidence.requests.filter(({ endpoint, content }) => ordered.has(endpoint) && content !== null),
+    evidence.requests.filter(({ endpoint, content }) => ordered.has(endpoint) && content?.subject != null),
     ({ endpoint, content }) => `${endpoint} ${content?.subject}`,
   );
   return [...lines].flatMap(([line, requests]) => {

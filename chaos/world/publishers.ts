@@ -1,5 +1,5 @@
-// Three publishers: two use HTTP, one uses the library in its own transactions. Each logs what it is about to publish
-// and the result.
+// Four publishers: two use the API processes, one the API of the workers, and one the library in its own transactions.
+// Each logs what it is about to publish and the result.
 import { createHash } from "node:crypto";
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -16,6 +16,7 @@ export interface PublishersOptions {
   readonly tenants: readonly string[];
   /** URLs of the API processes, running or not. */
   readonly apiUrls: readonly string[];
+  readonly workerUrls: readonly string[];
   readonly adminKey: string;
   readonly hooks: Posthorn;
   /** The pool for the library's transactions, with the table `chaos_orders`. */
@@ -35,7 +36,10 @@ interface Intent {
   readonly publishesTwice: boolean;
 }
 
-const publisherNames = ["h1", "h2", "library"] as const;
+/** `plain` uses neither subjects nor idempotency keys: its events take the path of the common case. */
+const publisherNames = ["h1", "h2", "plain", "library"] as const;
+/** Enough events at once that a kill interrupts some which only their events claim. */
+const plainBurst = 6;
 const subjectsPerTenant = 10;
 /** Limit of publishes without a result, per publisher. */
 const maxOpen = 40;
@@ -63,7 +67,10 @@ export class Publishers {
   /** Starts or, after `pause`, resumes publishing. */
   start(): void {
     const gapMs = (publisherNames.length * 1_000) / this.#options.eventsPerSecond;
-    for (const name of publisherNames) this.#timers.push(setInterval(() => this.#begin(name), gapMs));
+    const begin = (name: (typeof publisherNames)[number]) => {
+      for (let count = 0; count < (name === "plain" ? plainBurst : 1); count += 1) this.#begin(name);
+    };
+    for (const name of publisherNames) this.#timers.push(setInterval(() => begin(name), gapMs));
   }
 
   /** Starts no new publishes. Resolves when all have a result, or after `timeoutMs`. */
@@ -93,6 +100,7 @@ export class Publishers {
 
   #draw(publisher: string, number: number, random: Random): Intent {
     const isLibrary = publisher === "library";
+    const isPlain = publisher === "plain";
     const key = `${publisher}-${number}`;
     const tenant = random.pick(this.#options.tenants);
     // values that parsing and re-encoding would change: 1.0, a number above 2^53, a NUL, an unnecessary escape
@@ -102,7 +110,7 @@ export class Publishers {
       publisher,
       tenant,
       type: random.chance(0.7) ? "order.paid" : "customer.created",
-      subject: `${tenant}-${Math.floor(random.between(0, subjectsPerTenant))}`,
+      subject: isPlain ? null : `${tenant}-${Math.floor(random.between(0, subjectsPerTenant))}`,
       sha256: createHash("sha256").update(data).digest("hex"),
       fate: "open",
       ids: [],
@@ -112,9 +120,10 @@ export class Publishers {
       publish,
       data,
       pausesMs: [random.between(50, 150), random.between(150, 400)],
-      givesUpEarly: random.chance(0.1),
+      // without a key, a repeated publish would be another event
+      givesUpEarly: isPlain || random.chance(0.1),
       mustFail: random.chance(isLibrary ? 0.2 : 0.02),
-      publishesTwice: random.chance(0.05),
+      publishesTwice: !isPlain && random.chance(0.05),
     };
   }
 
@@ -140,12 +149,14 @@ export class Publishers {
   }
 
   async #byHttp({ publish, data, mustFail }: Intent, tries: number): Promise<PublishResult> {
-    const { apiUrls, adminKey } = this.#options;
-    const { tenant, subject, key } = publish;
+    const { apiUrls, workerUrls, adminKey } = this.#options;
+    const { publisher, tenant, subject, key } = publish;
+    const isPlain = publisher === "plain";
     const type = mustFail ? "invalid type with spaces" : publish.type;
-    const fields = { tenant, type, subject, idempotency_key: key };
-    const first = publish.publisher === "h1" ? 0 : 1;
-    const response = await fetch(`${apiUrls[(first + tries) % apiUrls.length]}/api/v1/events`, {
+    const fields = isPlain ? { tenant, type } : { tenant, type, subject, idempotency_key: key };
+    const urls = isPlain ? workerUrls : apiUrls;
+    const first = isPlain ? Number(key.slice("plain-".length)) : publisher === "h1" ? 0 : 1;
+    const response = await fetch(`${urls[(first + tries) % urls.length]}/api/v1/events`, {
       method: "POST",
       headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
       body: `${JSON.stringify(fields).slice(0, -1)},"data":${data}}`,
@@ -165,7 +176,7 @@ export class Publishers {
     let isClean = false;
     try {
       await client.query("begin");
-      const event = { tenant, type, subject, rawData: Buffer.from(data) };
+      const event = { tenant, type, subject: subject as string, rawData: Buffer.from(data) };
       const { id } = await hooks.publish(event, { tx: client });
       const order = await client.query(
         "insert into chaos_orders (key, event_id) values ($1, $2) on conflict do nothing",

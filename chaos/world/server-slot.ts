@@ -13,6 +13,7 @@ import type { Edit } from "../plant.ts";
 
 export interface SlotOptions {
   readonly name: string;
+  /** A worker also serves the API, so it sends its own events at once. */
   readonly role: "api" | "worker";
   readonly port: number;
   /** The proxy between it and the database, if any. */
@@ -157,7 +158,7 @@ export class ServerSlot {
     const dataDir = join(scratchDir, this.#options.name);
     mkdirSync(dataDir, { recursive: true });
     const flags = ["--conditions=posthorn-source", "--import", preload, "--import", "tsx"];
-    return spawn(process.execPath, [...flags, command, "serve", "--role", role], {
+    return spawn(process.execPath, [...flags, command, "serve", "--role", role === "worker" ? "all" : role], {
       cwd: root,
       env: {
         PATH: process.env.PATH,

@@ -137,7 +137,9 @@ export class World {
     const { ports, canaryPort } = await this.#openReceivers();
     await this.#openServers(keys);
 
-    const apiUrls = this.slots.filter((slot) => slot.role === "api").map((slot) => slot.url);
+    const urlsOf = (role: ServerSlot["role"]) =>
+      this.slots.filter((slot) => slot.role === role).map((slot) => slot.url);
+    const apiUrls = urlsOf("api");
     const { endpoints, secrets } = await createEndpoints({
       apiUrl: apiUrls[0] as string,
       adminKey: keys.admin,
@@ -154,6 +156,7 @@ export class World {
       logPath: join(this.logsDir, "publishers.jsonl"),
       tenants: canaryPort === null ? tenants : [...tenants, canaryTenant],
       apiUrls,
+      workerUrls: urlsOf("worker"),
       adminKey: keys.admin,
       ...library,
     });
