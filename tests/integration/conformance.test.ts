@@ -310,7 +310,7 @@ function testConformance(openPlace: () => Promise<Place>, { isDirect = true } = 
   });
 
   test("nothing is queued at the end", async () => {
-    const { rows } = await pool.query(inSchema("select count(*)::integer as owed from posthorn.queue"));
+    const { rows } = await pool.query(inSchema("select count(*)::integer as owed from posthorn.unfinished"));
     expect(rows[0].owed).toBe(0);
   });
 }

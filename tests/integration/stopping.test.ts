@@ -105,7 +105,7 @@ async function publish(hooks: Posthorn, count: number): Promise<string[]> {
 
 async function claimed(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query(
-    "select count(*)::integer as count from posthorn.queue where claimed_by is not null",
+    "select count(*)::integer as count from posthorn.unfinished where claimed_by is not null",
   );
   return rows[0].count;
 }

@@ -21,11 +21,12 @@ import { createMailChannel } from "./notify/mail-channel.ts";
 import { type Channel, Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
 import { deliver, type Stages } from "./pipeline.ts";
+import { createPoller } from "./poller.ts";
 import { Replayer } from "./replay/replayer.ts";
 import type { Endpoints } from "./resources/endpoints/endpoints.ts";
 import type { Targets } from "./resources/endpoints/targets.ts";
 import type { Clock } from "./service/clock.ts";
-import { Loop } from "./service/loop.ts";
+import { Loop, POLLED_MS } from "./service/loop.ts";
 import type { Database } from "./storage/database.ts";
 import { findTenant } from "./storage/queries/tenants.ts";
 
@@ -76,6 +77,7 @@ export class Engine {
   readonly notifier: Notifier;
   readonly #services: readonly DestinationService[];
   readonly #catalogueLoop: Loop;
+  readonly #poller: Loop;
   readonly #options: EngineOptions;
   readonly #abort = new AbortController();
 
@@ -89,7 +91,7 @@ export class Engine {
     this.#untrustedDispatcher = new Dispatcher({ policy: options.untrustedPolicy, connectionsPerOrigin });
     const stages: Stages = {
       redact: (event) => options.catalogue.redact(event),
-      now: () => clock.now(),
+      nowMs: () => clock.nowMs(),
       userAgent,
       trace: (delivery) => observer.attempting(delivery),
       send: (request) => this.send(request, this.#abort.signal),
@@ -154,12 +156,41 @@ export class Engine {
     this.notifier = new Notifier({ db, logger, channels: this.#channels() });
     this.#catalogueLoop = new Loop({
       name: "reading the catalogue",
-      intervalMs: REFRESH_MS,
+      intervalMs: POLLED_MS,
       logger,
       step: async () => {
         await options.catalogue.refresh();
         return false;
       },
+    });
+    this.#poller = createPoller({
+      db,
+      logger,
+      // without an outbox to relay, only the catalogue needs frequent polls
+      intervalMs: delivers ? 100 : REFRESH_MS,
+      loops: [
+        {
+          hasWork: ({ catalogueVersion }) => catalogueVersion !== options.catalogue.version,
+          wake: () => this.#catalogueLoop.wake(),
+          everyMs: 0,
+        },
+        { hasWork: ({ hasWaitingEvents }) => hasWaitingEvents, wake: () => this.relay.wake(), everyMs: 0 },
+        {
+          hasWork: ({ hasReadyLanes }) => hasReadyLanes,
+          wake: () => this.worker.claimLanes(),
+          everyMs: 500,
+        },
+        {
+          hasWork: ({ hasPendingBatches }) => hasPendingBatches,
+          wake: () => this.#batcher.wake(),
+          everyMs: 1_000,
+        },
+        {
+          hasWork: ({ hasRunningReplays }) => hasRunningReplays,
+          wake: () => this.replayer.wake(),
+          everyMs: 1_000,
+        },
+      ],
     });
   }
 
@@ -191,10 +222,12 @@ export class Engine {
     await this.replayer.start();
     await this.notifier.start();
     await this.#lookForOperators();
-    if (!delivers) return;
-    await this.#batcher.start();
-    await this.relay.start();
-    for (const service of this.#services) await service.start();
+    if (delivers) {
+      await this.#batcher.start();
+      await this.relay.start();
+      for (const service of this.#services) await service.start();
+    }
+    await this.#poller.start();
   }
 
   /** Events of an unknown tenant are stored without deliveries, which would go unnoticed here. */
@@ -211,6 +244,7 @@ export class Engine {
   async stop(graceMs: number): Promise<void> {
     await this.#stopServices(true, graceMs);
     await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
+    await this.#poller.stop();
     await this.relay.stop();
     await this.#batcher.stop();
     await this.replayer.stop();

@@ -152,6 +152,14 @@ export interface ClaimedDelivery {
   readonly trigger: AttemptTrigger;
   /** True if it is sent alone in its subject, after those with a lower sequence. */
   readonly isOrdered: boolean;
+  /** The batch whose events claim it; null if it has a queue row. */
+  claimBatch: ClaimBatch | null;
+}
+
+/** Events that were stored by one statement and claim deliveries themselves (`settle/event-claims.ts`). */
+export interface ClaimBatch {
+  /** The delivery is finished or has a queue row. */
+  ended(delivery: Pick<ClaimedDelivery, "claimBatch">): void;
 }
 
 /** The exact request. The body's bytes are those that were signed. */

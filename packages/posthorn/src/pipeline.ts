@@ -10,7 +10,8 @@ import { isTraceparent, type Span } from "./observe/tracing.ts";
 import { decide } from "./settle/decide.ts";
 
 export interface Stages extends AttemptServices {
-  readonly now: () => Date;
+  /** Returns the database's time. */
+  readonly nowMs: () => number;
   /** Returns null if attempts are not traced. */
   readonly trace: (delivery: ClaimedDelivery) => Span | null;
 }
@@ -21,13 +22,13 @@ export async function deliver(
   target: Target,
   stages: Stages,
 ): Promise<Settlement | null> {
-  const startedAt = stages.now();
+  const startedAt = new Date(stages.nowMs());
   const span = stages.trace(delivery);
   const traceparent = validTraceparent(span === null ? delivery.event.traceparent : span.traceparent);
   const outcome = await target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);
   if (span !== null) endAttempt(span, outcome);
   if (outcome.kind === "failed" && outcome.error === "unknown") return null;
-  const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
+  const decision = decide(delivery, outcome, target, Math.random, stages.nowMs());
   return { delivery, traceparent, startedAt, outcome, decision };
 }
 

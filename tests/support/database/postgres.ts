@@ -74,7 +74,7 @@ export async function lockWaits(pool: pg.Pool, count = 1): Promise<void> {
 export async function queueEmpty(pool: pg.Pool, limitMs?: number): Promise<void> {
   const isEmpty = async () => {
     const { rows } = await pool.query(
-      "select from posthorn.queue union all select from posthorn.outbox limit 1",
+      "select from posthorn.unfinished union all select from posthorn.outbox limit 1",
     );
     return rows.length === 0;
   };

@@ -214,7 +214,7 @@ test("consecutive failures disable the endpoint: nothing is sent meanwhile, and 
   const asked = (wanted: string) => query.mock.calls.filter(([{ name }]) => name === wanted).length;
   await eventuallyPasses(() => {
     expect(asked("survey lanes")).toBeGreaterThan(2);
-    expect(asked("claim lanes")).toBeGreaterThan(2);
+    expect(asked("find work")).toBeGreaterThan(2);
   });
   expect(count()).toBe(4);
   await holder.query("rollback");

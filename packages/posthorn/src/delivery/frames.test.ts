@@ -13,7 +13,7 @@ function eventWith(payload: Uint8Array, tenant: string): Event {
 
 function passed(event: Event, targetVersion: number): PassedDelivery {
   const scheduleStartedMs = event.createdAt.getTime();
-  const fresh = { attempts: 0, failures: 0, trigger: "event", isOrdered: false } as const;
+  const fresh = { attempts: 0, failures: 0, trigger: "event", isOrdered: false, claimBatch: null } as const;
   return {
     delivery: { id: uuidv7(), endpointId: uuidv7(), event, scheduleStartedMs, ...fresh },
     targetVersion,

@@ -130,7 +130,7 @@ function decode(frame: Buffer): Frame {
   const deliveries = head.deliveries.map(([id, endpointId, index, targetVersion]): PassedDelivery => {
     const event = events[index] as Event;
     const scheduleStartedMs = event.createdAt.getTime();
-    const fresh = { attempts: 0, failures: 0, trigger: "event", isOrdered: false } as const;
+    const fresh = { attempts: 0, failures: 0, trigger: "event", isOrdered: false, claimBatch: null } as const;
     return { delivery: { id, event, endpointId, scheduleStartedMs, ...fresh }, targetVersion };
   });
   return { kind: "deliveries", workerId: head.to, deliveries, due: head.due };

@@ -8,7 +8,8 @@
 //               │               │                    │
 //               │               ▼ released           │
 //               │             closed                 │
-//               └────────────────────────────────────┘ the endpoint is active again, or was not disabled
+//               └────────────────────────────────────┘ the endpoint is active again or was not disabled, or a yielding
+//                                                      lane does not drain in time
 //
 //   lost: this worker was reaped, from every state; the lane's deliveries belong to another worker
 //
@@ -34,7 +35,7 @@ const transitions: Readonly<Record<LaneState, readonly LaneState[]>> = {
   open: ["paused", "disabling", "yielding", "releasing", "lost"],
   paused: ["open", "disabling", "releasing", "lost"],
   disabling: ["open", "paused", "lost"],
-  yielding: ["paused", "disabling", "releasing", "lost"],
+  yielding: ["open", "paused", "disabling", "releasing", "lost"],
   releasing: ["open", "paused", "closed", "lost"],
   closed: [],
   lost: [],
@@ -71,6 +72,8 @@ export class Lane {
   dueSignals = 0;
   /** When the next row becomes due. */
   dueAt = Number.POSITIVE_INFINITY;
+  /** The lane is not yielded before this time. */
+  keptUntil = Number.NEGATIVE_INFINITY;
   /** Time of the last activity. */
   usedAt: number;
   /** The health has changed since it was last written. */
@@ -140,6 +143,12 @@ export class Lane {
 
   yield(): void {
     this.#move("yielding");
+  }
+
+  /** Its attempts take too long to wait for them: it is not yielded before this time. */
+  keepUntil(time: number): void {
+    this.#move("open");
+    this.keptUntil = time;
   }
 
   beginRelease(): void {

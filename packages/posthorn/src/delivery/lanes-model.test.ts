@@ -120,7 +120,7 @@ class Model {
 
   /** Releases what waits in the lane, as the keeper does. */
   withdraw(lane: Lane): void {
-    const ids = this.lanes.withdrawWaiting(lane);
+    const ids = this.lanes.withdrawWaiting(lane).map(({ id }) => id);
     for (const id of ids) this.withdrawn.add(id);
     this.lanes.releaseEnded(ids, true);
   }

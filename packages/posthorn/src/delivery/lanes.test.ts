@@ -90,6 +90,25 @@ test("a yielded lane is released as soon as its last delivery is settled", () =>
   expect(lanes.takeEffects()).toEqual([{ kind: "survey" }]);
 });
 
+test("a yielded lane whose attempt takes longer than a second is kept, and starts its next delivery", () => {
+  const lanes = createLanes();
+  const [slow, idle] = [openLane(lanes, "1"), openLane(lanes, "2")];
+  lanes.admit(deliveryOf("hangs", Buffer.alloc(1)), slow);
+  lanes.startNext();
+  lanes.yieldSome(1);
+  const [effect] = lanes.takeEffects();
+  expect(effect).toEqual({ kind: "resume", lane: slow, afterMs: 1_000 });
+  lanes.resume(slow);
+  expect([slow.state, idle.state]).toEqual(["open", "open"]);
+  // rows that were stored while it drained
+  expect(lanes.nextToFetch(10)).toEqual([slow]);
+  lanes.admit(deliveryOf("next", Buffer.alloc(1)), slow);
+  expect(lanes.startNext()).toHaveLength(1);
+  // another lane is yielded in its place
+  lanes.yieldSome(1);
+  expect([slow.state, idle.state]).toEqual(["open", "yielding"]);
+});
+
 test("rows for a lane that was opened during their ingest are fetched at once", () => {
   const lanes = createLanes();
   const target = { endpointId: "mine", tenant: "acme", isActive: true, ...burst, rateLimit: null };
@@ -153,7 +172,7 @@ test("an allowed rate holds in every minute, across changes of the owner", () =>
       if (step === 100) lanes.retarget(lane, { ...lane.target, version: turn, isActive: true });
       now += 100;
     }
-    for (const id of lanes.withdrawWaiting(lane)) lanes.releaseEnded([id], true);
+    for (const { id } of lanes.withdrawWaiting(lane)) lanes.releaseEnded([id], true);
     lane.beginRelease();
     lanes.close(lane);
   }

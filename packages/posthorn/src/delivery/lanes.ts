@@ -22,7 +22,10 @@ export type Effect =
   | { readonly kind: "record health"; readonly lane: Lane }
   /** The worker calls `becomeDue` at this time, or earlier. */
   | { readonly kind: "become due"; readonly at: number }
-  /** The worker calls `resume` after this time: a throttle, an open circuit or an empty rate bucket ends. */
+  /**
+   * The worker calls `resume` after this time: a throttle, an open circuit or an empty rate bucket ends, or a yielding
+   * lane should have drained.
+   */
   | { readonly kind: "resume"; readonly lane: Lane; readonly afterMs: number };
 
 export interface Start {
@@ -45,6 +48,9 @@ const maxHeldBytes = 64 * 1024 * 1024;
 const bytesPerTurn = 4 * 1024 * 1024;
 /** Longest delay of a `resume` effect. A longer pause is checked again when it has passed. */
 const longestPauseMs = 60_000;
+/** A yielding lane starts nothing. If its attempts take longer than this, it is not yielded for a while. */
+const yieldMs = 1_000;
+const keptMs = 30_000;
 
 const fetchEffect: Effect = { kind: "fetch" };
 const surveyEffect: Effect = { kind: "survey" };
@@ -361,6 +367,10 @@ export class Lanes {
   /** The pause of the lane may have ended. */
   resume(lane: Lane): void {
     if (lane.isGone) return;
+    if (lane.state === "yielding" && lane.isHolding) {
+      lane.keepUntil(this.#clock.now() + keptMs);
+      this.markDue(lane);
+    }
     if (lane.isBlocked) {
       this.#resumeLater(lane);
       return;
@@ -373,7 +383,7 @@ export class Lanes {
    * Removes what has not been started from a lane: everything, or what follows a delivery in its subject. The caller
    * releases it in the database and reports the end by `releaseEnded`.
    */
-  withdrawWaiting(lane: Lane, after: ClaimedDelivery | null = null): Uuid[] {
+  withdrawWaiting(lane: Lane, after: ClaimedDelivery | null = null): readonly ClaimedDelivery[] {
     const isWithdrawn = (other: ClaimedDelivery) => after === null || isBefore(after, other);
     const withdrawn = lane.waiting.filter(isWithdrawn);
     if (withdrawn.length === 0) return [];
@@ -383,7 +393,7 @@ export class Lanes {
       this.#release(delivery, lane);
     }
     this.#signalDue(lane, "backlog");
-    return withdrawn.map((delivery) => delivery.id);
+    return withdrawn;
   }
 
   /** These deliveries were claimed by this worker but not admitted. The caller releases them like withdrawn ones. */
@@ -412,8 +422,9 @@ export class Lanes {
     let left = count;
     for (const lane of this.#lanes.values()) {
       if (left === 0) return;
-      if (!lane.isOpen) continue;
+      if (!lane.isOpen || lane.keptUntil > this.#clock.now()) continue;
       lane.yield();
+      this.#add({ kind: "resume", lane, afterMs: yieldMs });
       left -= 1;
     }
   }

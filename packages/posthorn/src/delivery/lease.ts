@@ -43,6 +43,8 @@ export interface LeaseHolder {
   readonly laneCount: number;
   /** The Unix socket on which it receives deliveries. */
   readonly socket: string | null;
+  /** Called with every heartbeat; see `claims_since` of a worker. */
+  claimsSince(): string;
   hinted(hint: Hint): void;
 }
 
@@ -265,7 +267,14 @@ export class Lease {
     const connection = this.#connection as DirectConnection;
     const requestedAt = performance.now();
     this.#utilisation = this.#options.utilisation();
-    const databaseMs = await renewWorker(connection, this.#id, leaseMs, this.#utilisation, holder.laneCount);
+    const databaseMs = await renewWorker(
+      connection,
+      this.#id,
+      leaseMs,
+      this.#utilisation,
+      holder.laneCount,
+      holder.claimsSince(),
+    );
     if (databaseMs !== null) {
       this.#renewedAt = requestedAt;
       clock.follow(databaseMs, requestedAt, performance.now());

@@ -11,7 +11,7 @@ import type { Span } from "../observe/tracing.ts";
 import type { Endpoints } from "../resources/endpoints/endpoints.ts";
 import type { Targets } from "../resources/endpoints/targets.ts";
 import type { Clock } from "../service/clock.ts";
-import { Loop } from "../service/loop.ts";
+import { Loop, POLLED_MS } from "../service/loop.ts";
 import { SharedLock } from "../service/shared-lock.ts";
 import { withTimeout } from "../service/with-timeout.ts";
 import { afterAttempt, disableCause, type HealthRules, healthSignal } from "../settle/endpoint-health.ts";
@@ -93,6 +93,7 @@ export class Worker implements LaneOwner, LeaseHolder {
   #dueTimer: NodeJS.Timeout | undefined;
   #dueTimerAt = Number.POSITIVE_INFINITY;
   #onIdle: (() => void)[] = [];
+  #isPumpDue = false;
 
   constructor(options: WorkerOptions) {
     const { db, logger, observer, clock, targets, delivers } = options;
@@ -118,18 +119,26 @@ export class Worker implements LaneOwner, LeaseHolder {
       claims: this.#claims,
       observer,
       targets,
+      queueClaims: () => this.#writes.queueClaims(),
       onRecovered: (ids) => {
         for (const id of ids) this.#recoveredIds.set(id, true);
       },
     });
     const onSettled = (batch: readonly Finished[], refusedIds: ReadonlySet<Uuid>) =>
       this.#settled(batch, refusedIds);
-    this.#writes = new WriteLoop({ db, logger, observer, onSettled });
+    this.#writes = new WriteLoop({
+      db,
+      logger,
+      observer,
+      onSettled,
+      workerId: () => this.workerId,
+      nowMs: () => clock.nowMs(),
+    });
     this.#health = new HealthRecorder({ db, logger, lease: this.#lease });
     this.#activity = new ActivityRecorder({ db, logger, nowMs: () => clock.nowMs() });
     const loop = (name: string, intervalMs: number, work: () => Promise<boolean>) =>
       new Loop({ name, intervalMs, logger, step: () => this.#step(work) });
-    this.#claiming = loop("claiming lanes", 500, () => this.#keeper.claimLanes());
+    this.#claiming = loop("claiming lanes", POLLED_MS, () => this.#keeper.claimLanes());
     this.#fetching = loop("fetching", 1_000, () => this.#keeper.fetch());
     this.#surveying = loop("surveying lanes", 1_000, () => this.#keeper.survey().then(() => false));
   }
@@ -233,7 +242,7 @@ export class Worker implements LaneOwner, LeaseHolder {
       for (const [endpointId, owner] of result.otherOwners) this.#hints.notifyOwner(owner, endpointId);
       if (result.readyLanes.length > 0) this.#notifyReady();
     }
-    this.#pump();
+    this.#pumpSoon();
   }
 
   async reregister(workerId: number): Promise<void> {
@@ -259,7 +268,7 @@ export class Worker implements LaneOwner, LeaseHolder {
       this.#pump();
     });
     if (refused.length === 0) return [];
-    await this.#tryRelease(() => this.#keeper.releaseDeliveries(refused.map(({ id }) => id)));
+    await this.#tryRelease(() => this.#keeper.releaseDeliveries(refused));
     const endpointIds = new Set(refused.map(({ endpointId }) => endpointId));
     this.#markDue(endpointIds);
     // a lane that was released meanwhile is ready now
@@ -268,6 +277,11 @@ export class Worker implements LaneOwner, LeaseHolder {
   }
 
   // Notifications from this process
+
+  /** Lanes without an owner are ready. */
+  claimLanes(): void {
+    this.#claiming.wake();
+  }
 
   /** An endpoint's settings changed: the owner of its lane reads them now rather than at the next survey. */
   notifySettingsChanged(owner: number | null): void {
@@ -309,9 +323,14 @@ export class Worker implements LaneOwner, LeaseHolder {
   async reaped(reregister: () => Promise<void>): Promise<void> {
     await this.#claims.exclusive(async () => {
       this.#lanes.loseAll();
+      this.#writes.reaped();
       this.#pump();
       await reregister();
     });
+  }
+
+  claimsSince(): Uuid {
+    return this.#writes.claimsSince();
   }
 
   async reconcile(): Promise<void> {
@@ -358,6 +377,16 @@ export class Worker implements LaneOwner, LeaseHolder {
       for (const { delivery, lane } of this.#lanes.startNext()) void this.#attempt(delivery, lane);
     this.#runEffects();
     if (this.#lanes.isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+
+  /** The next events are written before the attempts of these are started: the database works meanwhile. */
+  #pumpSoon(): void {
+    if (this.#isPumpDue) return;
+    this.#isPumpDue = true;
+    setImmediate(() => {
+      this.#isPumpDue = false;
+      this.#pump();
+    });
   }
 
   #runEffects(): void {
@@ -467,7 +496,7 @@ export class Worker implements LaneOwner, LeaseHolder {
 
   #settled(batch: readonly Finished[], refusedIds: ReadonlySet<Uuid>): void {
     for (const finished of batch) this.#end(finished, !refusedIds.has(finished.settlement.delivery.id));
-    this.#pump();
+    this.#pumpSoon();
   }
 
   #end({ settlement, lane, target, span }: Finished, accepted: boolean): void {
@@ -513,9 +542,9 @@ export class Worker implements LaneOwner, LeaseHolder {
 
   /** Releases later deliveries of the subject that have not been started. */
   async #releaseFollowing(delivery: ClaimedDelivery, lane: Lane): Promise<void> {
-    const ids = this.#lanes.withdrawWaiting(lane, delivery);
-    if (ids.length === 0) return;
-    await this.#tryRelease(() => this.#keeper.releaseDeliveries(ids));
+    const withdrawn = this.#lanes.withdrawWaiting(lane, delivery);
+    if (withdrawn.length === 0) return;
+    await this.#tryRelease(() => this.#keeper.releaseDeliveries(withdrawn));
     this.#lanes.markDue(lane);
     this.#runEffects();
   }

@@ -55,6 +55,7 @@ export class Publisher {
   #writing: readonly Pending[] = [];
   #flushing: Promise<void> | undefined;
   #stopped = false;
+  #overdueTimer: NodeJS.Timeout | undefined;
   /** Events whose idempotency keys or subjects may be locked by others. */
   readonly #lockQueue = new LockWaitQueue<Pending>();
   readonly #lockWaiters = new Set<Promise<void>>();
@@ -88,23 +89,27 @@ export class Publisher {
     this.#stopped = true;
     await this.#flushing;
     await Promise.all(this.#lockWaiters);
+    clearInterval(this.#overdueTimer);
   }
 
   async #flush(): Promise<void> {
     // publishes of one turn of the event loop share the first batch
     await new Promise((resolve) => setImmediate(resolve));
-    const watch = setInterval(() => this.#rejectAllOverdue(), 250);
+    this.#overdueTimer ??= setInterval(() => this.#rejectAllOverdue(), 250).unref();
     while (this.#waiting.length > 0) {
       this.#writing = await this.#fitting(this.#nextBatch());
       await this.#writeOrWait(this.#writing);
     }
-    clearInterval(watch);
     this.#writing = [];
     this.#flushing = undefined;
   }
 
-  /** Rejects in time even if a statement hangs until its connection is considered lost. */
+  /** Rejects in time even if a statement hangs until its connection is considered lost. Its timer ends without a batch. */
   #rejectAllOverdue(): void {
+    if (this.#flushing === undefined) {
+      clearInterval(this.#overdueTimer);
+      this.#overdueTimer = undefined;
+    }
     const overdue = this.#waiting.splice(0, overdueIn(this.#waiting).length);
     for (const { event } of overdue) this.#waitingBytes -= event.payload.byteLength;
     rejectAll([...overdueIn(this.#writing), ...overdue], unavailableError());

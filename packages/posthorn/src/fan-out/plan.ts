@@ -72,6 +72,7 @@ function planned(event: Event, target: Target, batch: FanOutBatch): Planned {
     claim: claim.none,
     isForeign: false,
     owner: null,
+    claimBatch: null,
   };
 }
 

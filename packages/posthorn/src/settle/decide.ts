@@ -26,8 +26,6 @@ export function decide(
   random: () => number = Math.random,
   now: number = Date.now(),
 ): Decision {
-  const { retryPolicy } = target;
-  const ageMs = now - delivery.scheduleStartedMs;
   switch (target.destination.interpret(outcome, target.retryOn)) {
     case "delivered":
       return delivered();
@@ -36,33 +34,48 @@ export function decide(
     case "permanent":
       return dead(permanentReason(outcome));
     case "later":
-      return postpone() ?? retry();
+      return postpone(delivery, outcome, target, now) ?? retry(delivery, outcome, target, random, now);
     case "transient":
-      return retry();
-  }
-
-  function retry(): Decision {
-    const failures = delivery.failures + 1;
-    const retryAfterMs = askedDelayMs(outcome, now);
-    const delayMs = nextDelayMs(retryPolicy, failures, { random, retryAfterMs, ageMs });
-    if (delayMs !== null) return retryAfter(delayMs);
-    return dead(failures >= maxAttempts(retryPolicy) ? "attempts_exhausted" : "too_old");
-  }
-
-  /**
-   * Returns null if the response counts as a failure. A receiver may postpone a delivery for a day; without a limit it
-   * could postpone it forever.
-   */
-  function postpone(): Decision | null {
-    const askedMs = askedDelayMs(outcome, now);
-    const longestMs = Math.min(retryPolicy.maxAgeMs ?? MAX_POSTPONED_MS, MAX_POSTPONED_MS);
-    if (askedMs === undefined || ageMs + askedMs > longestMs) return null;
-    return later(Math.max(askedMs, shortestLaterMs(delivery.attempts)));
+      return retry(delivery, outcome, target, random, now);
   }
 }
 
+function retry(
+  delivery: ClaimedDelivery,
+  outcome: AttemptOutcome,
+  { retryPolicy }: Pick<Target, "retryPolicy">,
+  random: () => number,
+  now: number,
+): Decision {
+  const failures = delivery.failures + 1;
+  const retryAfterMs = askedDelayMs(outcome, now);
+  const ageMs = now - delivery.scheduleStartedMs;
+  const delayMs = nextDelayMs(retryPolicy, failures, { random, retryAfterMs, ageMs });
+  if (delayMs !== null) return retryAfter(delayMs);
+  return dead(failures >= maxAttempts(retryPolicy) ? "attempts_exhausted" : "too_old");
+}
+
+/**
+ * Returns null if the response counts as a failure. A receiver may postpone a delivery for a day; without a limit it
+ * could postpone it forever.
+ */
+function postpone(
+  delivery: ClaimedDelivery,
+  outcome: AttemptOutcome,
+  { retryPolicy }: Pick<Target, "retryPolicy">,
+  now: number,
+): Decision | null {
+  const askedMs = askedDelayMs(outcome, now);
+  const ageMs = now - delivery.scheduleStartedMs;
+  const longestMs = Math.min(retryPolicy.maxAgeMs ?? MAX_POSTPONED_MS, MAX_POSTPONED_MS);
+  if (askedMs === undefined || ageMs + askedMs > longestMs) return null;
+  return later(Math.max(askedMs, shortestLaterMs(delivery.attempts)));
+}
+
+const DELIVERED: Decision = { kind: "delivered" };
+
 export function delivered(): Decision {
-  return { kind: "delivered" };
+  return DELIVERED;
 }
 
 export function retryAfter(delayMs: number): Decision {

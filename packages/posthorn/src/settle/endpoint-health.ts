@@ -79,16 +79,19 @@ export type HealthSignal =
       readonly isBusy: boolean;
     };
 
+const SUCCESS: HealthSignal = { kind: "success" };
+const NEUTRAL: HealthSignal = { kind: "neutral" };
+
 export function healthSignal(
   outcome: AttemptOutcome,
   outcomeClass: OutcomeClass,
   nowMs: number,
 ): HealthSignal {
-  if (outcomeClass === "delivered") return { kind: "success" };
-  if (outcomeClass === "later") return { kind: "neutral" };
+  if (outcomeClass === "delivered") return SUCCESS;
+  if (outcomeClass === "later") return NEUTRAL;
   if (outcome.kind === "failed") {
     // a key that is missing in this process reveals nothing about the endpoint
-    if (outcome.error === "not_signed" || outcome.error === "lease_expired") return { kind: "neutral" };
+    if (outcome.error === "not_signed" || outcome.error === "lease_expired") return NEUTRAL;
     return { kind: "failure", askedMs: null, error: outcome.error, isBusy: false };
   }
   const askedMs = parseRetryAfter(outcome.retryAfter, nowMs) ?? null;

@@ -1,14 +1,18 @@
 // One loop on one connection writes the common case of both ends: while a statement runs, new events and finished
 // attempts collect, and the next statement carries both. Everything else goes through the general statements: what is
 // not common, and everything while the connection is lost or the database is behind a pooler.
-import type { Settlement } from "../model.ts";
+// New deliveries that this worker sends at once are claimed by their events (`event-claims.ts`). After a lost reply it is
+// unknown what is claimed and what is settled: all claims are queued before this loop writes again.
+import type { Settlement, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Observer } from "../observe/observer.ts";
 import { Loop } from "../service/loop.ts";
 import type { Database, DirectConnection } from "../storage/database.ts";
-import { type IngestBatch, type IngestResult, ingest } from "../storage/queries/events/ingest.ts";
+import { claim, type IngestBatch, type IngestResult, ingest } from "../storage/queries/events/ingest.ts";
 import { isPlain, write, writtenPlain } from "../storage/queries/events/write.ts";
+import { queueAllClaims } from "../storage/queries/queue/event-claims.ts";
 import { isFirstSuccess } from "../storage/queries/queue/settle.ts";
+import { EventClaims, type StoredClaims } from "./event-claims.ts";
 import { type FinishedAttempt, type OnSettled, Settler } from "./settler.ts";
 
 export interface WriteLoopOptions<Finished extends FinishedAttempt> {
@@ -16,10 +20,14 @@ export interface WriteLoopOptions<Finished extends FinishedAttempt> {
   readonly logger: Logger;
   readonly observer: Observer;
   readonly onSettled: OnSettled<Finished>;
+  readonly workerId: () => number;
+  /** Returns the database's time. */
+  readonly nowMs: () => number;
 }
 
 interface PendingIngest {
   readonly batch: IngestBatch;
+  readonly claims: StoredClaims;
   readonly resolve: (result: IngestResult | Promise<IngestResult>) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -38,6 +46,9 @@ export class WriteLoop<Finished extends FinishedAttempt> {
   readonly #options: WriteLoopOptions<Finished>;
   readonly #settler: Settler<Finished>;
   readonly #connecting: Loop;
+  readonly #claims: EventClaims;
+  /** A reply was lost: claimed deliveries may be settled or queued already. */
+  #areClaimsUnknown = false;
   #connection: DirectConnection | null = null;
   #pending: PendingIngest | null = null;
   #waiting: Finished[] = [];
@@ -49,7 +60,8 @@ export class WriteLoop<Finished extends FinishedAttempt> {
   constructor(options: WriteLoopOptions<Finished>) {
     const { logger } = options;
     this.#options = options;
-    this.#settler = new Settler(options);
+    this.#claims = new EventClaims(options.nowMs);
+    this.#settler = new Settler({ ...options, onSettled: (batch, refused) => this.#settled(batch, refused) });
     this.#connecting = new Loop({
       name: "connecting the write loop",
       intervalMs: reconnectMs,
@@ -78,16 +90,28 @@ export class WriteLoop<Finished extends FinishedAttempt> {
   }
 
   ingest(batch: IngestBatch): Promise<IngestResult> {
-    if (this.#connection === null || this.#pending !== null || !isPlain(batch))
-      return ingest(this.#options.db, batch);
+    const connection = this.#connection;
+    const claims =
+      connection === null || this.#pending !== null || !isPlain(batch)
+        ? null
+        : this.#claims.begin(
+            batch.events,
+            batch.deliveries.filter((delivery) => delivery.claim === claim.mine),
+          );
+    if (claims === null) return ingest(this.#options.db, batch);
     return new Promise((resolve, reject) => {
-      this.#pending = { batch, resolve, reject };
-      this.#writing ??= this.#write(this.#connection as DirectConnection);
+      this.#pending = { batch, claims, resolve, reject };
+      this.#writing ??= this.#write(connection as DirectConnection);
     });
   }
 
   settle(finished: Finished): void {
-    if (this.#connection === null || !isFirstSuccess(finished.settlement)) {
+    const { settlement } = finished;
+    if (this.#areClaimsUnknown && settlement.delivery.claimBatch !== null) {
+      this.#waiting.push(finished);
+      return;
+    }
+    if (this.#connection === null || !isFirstSuccess(settlement)) {
       this.#settler.add(finished);
       return;
     }
@@ -96,6 +120,49 @@ export class WriteLoop<Finished extends FinishedAttempt> {
     if (this.#writing !== null) return;
     if (this.#isFull) this.#writing = this.#write(this.#connection);
     else this.#writeSoon();
+  }
+
+  /** The worker's `claims_since` from now on. */
+  claimsSince(): Uuid {
+    if (this.#claims.isOverdue) void this.queueClaims().catch(() => {});
+    return this.#claims.since();
+  }
+
+  /** Adds the queue rows of all deliveries that only their events claim. */
+  async queueClaims(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+    let end = (): void => {};
+    this.#writing = new Promise((resolve) => {
+      end = resolve;
+    });
+    try {
+      const before = this.#claims.end;
+      await queueAllClaims(this.#options.db, this.#options.workerId(), before);
+      this.#forgetClaims(before);
+    } catch (error) {
+      this.#loseReply();
+      throw error;
+    } finally {
+      this.#writing = null;
+      end();
+      this.#continue();
+    }
+  }
+
+  /** This worker was reaped: its claims were queued. */
+  reaped(): void {
+    this.#forgetClaims(this.#claims.end);
+    if (this.#writing === null) this.#continue();
+  }
+
+  #forgetClaims(before: Uuid): void {
+    this.#claims.queuedBefore(before);
+    this.#areClaimsUnknown = false;
+  }
+
+  #settled(batch: readonly Finished[], refusedIds: ReadonlySet<Uuid>): void {
+    for (const { settlement } of batch) settlement.delivery.claimBatch?.ended(settlement.delivery);
+    this.#options.onSettled(batch, refusedIds);
   }
 
   /** True if the settlements are written without waiting for events. */
@@ -116,6 +183,10 @@ export class WriteLoop<Finished extends FinishedAttempt> {
     do await this.#writeOnce(connection);
     while (this.#connection === connection && (this.#pending !== null || this.#isFull));
     this.#writing = null;
+    this.#continue();
+  }
+
+  #continue(): void {
     if (this.#connection === null) this.#useGeneralStatements();
     // it was connected again during the last statement
     else if (this.#pending !== null || this.#isFull) this.#writing = this.#write(this.#connection);
@@ -135,29 +206,48 @@ export class WriteLoop<Finished extends FinishedAttempt> {
     const startedAt = performance.now();
     try {
       const settlements = current.map(({ settlement }): Settlement => settlement);
+      if (pending !== null) pending.claims.isSent = true;
       const result = await write(connection, workerId, pending?.batch ?? null, settlements);
       if (pending === null)
         this.#options.observer.metrics.statementTook("settle", performance.now() - startedAt);
-      else pending.resolve(result.areEventsWritten ? writtenPlain : ingest(this.#options.db, pending.batch));
-      if (current.length > 0) this.#options.onSettled(current, result.refusedIds);
+      else if (result.areEventsWritten) {
+        pending.claims.stored();
+        pending.resolve(writtenPlain);
+      } else this.#useGeneralIngest(pending);
+      if (current.length > 0) this.#settled(current, result.refusedIds);
     } catch (error) {
       // the connection may be lost, or one of the rows may be rejected: the general statements find out
       pending?.reject(error);
-      for (const finished of current) this.#settler.add(finished);
-      this.#disconnect(connection);
+      this.#waiting.unshift(...current);
+      this.#loseReply();
     }
   }
 
+  #useGeneralIngest({ batch, claims, resolve }: PendingIngest): void {
+    claims.remove();
+    resolve(ingest(this.#options.db, batch));
+  }
+
+  /** What is claimed by events waits until all claims are queued. */
   #useGeneralStatements(): void {
-    const { db } = this.#options;
-    this.#pending?.resolve(ingest(db, this.#pending.batch));
+    if (this.#pending !== null) this.#useGeneralIngest(this.#pending);
     this.#pending = null;
-    for (const finished of this.#waiting.splice(0)) this.#settler.add(finished);
+    const isHeld = ({ settlement }: Finished) =>
+      this.#areClaimsUnknown && settlement.delivery.claimBatch !== null;
+    const [held, others] = splitBy(this.#waiting.splice(0), isHeld);
+    this.#waiting.push(...held);
+    for (const finished of others) this.#settler.add(finished);
+  }
+
+  #loseReply(): void {
+    this.#areClaimsUnknown = true;
+    if (this.#connection !== null) this.#disconnect(this.#connection);
   }
 
   /** Returns false: the loop connects again after its interval. */
   async #connect(): Promise<boolean> {
     if (this.#connection !== null) return false;
+    if (this.#areClaimsUnknown) await this.queueClaims();
     const connection = await this.#options.db.connect();
     if (connection.isDirect) {
       this.#connection = connection;

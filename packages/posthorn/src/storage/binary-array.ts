@@ -1,7 +1,7 @@
 // Encodes array parameters in PostgreSQL's binary format. One statement text then serves every batch size, and encoding
 // costs less than the driver's text arrays (5.0 instead of 8.4 µs per event of 1 KB, in batches of 100).
 
-const OID = { bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, float8: 701, uuid: 2950 } as const;
+const OID = { bool: 16, bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, float8: 701, uuid: 2950 } as const;
 
 export function uuidArray(values: readonly (string | null)[]): Buffer {
   return fixedWidth(OID.uuid, 16, values, writeUuid);
@@ -19,6 +19,17 @@ function writeUuid(buffer: Buffer, offset: number, uuid: string): void {
     const high = nibbles[uuid.charCodeAt(digit)] as number;
     buffer[offset + i] = (high << 4) | (nibbles[uuid.charCodeAt(digit + 1)] as number);
   }
+}
+
+/** Returns the sixteen bytes of each. */
+export function uuidBytes(values: readonly string[]): Buffer {
+  const buffer = Buffer.allocUnsafe(16 * values.length);
+  for (const [index, value] of values.entries()) writeUuid(buffer, 16 * index, value);
+  return buffer;
+}
+
+export function booleanArray(values: readonly boolean[]): Buffer {
+  return fixedWidth(OID.bool, 1, values, (buffer, offset, value) => buffer.writeUInt8(value ? 1 : 0, offset));
 }
 
 export function int2Array(values: readonly (number | null)[]): Buffer {

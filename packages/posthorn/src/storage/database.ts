@@ -133,14 +133,14 @@ export class Database implements Queryable {
       isDirect,
       lost,
       query: async <Row>(statement: Statement, values: readonly unknown[] = []) => {
-        const text = this.text(statement);
-        return (
-          await client.query<Row & pg.QueryResultRow>({
-            text,
-            values: [...values],
-            types: rowTypes,
-          } as pg.QueryConfig)
-        ).rows;
+        const config = {
+          text: this.text(statement),
+          values: [...values],
+          types: rowTypes,
+          // planning takes longer than a heartbeat; LISTEN has no parameters, and a channel instead
+          ...(isDirect && values.length > 0 ? { name: this.#preparedName(statement) } : {}),
+        };
+        return (await client.query<Row & pg.QueryResultRow>(config as pg.QueryConfig)).rows;
       },
       execute: async (statement, values) => {
         const name = this.#preparedName(statement);

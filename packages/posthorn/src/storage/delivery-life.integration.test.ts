@@ -2,7 +2,7 @@
 // step the tables must keep their invariants and agree with what the workers remember. A failure prints its seed:
 // POSTHORN_SEED=<seed> repeats it, with POSTHORN_SHRINK=1 until it is small.
 import { hash, randomUUID } from "node:crypto";
-import { parseId, uuidv7 } from "@posthorn/wire";
+import { lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "@posthorn/wire";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import {
@@ -20,7 +20,7 @@ import {
   toSettlement,
 } from "../../../../tests/support/database/queue-world.ts";
 import { isQuick } from "../../../../tests/support/matrix.ts";
-import type { AttemptTrigger, ClaimedDelivery, Event, Uuid } from "../model.ts";
+import type { AttemptTrigger, ClaimBatch, ClaimedDelivery, Event, Uuid } from "../model.ts";
 import type { DirectConnection } from "./database.ts";
 import { lockEndpoint } from "./queries/endpoints/read.ts";
 import { syncLanes } from "./queries/endpoints/sync-lanes.ts";
@@ -32,6 +32,7 @@ import { claimLanes } from "./queries/lanes/claim.ts";
 import { releaseLanes } from "./queries/lanes/release.ts";
 import { waitingEvents } from "./queries/outbox.ts";
 import { cancelQueued } from "./queries/queue/cancel.ts";
+import { queueAllClaims, queueClaims } from "./queries/queue/event-claims.ts";
 import { fetch } from "./queries/queue/fetch.ts";
 import { releaseDeliveries } from "./queries/queue/release.ts";
 import { requeueDelivery } from "./queries/queue/requeue.ts";
@@ -52,7 +53,7 @@ beforeAll(async () => {
 const kinds = [
   ...["publish", "publish", "publish", "publish", "publish", "publish", "relay", "relay"],
   ...["publish in transaction", "publish in transaction", "claim", "claim", "claim", "release"],
-  ...["fetch", "fetch", "fetch", "fetch", "fetch", "release deliveries", "settle late"],
+  ...["fetch", "fetch", "fetch", "fetch", "fetch", "release deliveries", "queue claims", "settle late"],
   ...["settle", "settle", "settle", "settle", "settle", "settle", "renew", "renew", "stall", "stall"],
   ...["start", "start", "start", "advance", "advance", "retry", "retry", "pause", "discard"],
 ] as const;
@@ -163,7 +164,9 @@ async function createLife() {
         .map((endpointId) => {
           const wanted = worker.lanes.has(endpointId) ? claim.mine : delivers ? claim.ifGained : claim.none;
           const how = hasCapacity && !paused.has(endpointId) ? wanted : claim.none;
-          return { id: uuidv7(), event, eventId: event.id, endpointId, claim: how, isOrdered: false };
+          const rest = { claim: how, isOrdered: false, claimBatch: null as ClaimBatch | null };
+          const id = uuidv7(uuidTimeMs(event.id));
+          return { id, event, eventId: event.id, endpointId, ...rest };
         }),
     );
     const foreignLanes = endpoints.filter(
@@ -208,7 +211,10 @@ async function createLife() {
   /** Like the write loop: the common case has a statement of its own. */
   async function store(batch: IngestBatch): Promise<IngestResult> {
     const isWritten = isPlain(batch) && (await write(connection, batch.workerId, batch, [])).areEventsWritten;
-    return isWritten ? writtenPlain : await ingest(db, batch);
+    if (!isWritten) return await ingest(db, batch);
+    for (const delivery of batch.deliveries)
+      if (delivery.claim === claim.mine) delivery.claimBatch = claimBatch;
+    return writtenPlain;
   }
 
   function hold(worker: Worker, claimed: ClaimedDelivery): void {
@@ -237,9 +243,26 @@ async function createLife() {
   }
 
   async function releaseAs(worker: Worker, count: number): Promise<void> {
-    const ids = [...worker.held.keys()].slice(0, count);
+    const released = [...worker.held.values()].slice(0, count);
+    await queueClaims(
+      db,
+      worker.id,
+      released.filter(({ claimBatch }) => claimBatch !== null),
+    );
+    const ids = released.map(({ id }) => id);
     await releaseDeliveries(db, worker.id, ids);
     for (const id of ids) worker.held.delete(id);
+  }
+
+  async function queueClaimsAs(worker: Worker): Promise<void> {
+    await queueAllClaims(db, worker.id, lowestUuidAt(Math.floor(nowMs) + 1));
+    for (const delivery of worker.held.values()) delivery.claimBatch = null;
+  }
+
+  /** Before the events that claim what the worker holds. */
+  function claimsSince(worker: Worker): Uuid {
+    const claiming = [...worker.held.values()].filter(({ claimBatch }) => claimBatch !== null);
+    return claiming.map(({ event }) => event.id).toSorted()[0] ?? lowestUuidAt(Math.floor(nowMs));
   }
 
   async function reapExpired(): Promise<void> {
@@ -314,7 +337,7 @@ async function createLife() {
 
   const actions: Record<Step["kind"], (worker: Worker, step: Step) => Promise<unknown>> = {
     publish: async (worker, step) => {
-      const event = newEvent();
+      const event = { ...newEvent(), id: uuidv7(Math.floor(nowMs)) };
       const isRefused = step.key !== null && keys.has(step.key);
       const isWritten = await ingestAs(worker, [event], step, { isRefused });
       if (!isWritten || isRefused) return;
@@ -347,6 +370,7 @@ async function createLife() {
     },
     fetch: (worker, { count }) => fetchAs(worker, count),
     "release deliveries": (worker, { count }) => releaseAs(worker, count),
+    "queue claims": (worker) => queueClaimsAs(worker),
     settle: (worker, { ends }) => settleAs(worker, ends),
     "settle late": async (_worker, { choice, ends, count }) => {
       const dead = workers.filter(({ isAlive, held }) => !isAlive && held.size > 0);
@@ -358,7 +382,7 @@ async function createLife() {
     start: (_worker, { slot }) => start(slot),
     renew: async (worker, { slot }) => {
       const [before] = (await otherWorkers(db, 0, "posthorn", 0)).filter(({ id }) => id === worker.id);
-      const renewed = await renewWorker(db, worker.id, leaseMs, 0, 0);
+      const renewed = await renewWorker(db, worker.id, leaseMs, 0, 0, claimsSince(worker));
       expect(renewed !== null).toBe(worker.isAlive);
       if (renewed === null) return start(slot);
       // a process that read the lease before the renewal may not reap after it
@@ -367,7 +391,8 @@ async function createLife() {
     },
     stall: async (stalled) => {
       await advance(20_000);
-      for (const worker of slots) if (worker !== stalled) await renewWorker(db, worker.id, leaseMs, 0, 0);
+      for (const worker of slots)
+        if (worker !== stalled) await renewWorker(db, worker.id, leaseMs, 0, 0, claimsSince(worker));
       const alive = slots.filter((worker) => worker !== stalled && worker.isAlive);
       await reapExpired();
       expect(stalled.isAlive).toBe(false);
@@ -470,6 +495,13 @@ async function createLife() {
   };
 }
 
+/** Every delivery that its event claims. */
+const claimBatch: ClaimBatch = {
+  ended: (delivery) => {
+    delivery.claimBatch = null;
+  },
+};
+
 /** All events have the same content. */
 const digest = hash("sha256", "order.paid\n1\n\n{}", "buffer");
 const isDue = (inMs: number | null) => inMs !== null && inMs <= 0;
@@ -524,7 +556,7 @@ select json_build_object(
       'failures', q.failures, 'dueIn', posthorn.epoch_ms(q.next_at) - posthorn.epoch_ms(posthorn.now()),
       'ends', coalesce(a.ends, '[]')))
     from posthorn.delivery_states d
-    left join posthorn.queue q on q.id = d.id
+    left join posthorn.unfinished q on q.id = d.id
     left join (
       select delivery_id, json_agg(coalesce(error, 'answered') || ' ' || worker || ' ' || trigger order by number) as ends
       from posthorn.attempts

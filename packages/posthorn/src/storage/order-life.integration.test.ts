@@ -128,7 +128,7 @@ async function createWorld(fifoOnDead: "pass" | "hold") {
       seen.add(event.subject);
       const wanted = worker.ownsLane ? claim.mine : claim.ifGained;
       const how = isFirst ? wanted : claim.none;
-      return { id: event.id, eventId: event.id, endpointId, claim: how, isOrdered: true };
+      return { id: event.id, eventId: event.id, endpointId, claim: how, isOrdered: true, claimBatch: null };
     });
     const batch: IngestBatch = {
       workerId: worker.id,
@@ -156,6 +156,7 @@ async function createWorld(fifoOnDead: "pass" | "hold") {
         failures: 0,
         scheduleStartedMs: 0,
         isOrdered: true,
+        claimBatch: null,
       };
       order.insert({ ...delivery, event: { ...event, sequence }, trigger: "event" }, worker.waiting);
     }

@@ -166,7 +166,7 @@ async function ingestOne(
     events: [event],
     keys: [],
     outbox: [],
-    deliveries: [{ id, eventId: event.id, endpointId, claim: how, isOrdered: false }],
+    deliveries: [{ id, eventId: event.id, endpointId, claim: how, isOrdered: false, claimBatch: null }],
     collected: [],
     foreignLanes: how === claim.mine ? [] : [endpointId],
     peerLanes: new Map(),

@@ -10,7 +10,7 @@ import {
   tenant,
   toSettlement,
 } from "../../../../tests/support/database/queue-world.ts";
-import type { ClaimedDelivery, Event, Uuid } from "../model.ts";
+import type { ClaimBatch, ClaimedDelivery, Event, Uuid } from "../model.ts";
 import { Database } from "./database.ts";
 import { newestAttempts } from "./queries/attempts.ts";
 import { claim, type IngestBatch, ingest } from "./queries/events/ingest.ts";
@@ -45,6 +45,7 @@ async function batchOf(events: readonly Event[]): Promise<IngestBatch> {
       endpointId,
       claim: claim.mine,
       isOrdered: false,
+      claimBatch: null,
     })),
     collected: [],
     foreignLanes: [],
@@ -67,6 +68,7 @@ function toClaimed(event: Event): ClaimedDelivery {
     scheduleStartedMs: 0,
     trigger: "event",
     isOrdered: false,
+    claimBatch: null,
   } as const;
   return { id: event.id, event, endpointId, ...rest };
 }
@@ -88,7 +90,7 @@ async function settleAll(deliveries: readonly ClaimedDelivery[], ...ends: End[])
 
 async function counts(): Promise<unknown> {
   const { rows } = await queue.pool.query(`
-    select (select count(*) from posthorn.queue)::integer as queue,
+    select (select count(*) from posthorn.unfinished)::integer as queue,
       (select count(*) from posthorn.deliveries)::integer as deliveries,
       (select count(*) from posthorn.attempt_log)::integer as log,
       (select count(*) from posthorn.attempts)::integer as attempts`);
@@ -163,7 +165,8 @@ test("one statement stores new events and settles first successes, each without 
     });
     expect(await counts()).toEqual({ queue: 2, deliveries: 1, log: 0, attempts: 1 });
     const stale = { ...(await batchOf([newEvent()])), routes: new Map([[tenant, -1]]) };
-    const settled = [toSettlement(toClaimed(event), "delivered")];
+    const claimBatch: ClaimBatch = { ended: () => {} };
+    const settled = [toSettlement({ ...toClaimed(event), claimBatch }, "delivered")];
     expect(await write(connection, workerId, stale, settled)).toEqual({
       areEventsWritten: false,
       refusedIds: new Set(),

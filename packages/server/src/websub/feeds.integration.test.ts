@@ -86,16 +86,16 @@ test("redacted data is masked in topics, in feeds and in notifications", async (
 });
 
 test("data that is redacted later is masked in topics and feeds that were read before", async () => {
-  await world.publish("card_seen", { card: "4111" });
+  await world.publish("card_seen", { card: "a card number" });
   const paths = ["/websub/topics/acme/card_seen", "/websub/topics/acme/card_seen?format=atom"];
   const before = [];
   for (const path of paths) before.push(await world.get(path));
-  expect(before.map(({ text }) => text.includes("4111"))).toEqual([true, true]);
+  expect(before.map(({ text }) => text.includes("a card number"))).toEqual([true, true]);
   await world.hooks.eventTypes.put("card_seen", { redact: ["/card"] });
   for (const [index, path] of paths.entries()) {
     const etag = before[index]?.headers.get("etag") as string;
     const after = await world.get(path, { "if-none-match": etag });
-    expect([after.status, after.text.includes("4111")]).toEqual([200, false]);
+    expect([after.status, after.text.includes("a card number")]).toEqual([200, false]);
   }
 });
 

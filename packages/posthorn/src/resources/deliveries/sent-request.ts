@@ -160,6 +160,7 @@ function toClaimedDelivery({ id, endpointId }: DeliveryRow, event: Event, number
     scheduleStartedMs: 0,
     trigger: "retry",
     isOrdered: false,
+    claimBatch: null,
   };
 }
 

@@ -7,6 +7,7 @@ import { parseFilter } from "../../fan-out/parse-filter.ts";
 import type {
   AuthorizationType,
   FilterInput,
+  FormatContext,
   Target,
   TargetAuthorization,
   TargetSecret,
@@ -127,6 +128,7 @@ export function toTarget(
 ): Target {
   const destination = destinationOf(row);
   const { description: _description, handshake: _handshake, ...settings } = effectiveSettings(row, defaults);
+  let formatContext: FormatContext | undefined;
   let secrets: readonly TargetSecret[] | undefined;
   let authorization: TargetAuthorization | null | undefined;
   return {
@@ -140,8 +142,8 @@ export function toTarget(
     destination,
     health: row.health,
     get formatContext() {
-      const { source, datarefBase } = defaults.formatContext;
-      return { source: source.replaceAll("{tenant}", encodeURIComponent(row.tenant)), datarefBase };
+      formatContext ??= formatContextOf(row.tenant, defaults);
+      return formatContext;
     },
     // Decrypted at first use: a process that only publishes needs no key, and a secret that cannot be decrypted must only
     // stop deliveries to its own endpoint.
@@ -157,6 +159,11 @@ export function toTarget(
       return authorization;
     },
   };
+}
+
+function formatContextOf(tenant: string, { formatContext }: EndpointDefaults): FormatContext {
+  const { source, datarefBase } = formatContext;
+  return { source: source.replaceAll("{tenant}", encodeURIComponent(tenant)), datarefBase };
 }
 
 const webhookOf: DestinationOf = (row) => handshakeKind(row) ?? WEBHOOK;

@@ -184,7 +184,12 @@ select
   posthorn.epoch_ms(a.started_at) as "startedMs",
   (extract(epoch from a.started_at) * 1000000)::bigint::text as "startedUs"
 from posthorn.attempt_log a
-join posthorn.delivery_states d on d.id = a.delivery_id
+-- an attempt that was made again has a queue row or history
+join lateral (
+  select q.event_id, q.endpoint_id from posthorn.queue q where q.id = a.delivery_id
+  union all
+  select h.event_id, h.endpoint_id from posthorn.deliveries h where h.id = a.delivery_id
+) d on true
 join posthorn.events e on e.id = d.event_id
 where a.trigger in ('manual', 'replay')
   and a.started_at >= $1::timestamptz

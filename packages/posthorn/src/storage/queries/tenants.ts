@@ -126,7 +126,7 @@ where ep.tenant = $1::text
 /** Returns whether deliveries are unfinished. One in flight may return to the queue, and needs its lane then. */
 export const hasUnfinishedDeliveries = hasRow<[endpointIds: readonly Uuid[]]>("queued for endpoints")`
 select 1
-from posthorn.queue q
+from posthorn.unfinished q
 where q.endpoint_id = any ($1::uuid[])
 limit 1
 `;

@@ -1,4 +1,4 @@
-// Builds the sources of a delivery list: the queue for unfinished deliveries, history for finished ones. A source is a
+// Builds the sources of a delivery list: queue and event claims for unfinished deliveries, history for finished ones. A source is a
 // part of a statement with the parameters $1 (after), $2 (before) and $3 (number of rows).
 import type { DeliveryState } from "./read.ts";
 
@@ -110,7 +110,7 @@ function queuedAnywhere(query: ListQuery): string {
 // The queue is small and in memory: five times as many rows can be examined in the same time.
 function alongQueue(query: ListQuery, condition: string): string {
   const { direction, type, examineAtMost } = query;
-  const source = `${queuedRows}
+  const source = `${unfinishedRows}
     where q.id > $1::uuid
       and q.id < $2::uuid
       ${condition}
@@ -170,7 +170,7 @@ const CONDITIONS = [
 ] as const;
 
 // The two halves of the view posthorn.delivery_states.
-const queuedRows = `
+const rowsOf = (table: string) => `
   select q.id, q.event_id, q.endpoint_id,
     case
       when q.claimed_by is not null then 'in_flight'
@@ -185,8 +185,10 @@ const queuedRows = `
     null::text as dead_reason,
     q.replay_count,
     null::timestamptz as finished_at
-  from posthorn.queue q
+  from posthorn.${table} q
 `;
+const queuedRows = rowsOf("queue");
+const unfinishedRows = rowsOf("unfinished");
 const finishedRows = `
   select h.id, h.event_id, h.endpoint_id, h.state, h.attempts, null::timestamptz as next_retry_at, h.dead_reason,
     h.replay_count, h.finished_at

@@ -141,7 +141,7 @@ with flying as materialized (
   select ${parts.isAsked} as is_asked
   from (
     select q.endpoint_id
-    from posthorn.queue q
+    from posthorn.unfinished q
     where q.claimed_by is not null
     order by q.id
     limit $2::integer + 1
@@ -170,8 +170,7 @@ select
   (
     select to_json(percentile_disc(array[0.5, 0.95, 0.99]) within group (order by took.ms))
     from (
-      select greatest(0, posthorn.epoch_ms(ended.finished_at)
-        - ('x' || lpad(replace(left(ended.id::text, 13), '-', ''), 16, '0'))::bit(64)::bigint) as ms
+      select greatest(0, posthorn.epoch_ms(ended.finished_at) - posthorn.uuid_ms(ended.id)) as ms
       from ended
       where ended.state = 'success'
     ) took

@@ -1,6 +1,6 @@
 // Stores events with their idempotency keys, queue rows and lanes in one statement. Used for new events and, by the
 // relay, for events in the outbox.
-import type { Event, RecordedHealth, Uuid } from "../../../model.ts";
+import type { ClaimBatch, Event, RecordedHealth, Uuid } from "../../../model.ts";
 import { byteaArray, int2Array, int4Array, int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { ingestStatements } from "./ingest-statements.ts";
@@ -60,6 +60,8 @@ export interface QueuedDelivery {
   readonly claim: (typeof claim)[keyof typeof claim];
   /** Delivered after the earlier events of its subject. The event has its sequence by then. */
   readonly isOrdered: boolean;
+  /** Set when the event's row claims it, see `write.ts`. */
+  claimBatch: ClaimBatch | null;
 }
 
 export interface IngestResult {

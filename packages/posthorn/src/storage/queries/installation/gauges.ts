@@ -71,7 +71,7 @@ held as (
 ),
 counted as (
   select count(*) as queued
-  from (select from posthorn.queue q limit $1::integer + 1) first_ones
+  from (select from posthorn.unfinished q limit $1::integer + 1) first_ones
 ),
 estimated as (
   select c.reltuples / greatest(c.relpages, 1)
@@ -80,12 +80,16 @@ estimated as (
   where c.oid = 'posthorn.queue'::regclass
 ),
 oldest as (
-  select min(first.id::text) as id
+  select first.id
   from (
-    (select q.id from posthorn.queue q order by q.id limit 1)
+    (select q.id from posthorn.unfinished q order by q.id limit 1)
     union all
     (select o.event_id from posthorn.outbox o order by o.event_id limit 1)
+    union all
+    select null
   ) first
+  order by first.id
+  limit 1
 ),
 missing as (
   select min(day.ahead) as ahead
@@ -107,9 +111,7 @@ select
   )::double precision as webhook_outbox_depth,
   coalesce(
     greatest(
-      posthorn.epoch_ms(posthorn.now())
-        - ('x' || lpad(replace(left(oldest.id, 13), '-', ''), 16, '0'))::bit(64)::bigint,
-      0),
+      posthorn.epoch_ms(posthorn.now()) - posthorn.uuid_ms(oldest.id), 0),
     0) / 1000 as webhook_oldest_undelivered_age_seconds,
   coalesce(
     greatest(posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(due.since), 0),

@@ -196,6 +196,18 @@ with deleted as (
     and d.state = 'dead'
   returning d.id, d.endpoint_id, d.event_id
 ),
+-- otherwise its event would still claim it
+unclaimed as (
+  update posthorn.events e
+  set claims = (
+    select string_agg(uuid_send(c.id) || uuid_send(c.endpoint_id), '')
+    from posthorn.read_claims(e.claims) c
+    where c.id <> deleted.id
+  )
+  from deleted
+  where e.id = deleted.event_id
+    and e.claims is not null
+),
 released as (
   delete from posthorn.held_subjects h
   using deleted, posthorn.events e

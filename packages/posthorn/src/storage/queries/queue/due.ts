@@ -5,7 +5,7 @@ import { isFirstInSubject } from "./is-first-in-subject.ts";
 export const isAnythingDue = value<boolean>("anything due")`
 select exists (
     select
-    from posthorn.queue q
+    from posthorn.unfinished q
     join posthorn.lanes l on l.endpoint_id = q.endpoint_id
     left join posthorn.endpoint_health h on h.endpoint_id = q.endpoint_id
     where not l.paused

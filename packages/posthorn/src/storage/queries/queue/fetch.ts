@@ -35,6 +35,7 @@ function toClaimed(row: ClaimedRow, event: Event = toEvent(row)): ClaimedDeliver
     scheduleStartedMs: row.schedule_started_ms,
     trigger: row.trigger,
     isOrdered: row.is_ordered,
+    claimBatch: null,
   };
 }
 

@@ -1,9 +1,18 @@
 // Records the outcomes of attempts, many in one statement. The fence is `claimed_by = me`: a reaped worker settles
 // nothing, and its attempts stay recorded as unknown.
 import type { Decision, Settlement, Uuid } from "../../../model.ts";
-import { byteaArray, float8Array, int2Array, int4Array, textArray, uuidArray } from "../../binary-array.ts";
+import {
+  booleanArray,
+  byteaArray,
+  float8Array,
+  int2Array,
+  int4Array,
+  textArray,
+  uuidArray,
+} from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
-import { type Statement, statement } from "../../sql.ts";
+import { durableCommit, type Statement, statement } from "../../sql.ts";
+import { queueClaims } from "./event-claims.ts";
 
 /** Returns the ids that were refused, because they belong to another worker now. */
 export async function settle(
@@ -11,8 +20,10 @@ export async function settle(
   workerId: number,
   settlements: readonly Settlement[],
 ): Promise<ReadonlySet<Uuid>> {
+  const claimed = settlements.map(({ delivery }) => delivery).filter(({ claimBatch }) => claimBatch !== null);
+  if (claimed.length > 0) await queueClaims(db, workerId, claimed);
   const first = settlements.filter(isFirstSuccess);
-  const values = [workerId, ...firstSuccessValues(first)];
+  const values = [workerId, ...firstSuccessValues(first), booleanArray(first.map(() => true))];
   const refused =
     first.length === settlements.length
       ? await refusedOf(db, settleFirst, values)
@@ -48,7 +59,7 @@ function attemptValues(settlements: readonly Settlement[]): Buffer[] {
   ];
 }
 
-/** The ten values of `firstSuccessSteps`. */
+/** The ten values of `firstSuccessSteps`; whether they have queue rows is the eleventh. */
 export function firstSuccessValues(settlements: readonly Settlement[]): Buffer[] {
   return [
     ...attemptValues(settlements),
@@ -124,68 +135,84 @@ function responseBody(outcome: Settlement["outcome"]): Uint8Array | null {
 const anyOf = (parameter: string): string => `any (array(select unnest(${parameter}::uuid[])))`;
 
 /**
- * Parameters: 1 worker; from `first` on eight of the attempts, their events and endpoints. Only rows without an attempt
- * are deleted: if the statement is repeated after a lost reply, this worker may already have claimed the row for a manual
- * retry.
+ * Parameters: 1 worker; from `first` on eight of the attempts, their events and endpoints and, if some may have queue
+ * rows, which of them. Only rows without an attempt are deleted: if the statement is repeated after a lost reply, this
+ * worker may already have claimed the row for a manual retry. A delivery without a row is claimed by its event, as long
+ * as the worker is registered; its history must not be lost, because nothing else reveals that it was sent.
  */
-export function firstSuccessSteps(first: number): string {
+export function firstSuccessSteps(first: number, { mayHaveRows }: { readonly mayHaveRows: boolean }): string {
   const parameter = (index: number, type: string): string => `$${first + index}::${type}[]`;
+  const onlyWithRows = (text: string): string => (mayHaveRows ? text : "");
   return `
+alive as materialized (
+  select w.id, w.claims_since, ${durableCommit} as durable
+  from posthorn.workers w
+  where w.id = $1::integer
+  for key share
+),${onlyWithRows(`
 succeeded as (
   delete from posthorn.queue q
-  where q.id = ${anyOf(`$${first}`)}
+  where q.id = any (array(
+      select attempt.id
+      from unnest(${parameter(0, "uuid")}, ${parameter(10, "boolean")}) as attempt (id, has_row)
+      where attempt.has_row
+    ))
     and q.claimed_by = $1::integer
     and q.attempts = 0
   returning q.id
-),
+),`)}
 first_history as (
   insert into posthorn.deliveries (
     id, event_id, endpoint_id, finished_at, started_at, attempts, replay_count, worker, duration_ms, connect_ms, tls_ms,
     first_byte_ms, status_code, state, response_body
   )
   select attempt.id, attempt.event_id, attempt.endpoint_id, posthorn.now(), to_timestamp(attempt.started_ms / 1000), 1, 0,
-    $1::integer, attempt.duration_ms, attempt.connect_ms, attempt.tls_ms, attempt.first_byte_ms, attempt.status_code, 'success',
+    alive.id, attempt.duration_ms, attempt.connect_ms, attempt.tls_ms, attempt.first_byte_ms, attempt.status_code, 'success',
     attempt.response_body
-  from unnest(
+  from alive
+  cross join unnest(
     ${parameter(0, "uuid")}, ${parameter(1, "double precision")}, ${parameter(2, "integer")}, ${parameter(3, "smallint")},
     ${parameter(4, "bytea")}, ${parameter(5, "integer")}, ${parameter(6, "integer")}, ${parameter(7, "integer")},
-    ${parameter(8, "uuid")}, ${parameter(9, "uuid")}
+    ${parameter(8, "uuid")}, ${parameter(9, "uuid")}${onlyWithRows(`, ${parameter(10, "boolean")}`)}
   ) as attempt (
-    id, started_ms, duration_ms, status_code, response_body, connect_ms, tls_ms, first_byte_ms, event_id, endpoint_id
-  )
-  where (attempt.id in (select id from succeeded)) is true
+    id, started_ms, duration_ms, status_code, response_body, connect_ms, tls_ms, first_byte_ms, event_id,
+    endpoint_id${onlyWithRows(", has_row")}
+  )${onlyWithRows(`
+  where not attempt.has_row
+    or (attempt.id in (select id from succeeded)) is true
+  returning id`)}
 )`;
 }
 
 /** The ids that were not settled, null if all were. The ids are compared only if one is missing. */
 export const refusedColumn = (first: number): string => `
   case
-    when (select count(*) from succeeded) < cardinality($${first}::uuid[])
+    when (select count(*) from first_history) < cardinality($${first}::uuid[])
     then (
       select json_agg(attempt.id)
       from unnest($${first}::uuid[]) as attempt (id)
-      where (attempt.id in (select id from succeeded)) is not true
+      where (attempt.id in (select id from first_history)) is not true
     )
   end as refused`;
 
 const settleFirst = statement("settle first")`
-with ${firstSuccessSteps(2)}
+with ${firstSuccessSteps(2, { mayHaveRows: true })}
 select ${refusedColumn(2)}
 `;
 
-// Parameters after those of the first successes: 12 delivered · 13–14 dead · 15–18 retries · 19–26 attempts · 27–30 their
+// Parameters after those of the first successes: 13 delivered · 14–15 dead · 16–19 retries · 20–27 attempts · 28–31 their
 // numbers, errors, delays and triggers.
 const settleText = (holdStep: string): string => `
-with ${firstSuccessSteps(2)},
+with ${firstSuccessSteps(2, { mayHaveRows: true })},
 delivered as (
   delete from posthorn.queue q
-  where q.id = ${anyOf("$12")}
+  where q.id = ${anyOf("$13")}
     and q.claimed_by = $1::integer
   returning q.id, q.event_id, q.endpoint_id, q.attempts + 1 as attempts, q.replay_count
 ),
 died as (
   delete from posthorn.queue q
-  where q.id = ${anyOf("$13")}
+  where q.id = ${anyOf("$14")}
     and q.claimed_by = $1::integer
   returning q.id, q.event_id, q.endpoint_id, q.attempts + 1 as attempts, q.replay_count, q.subject, q.sequence
 ),
@@ -194,14 +221,14 @@ postponed as (
   update posthorn.queue q
   set claimed_by = null,
     attempts = q.attempts + 1,
-    failures = q.failures + ($17::integer[])[width_bucket(q.id, $15::uuid[])],
+    failures = q.failures + ($18::integer[])[width_bucket(q.id, $16::uuid[])],
     next_at = posthorn.now()
-      + ($16::double precision[])[width_bucket(q.id, $15::uuid[])] * interval '1 millisecond',
+      + ($17::double precision[])[width_bucket(q.id, $16::uuid[])] * interval '1 millisecond',
     trigger = 'retry'
-  where q.id = ${anyOf("$15")}
+  where q.id = ${anyOf("$16")}
     and q.claimed_by = $1::integer
     -- when sent again after a lost reply, this worker may already have claimed the row for the next attempt
-    and q.attempts = ($18::integer[])[width_bucket(q.id, $15::uuid[])]
+    and q.attempts = ($19::integer[])[width_bucket(q.id, $16::uuid[])]
   returning q.id
 ),
 history as (
@@ -209,12 +236,12 @@ history as (
   select id, event_id, endpoint_id, 'success', null, attempts, replay_count, posthorn.now()
   from delivered
   union all
-  select id, event_id, endpoint_id, 'dead', ($14::text[])[width_bucket(id, $13::uuid[])], attempts, replay_count,
+  select id, event_id, endpoint_id, 'dead', ($15::text[])[width_bucket(id, $14::uuid[])], attempts, replay_count,
     posthorn.now()
   from died
 ),
 settled as materialized (
-  select id from succeeded
+  select id from first_history
   union all
   select id from delivered
   union all
@@ -231,8 +258,8 @@ recorded as (
     attempt.response_body, posthorn.now() + attempt.delay_ms * interval '1 millisecond', attempt.trigger, $1::integer,
     attempt.connect_ms, attempt.tls_ms, attempt.first_byte_ms
   from unnest(
-    $19::uuid[], $20::double precision[], $21::integer[], $22::smallint[], $23::bytea[], $24::integer[], $25::integer[],
-    $26::integer[], $27::integer[], $28::text[], $29::double precision[], $30::text[]
+    $20::uuid[], $21::double precision[], $22::integer[], $23::smallint[], $24::bytea[], $25::integer[], $26::integer[],
+    $27::integer[], $28::integer[], $29::text[], $30::double precision[], $31::text[]
   ) as attempt (
     id, started_ms, duration_ms, status_code, response_body, connect_ms, tls_ms, first_byte_ms, number, error, delay_ms,
     trigger
@@ -240,7 +267,7 @@ recorded as (
   where (attempt.id in (select id from settled)) is true
 )
 select json_agg(attempt.id) as refused
-from unnest($2::uuid[] || $19::uuid[]) as attempt (id)
+from unnest($2::uuid[] || $20::uuid[]) as attempt (id)
 where (attempt.id in (select id from settled)) is not true
 `;
 

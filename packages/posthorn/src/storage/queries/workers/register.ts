@@ -1,4 +1,5 @@
 // Registers workers and renews their leases.
+import type { Uuid } from "../../../model.ts";
 import { fields, onlyRow, run, value } from "../../query.ts";
 
 export interface NewWorker {
@@ -22,12 +23,13 @@ returning id, posthorn.epoch_ms(posthorn.now()) as "nowMs"
 /** Returns the database's time, or null if this worker was reaped. */
 export const renewWorker = value<
   number | null,
-  [workerId: number, leaseMs: number, utilisation: number, lanes: number]
+  [workerId: number, leaseMs: number, utilisation: number, lanes: number, claimsSince: Uuid]
 >("renew worker")`
 update posthorn.workers
 set lease_expires_at = posthorn.now() + $2::double precision * interval '1 millisecond',
   utilisation = $3::real,
-  lanes = $4::integer
+  lanes = $4::integer,
+  claims_since = greatest(claims_since, $5::uuid)
 where id = $1::integer
 returning posthorn.epoch_ms(posthorn.now())
 `;

@@ -1,0 +1,75 @@
+import { lowestUuidAt, uuidv7 } from "@posthorn/wire";
+import { expect, test } from "vitest";
+import type { ClaimBatch, Event } from "../model.ts";
+import { EventClaims } from "./event-claims.ts";
+
+const start = 1_800_000_000_000;
+let now = start;
+const eventAt = (ms: number): Event => ({ id: uuidv7(ms) }) as Event;
+const delivery = (): { claimBatch: ClaimBatch | null } => ({ claimBatch: null });
+
+function open(): EventClaims {
+  now = start;
+  return new EventClaims(() => now);
+}
+
+test("reaping reads from the events of unfinished deliveries on, and else from a second ago", () => {
+  const claims = open();
+  expect(claims.since()).toBe(lowestUuidAt(start - 1_000));
+  const event = eventAt(start);
+  const both = [delivery(), delivery()];
+  claims.begin([event], both)?.stored();
+  now += 60_000;
+  expect(claims.since()).toBe(event.id);
+  both[0]?.claimBatch?.ended(both[0]);
+  expect(claims.since()).toBe(event.id);
+  both[1]?.claimBatch?.ended(both[1]);
+  expect(claims.since()).toBe(lowestUuidAt(now - 1_000));
+  expect(both.map(({ claimBatch }) => claimBatch)).toEqual([null, null]);
+});
+
+test("an event before the last reported time claims nothing", () => {
+  const claims = open();
+  claims.since();
+  expect(claims.begin([eventAt(start), eventAt(start - 1_001)], [delivery()])).toBeNull();
+  expect(claims.begin([eventAt(start), eventAt(start - 1_000)], [delivery()])).not.toBeNull();
+});
+
+test("events may wait longer than a second while batches are written", () => {
+  const claims = open();
+  for (let turn = 0; turn < 5; turn += 1) {
+    const batch = claims.begin([eventAt(now - 3_000)], [delivery()]);
+    expect(batch === null).toBe(false);
+    batch?.remove();
+    claims.since();
+    now += 500;
+  }
+});
+
+test("a batch that may be stored holds the time back until its claims are queued", () => {
+  const claims = open();
+  const event = eventAt(start);
+  const unknown = claims.begin([event], [delivery()]);
+  if (unknown !== null) unknown.isSent = true;
+  const unsent = claims.begin([eventAt(start + 5)], [delivery()]);
+  now += 10_000;
+  expect(claims.since()).toBe(event.id);
+  expect(claims.isOverdue).toBe(true);
+  const { end } = claims;
+  expect(end).toBe(lowestUuidAt(start + 1));
+  claims.queuedBefore(end);
+  expect(claims.isOverdue).toBe(false);
+  expect(claims.since()).toBe(unsent?.firstId);
+  expect(claims.begin([event], [delivery()])).toBeNull();
+});
+
+test("deliveries of a stored batch have queue rows once all claims are queued", () => {
+  const claims = open();
+  const claimed = delivery();
+  const batch = claims.begin([eventAt(start)], [claimed]);
+  if (batch !== null) batch.isSent = true;
+  batch?.stored();
+  expect(claimed.claimBatch).toBe(batch);
+  claims.queuedBefore(claims.end);
+  expect(claimed.claimBatch).toBeNull();
+});
