@@ -11,8 +11,8 @@ import {
 
 const promisedMs = 1_000;
 /**
- * A worker behind a pooler gets no NOTIFY and polls once a second; then it fetches and connects. On two cores the longest
- * of 11,000 attempts took 1.17 s with a load of 5, and of 2,700 attempts 1.67 s with a load of 20.
+ * A worker that misses a notification surveys its lanes once a second; then it fetches and connects. On two cores the
+ * longest of 11,000 attempts took 1.17 s with a load of 5, and of 2,700 attempts 1.67 s with a load of 20.
  */
 const slackMs = 1_000;
 

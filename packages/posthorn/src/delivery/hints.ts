@@ -1,58 +1,64 @@
-// Notifies other workers of work in their lanes, at most every two milliseconds.
+// Notifies other workers of work in their lanes, at most every two milliseconds: those of this machine over their
+// sockets, which also reaches workers behind a pooler and takes no lock, the others by NOTIFY.
 import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Database } from "../storage/database.ts";
 import { commonChannel, LOST, notify, workerChannel } from "../storage/queries/workers/hints.ts";
+import type { Peers } from "./peers.ts";
 
 const pauseMs = 2;
 /** NOTIFY carries less than 8,000 bytes. An empty list of endpoints means all lanes of the receiver. */
 const maxEndpoints = 200;
+const everyWorker = "every worker";
 
 export class Hints {
   readonly #db: Database;
   readonly #logger: Logger;
-  /** The endpoints to look at, or null for all lanes of the owner. */
-  readonly #byChannel = new Map<string, Set<Uuid> | null>();
-  readonly #lost = new Set<string>();
+  readonly #peers: Pick<Peers, "notifyDue">;
+  /** The endpoints to look at by worker, or null for all its lanes. */
+  readonly #byWorker = new Map<number | typeof everyWorker, Set<Uuid> | null>();
+  readonly #lost = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(db: Database, logger: Logger) {
+  constructor(db: Database, logger: Logger, peers: Pick<Peers, "notifyDue">) {
     this.#db = db;
     this.#logger = logger;
+    this.#peers = peers;
   }
 
   notifyOwner(workerId: number, endpointId: Uuid): void {
-    this.#add(workerChannel(this.#db.schema, workerId), endpointId);
+    const endpoints = this.#byWorker.get(workerId);
+    if (endpoints === undefined) this.#byWorker.set(workerId, new Set([endpointId]));
+    else endpoints?.add(endpointId);
+    this.#schedule();
   }
 
   /** The owner reads the settings of its lanes again. */
   notifySettingsChanged(workerId: number): void {
-    this.#add(workerChannel(this.#db.schema, workerId), null);
+    this.#byWorker.set(workerId, null);
+    this.#schedule();
   }
 
   /** Deliveries claimed by that worker did not reach it. */
   notifyLost(workerId: number): void {
-    this.#lost.add(workerChannel(this.#db.schema, workerId));
+    this.#lost.add(workerId);
     this.#schedule();
   }
 
   /** Lanes are ready, or events wait in the outbox. */
   notifyAll(): void {
-    this.#add(commonChannel(this.#db.schema), null);
+    this.#byWorker.set(everyWorker, null);
+    this.#schedule();
   }
 
   /** Sends what is pending: the lanes of a stopping worker have just become free. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
-    if (this.#byChannel.size + this.#lost.size > 0) await this.#send();
+    if (this.#hasHints) await this.#send();
   }
 
-  #add(channel: string, endpointId: Uuid | null): void {
-    const endpoints = this.#byChannel.get(channel);
-    if (endpointId === null) this.#byChannel.set(channel, null);
-    else if (endpoints === undefined) this.#byChannel.set(channel, new Set([endpointId]));
-    else endpoints?.add(endpointId);
-    this.#schedule();
+  get #hasHints(): boolean {
+    return this.#byWorker.size + this.#lost.size > 0;
   }
 
   #schedule(): void {
@@ -60,21 +66,25 @@ export class Hints {
   }
 
   async #send(): Promise<void> {
+    const { schema } = this.#db;
     const hints = new Map<string, string>();
-    for (const [channel, endpoints] of this.#byChannel) {
-      const isForAll = endpoints === null || endpoints.size > maxEndpoints;
-      hints.set(channel, isForAll ? "" : [...endpoints].join(","));
+    for (const [worker, endpoints] of this.#byWorker) {
+      if (worker === everyWorker) hints.set(commonChannel(schema), "");
+      else if (endpoints === null || !this.#peers.notifyDue(worker, [...endpoints])) {
+        const isForAll = endpoints === null || endpoints.size > maxEndpoints;
+        hints.set(workerChannel(schema, worker), isForAll ? "" : [...endpoints].join(","));
+      }
     }
-    this.#byChannel.clear();
-    // the channel's other hint may be left out: reconciliation finds the same rows
-    for (const channel of this.#lost) hints.set(channel, LOST);
+    this.#byWorker.clear();
+    // the worker's other hint may be left out: reconciliation finds the same rows
+    for (const workerId of this.#lost) hints.set(workerChannel(schema, workerId), LOST);
     this.#lost.clear();
     try {
-      await notify(this.#db, hints);
+      if (hints.size > 0) await notify(this.#db, hints);
     } catch (error) {
       this.#logger.debug("a hint was not sent; polling finds the work", { error: (error as Error).message });
     }
     this.#timer = undefined;
-    if (this.#byChannel.size + this.#lost.size > 0) this.#schedule();
+    if (this.#hasHints) this.#schedule();
   }
 }

@@ -132,6 +132,11 @@ export class Lease {
     return this.#connection !== undefined && performance.now() - this.#renewedAt < 3_000;
   }
 
+  /** False behind a connection pooler and while disconnected: notifications of the database do not arrive. */
+  get isNotified(): boolean {
+    return this.#connection?.isDirect === true;
+  }
+
   async start(): Promise<void> {
     await this.#connect();
     await this.#begin();

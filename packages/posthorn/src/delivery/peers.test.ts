@@ -62,6 +62,15 @@ test("deliveries reach the owner of their lane, and lanes with unclaimed ones ar
   ]);
 });
 
+test("a worker is notified of due deliveries over its socket", async () => {
+  const sender = await openPeers();
+  const owner = await openPeers();
+  await meet(sender.peers, 5, owner.path);
+  expect(sender.peers.notifyDue(5, [lane])).toBe(true);
+  await eventually("the frame arrives", () => owner.seen.frames.length === 1);
+  expect(owner.seen.frames).toMatchObject([{ workerId: 5, deliveries: [], due: [lane] }]);
+});
+
 test("a lane that refused a delivery gets no claimed ones for a while", async () => {
   const sender = await openPeers();
   const owner = await openPeers({ refuses: [lane] });
@@ -91,6 +100,7 @@ test("a worker that loses its connection reconciles, and a delivery that cannot 
   expect(sender.peers.ownerOf(lane)).toBeNull();
   sender.peers.pass([row(5)]);
   expect(sender.seen.notPassed).toEqual([5]);
+  expect(sender.peers.notifyDue(5, [lane])).toBe(false);
 });
 
 test("a connection with an invalid frame is closed, and others continue", async () => {

@@ -145,11 +145,20 @@ export class Peers {
       if (row.claim === claim.byOwner) deliveries.push({ delivery: row, targetVersion: row.target.version });
       else due.add(row.endpointId);
     }
-    for (const [workerId, { deliveries, due }] of byOwner) {
-      const peer = this.#byWorker.get(workerId);
-      if (peer?.isOpen) peer.socket.write(encodeDeliveries({ workerId, deliveries, due: [...due] }));
-      else this.#options.onNotPassed(workerId);
-    }
+    for (const [workerId, { deliveries, due }] of byOwner)
+      if (!this.#send({ workerId, deliveries, due: [...due] })) this.#options.onNotPassed(workerId);
+  }
+
+  /** Names lanes of that worker with unclaimed deliveries. Returns false if it is not connected. */
+  notifyDue(workerId: number, endpointIds: readonly Uuid[]): boolean {
+    return this.#send({ workerId, deliveries: [], due: endpointIds });
+  }
+
+  #send(frame: Omit<DeliveriesFrame, "kind">): boolean {
+    const peer = this.#byWorker.get(frame.workerId);
+    if (!peer?.isOpen) return false;
+    peer.socket.write(encodeDeliveries(frame));
+    return true;
   }
 
   #connect(workerId: number, path: string): void {

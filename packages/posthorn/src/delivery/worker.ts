@@ -66,6 +66,8 @@ interface Finished {
 const maxUnsettled = 5_000;
 /** Recovered deliveries that are remembered: more than are passed in the seconds that a frame may take. */
 const maxRecovered = 20_000;
+/** How often lanes are surveyed while no notification of another machine can arrive, for example behind a pooler. */
+const unnotifiedSurveyMs = 250;
 /** How often a draining worker looks for empty lanes. */
 const drainStepMs = 200;
 
@@ -99,7 +101,6 @@ export class Worker implements LaneOwner, LeaseHolder {
     const { db, logger, observer, clock, targets, delivers } = options;
     this.#options = options;
     this.delivers = delivers;
-    this.#hints = new Hints(db, logger);
     this.#lease = new Lease({ ...options, holder: this });
     this.#peers = new Peers({
       logger,
@@ -107,6 +108,7 @@ export class Worker implements LaneOwner, LeaseHolder {
       onLost: () => this.reconcileSoon(),
       onNotPassed: (owner) => this.#hints.notifyLost(owner),
     });
+    this.#hints = new Hints(db, logger, this.#peers);
     this.#lanes = new Lanes({
       concurrency: delivers ? options.concurrency : 0,
       clock: { now: () => performance.now(), databaseMs: () => clock.nowMs() },
@@ -136,11 +138,12 @@ export class Worker implements LaneOwner, LeaseHolder {
     });
     this.#health = new HealthRecorder({ db, logger, lease: this.#lease });
     this.#activity = new ActivityRecorder({ db, logger, nowMs: () => clock.nowMs() });
-    const loop = (name: string, intervalMs: number, work: () => Promise<boolean>) =>
+    const loop = (name: string, intervalMs: number | (() => number), work: () => Promise<boolean>) =>
       new Loop({ name, intervalMs, logger, step: () => this.#step(work) });
     this.#claiming = loop("claiming lanes", POLLED_MS, () => this.#keeper.claimLanes());
     this.#fetching = loop("fetching", 1_000, () => this.#keeper.fetch());
-    this.#surveying = loop("surveying lanes", 1_000, () => this.#keeper.survey().then(() => false));
+    const surveyEveryMs = () => (this.#lease.isNotified ? 1_000 : unnotifiedSurveyMs);
+    this.#surveying = loop("surveying lanes", surveyEveryMs, () => this.#keeper.survey().then(() => false));
   }
 
   get workerId(): number {
