@@ -10,15 +10,19 @@ export async function listen(server: Server, port = 0, host = "127.0.0.1"): Prom
   return (server.address() as AddressInfo).port;
 }
 
+const [firstPort, portCount] = [10_000, 22_768];
+let nextPort = randomInt(portCount);
+
 /**
- * Returns a free port below those that the system gives to outgoing connections. Such a connection could otherwise get the
- * port before a program listens on it, and keep it.
+ * Returns a free port below those that the system gives to outgoing connections: such a connection could get the port
+ * before a program listens on it. No port is returned twice, because the first program may not listen yet.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
     const server = createServer();
+    nextPort = (nextPort + 1) % portCount;
     try {
-      const port = await listen(server, randomInt(10_000, 32_768));
+      const port = await listen(server, firstPort + nextPort);
       server.close();
       await once(server, "close");
       return port;

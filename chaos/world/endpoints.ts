@@ -1,4 +1,4 @@
-// The endpoints of a run: two per tenant, and two canaries that no delivery may reach.
+// The endpoints of a run: two per tenant, one with a slow receiver, and two canaries that no delivery may reach.
 import { parseId } from "@posthorn/wire";
 import type { EndpointFacts } from "../evidence/evidence.ts";
 
@@ -31,7 +31,14 @@ const specs: Readonly<Record<string, EndpointSpec>> = {
   r6: { tenant: "south", events: ["order.paid"], maxInFlight: 2, isOrdered: false },
   r7: { tenant: "west", events: ["*"], maxInFlight: 8, isOrdered: false },
   r8: { tenant: "west", events: ["order.paid"], maxInFlight: 4, isOrdered: true },
+  r9: { tenant: "center", events: ["*"], maxInFlight: 20, isOrdered: false },
 };
+
+/**
+ * While the others are faulty, its receiver is only slow. Its lane is never paused, so its owner sends new deliveries at
+ * once, and a kill interrupts some which only their events claim.
+ */
+export const slowReceiver = "r9";
 
 export const receiverNames = Object.keys(specs);
 export const tenants = [...new Set(Object.values(specs).map(({ tenant }) => tenant))];

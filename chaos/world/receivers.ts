@@ -1,4 +1,4 @@
-// The receivers' process: eight endpoints, each with its own port, and an append-only log. It is never killed, frozen or
+// The receivers' process: the endpoints, each with its own port, and an append-only log. It is never killed, frozen or
 // disconnected, so its log is reliable.
 import { createHash, createHmac } from "node:crypto";
 import { openSync, writeSync } from "node:fs";
@@ -10,6 +10,7 @@ import { handleMessages } from "../../benchmarks/system/subprocess.ts";
 import type { ReceivedContent, ReceivedRequest } from "../evidence/evidence.ts";
 import { type Random, stream } from "../random.ts";
 import { type BehaviourName, behaviours, chooseBehaviour, type Exchange } from "./behaviours.ts";
+import { slowReceiver } from "./endpoints.ts";
 
 export interface Opening {
   readonly seed: number;
@@ -117,7 +118,8 @@ function receive(endpoint: string, random: Random, request: IncomingMessage, res
 
 function behaviourOf(endpoint: string, random: Random): BehaviourName {
   if (endpoint === blackHole) return "hang";
-  return mode === "healthy" ? "ok" : chooseBehaviour(random);
+  if (mode === "healthy") return "ok";
+  return endpoint === slowReceiver ? "slow" : chooseBehaviour(random);
 }
 
 interface OpenRequest {
