@@ -43,7 +43,7 @@ export interface Workload {
 /** Upper bound for any machine. */
 const maxEventsPerSecond = 100_000;
 const settleMs = 60_000;
-/** The query reads the events of the last seconds, and its cost counts. */
+/** The query's cost counts: it reads the deliveries of the run. */
 const settlePollMs = 20;
 
 export async function measure(world: World, subject: Subject, workload: Workload): Promise<Measurement> {

@@ -14,7 +14,7 @@ export interface Subject {
   readonly key: string;
   /** Returns the number of recorded successes. */
   settledCount(): Promise<number>;
-  /** Returns whether `count` deliveries are settled or the queue is empty; cheap enough to poll. */
+  /** Returns whether there are `count` recorded successes. Counts only those since the last `settledCount`: it is polled. */
   hasSettled(count: number): Promise<boolean>;
   stop(): Promise<void>;
 }
@@ -30,14 +30,19 @@ export async function startPosthorn(
   await server.createEndpoints(receivers);
   const key = isChecked ? await server.requireChecks() : adminKey;
   const sql = await world.connect(url);
+  let counted = { count: 0, atMs: 0 };
   return {
     server,
     database,
     port: server.port,
     pid: server.pid,
     key,
-    settledCount: () => settledCount(sql),
-    hasSettled: () => queueIsEmpty(sql),
+    settledCount: async () => {
+      const atMs = Date.now();
+      counted = { count: await settledCount(sql), atMs };
+      return counted.count;
+    },
+    hasSettled: async (count) => counted.count + (await settledCount(sql, counted.atMs)) >= count,
     lanesPerWorker: () => lanesPerWorker(sql),
     stop: async () => {
       await server.stop();
@@ -57,9 +62,14 @@ export async function publish(
   return (await generator.call<LoadResult>("run", load)).accepted;
 }
 
-export async function settledCount(sql: pg.Client): Promise<number> {
-  const text = "select count(*)::integer as count from posthorn.deliveries where state = 'success'";
-  const { rows } = await sql.query<{ count: number }>(text);
+/** Counts the successes of events that were created since then. */
+export async function settledCount(sql: pg.Client, sinceMs = 0): Promise<number> {
+  const text = `
+    select count(*)::integer as count
+    from posthorn.deliveries
+    where state = 'success'
+      and id >= posthorn.lowest_uuid_at(to_timestamp($1::float8 / 1000))`;
+  const { rows } = await sql.query<{ count: number }>(text, [sinceMs]);
   return rows[0]?.count ?? 0;
 }
 
