@@ -3,7 +3,7 @@
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Load, LoadResult } from "./programs/generator.ts";
-import type { Arrivals } from "./programs/receiver.ts";
+import type { Arrivals, Progress } from "./programs/receiver.ts";
 import type { Subject } from "./subject.ts";
 import { monotonicMs } from "./system/monotonic.ts";
 import { familyCpuMs, machineBusyMs, peakResidentMb } from "./system/processes.ts";
@@ -43,8 +43,9 @@ export interface Workload {
 /** Upper bound for any machine. */
 const maxEventsPerSecond = 100_000;
 const settleMs = 60_000;
-/** The query's cost counts: it reads the deliveries of the run. */
+/** The query's cost counts: it reads the deliveries of the run. It is not polled before all of them have arrived. */
 const settlePollMs = 20;
+const arrivalPollMs = 2;
 
 export async function measure(world: World, subject: Subject, workload: Workload): Promise<Measurement> {
   const maxEvents = Math.ceil((workload.durationMs / 1000) * maxEventsPerSecond);
@@ -53,7 +54,11 @@ export async function measure(world: World, subject: Subject, workload: Workload
   const before = await readCounters(world, subject);
   const load: Load = { ...workload, port: subject.port, key: subject.key, connections: 64, maxEvents };
   const sent = await world.generator.call<LoadResult>("run", load);
-  await untilSettled(subject, settledBefore + sent.accepted);
+  await until(
+    async () => (await world.receiver.call<Progress>("progress")).count >= sent.accepted,
+    arrivalPollMs,
+  );
+  await until(() => subject.hasSettled(settledBefore + sent.accepted), settlePollMs);
   const elapsedMs = monotonicMs() - sent.startedAt;
   const after = await readCounters(world, subject);
   const arrivals = await world.receiver.call<Arrivals>("arrivals");
@@ -70,12 +75,12 @@ export async function measure(world: World, subject: Subject, workload: Workload
   };
 }
 
-async function untilSettled(subject: Subject, count: number): Promise<void> {
+async function until(holds: () => Promise<boolean>, pollMs: number): Promise<void> {
   const deadline = monotonicMs() + settleMs;
-  while (!(await subject.hasSettled(count))) {
+  while (!(await holds())) {
     if (monotonicMs() > deadline)
       throw new Error("Deliveries are still queued a minute after the load ended.");
-    await delay(settlePollMs);
+    await delay(pollMs);
   }
 }
 

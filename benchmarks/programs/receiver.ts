@@ -15,6 +15,11 @@ export interface Arrivals {
   readonly at: Float64Array;
 }
 
+export interface Progress {
+  readonly count: number;
+  readonly firstAt: number;
+}
+
 /** Certificates of an authority that the senders trust by NODE_EXTRA_CA_CERTS. */
 const tlsOptions = {
   key: certificates.key,
@@ -57,7 +62,7 @@ handleMessages({
   },
   /** Opens a port that accepts requests and never responds. */
   blackHole: () => listen(createServer((socket) => socket.on("error", () => {}).resume())),
-  progress: () => ({ count, firstAt }),
+  progress: (): Progress => ({ count, firstAt }),
   arrivals: (): Arrivals => ({ count, duplicates, at }),
   /** Delays every response. */
   delay: (ms: number) => {

@@ -39,9 +39,10 @@ function statFields(pid: number): string[] {
   return text.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
-/** USER_HZ is 100 on every Linux that Node runs on. */
+/** USER_HZ is 100 on every Linux that Node runs on. The time of a process that has exited is in its parent's. */
 function ticksToMs(fields: readonly string[], indexes: readonly number[]): number {
-  return indexes.reduce((sum, index) => sum + Number(fields[index]) * 10, 0);
+  const exited = process.platform === "linux" ? "0" : "";
+  return indexes.reduce((sum, index) => sum + Number(fields[index] ?? exited) * 10, 0);
 }
 
 /** Returns an empty text if the process has exited. */
