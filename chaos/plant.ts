@@ -69,7 +69,7 @@ export const plants = {
     breaks: "lost",
     edits: {
       "posthorn/src/storage/queries/workers/reap.ts": {
-        "    await queueClaimsOf(tx, worker.id);\n": "",
+        "    await addQueueRowsOf(tx, worker.id);\n": "",
       },
     },
     faults: ["kill worker"],

@@ -51,7 +51,7 @@ test("a delivery that is recovered while its lane is being released is released 
     hints: {} as Hints,
     claims: new SharedLock(),
     observer: {} as Observer,
-    queueClaims: async () => {},
+    addQueueRows: async () => {},
     onRecovered: () => {},
     targets: { byIds: async () => new Map() },
   });

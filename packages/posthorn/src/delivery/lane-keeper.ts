@@ -12,7 +12,7 @@ import { lanesWithParked, surveyLanes } from "../storage/queries/lanes/read.ts";
 import { type InFlightLimit, recordInFlightLimits } from "../storage/queries/lanes/record-limits.ts";
 import { releaseLanes } from "../storage/queries/lanes/release.ts";
 import { cancelQueued } from "../storage/queries/queue/cancel.ts";
-import { queueClaims } from "../storage/queries/queue/event-claims.ts";
+import { addQueueRows } from "../storage/queries/queue/event-claims.ts";
 import { type FetchedDelivery, fetch, recoverClaimed } from "../storage/queries/queue/fetch.ts";
 import { releaseDeliveries } from "../storage/queries/queue/release.ts";
 import { lanesToFetchFor, rowsToFetch } from "./fetch-share.ts";
@@ -28,8 +28,8 @@ export interface LaneKeeperOptions {
   readonly hints: Hints;
   readonly claims: SharedLock;
   readonly observer: Observer;
-  /** Adds the queue rows of deliveries that only their events claim. */
-  readonly queueClaims: () => Promise<void>;
+  /** Adds queue rows for deliveries that have none. */
+  readonly addQueueRows: () => Promise<void>;
   /** Deliveries that were claimed but not in memory: another process may still be passing them. */
   readonly onRecovered: (ids: readonly Uuid[]) => void;
   readonly targets: { byIds(endpointIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Target | null>> };
@@ -184,7 +184,7 @@ export class LaneKeeper {
       const owned = await surveyLanes(db, lease.workerId);
       const unknown = owned.filter(({ endpointId }) => lanes.get(endpointId) === undefined);
       await this.#openLanes(unknown.map(({ endpointId }) => ({ endpointId, hasParked: true })));
-      await this.#options.queueClaims();
+      await this.#options.addQueueRows();
       const claimed = await recoverClaimed(db, lease.workerId, lanes.claimedIds);
       this.#options.onRecovered(claimed.map(({ id }) => id));
       // an ordered delivery may be behind another by now; the next fetch decides that
@@ -231,7 +231,7 @@ export class LaneKeeper {
     const claimed = withdrawn.filter(({ claimBatch }) => claimBatch !== null);
     let isReleased = false;
     try {
-      if (claimed.length > 0) await queueClaims(db, lease.workerId, claimed);
+      if (claimed.length > 0) await addQueueRows(db, lease.workerId, claimed);
       await releaseDeliveries(db, lease.workerId, ids);
       for (const delivery of claimed) delivery.claimBatch?.ended(delivery);
       isReleased = true;

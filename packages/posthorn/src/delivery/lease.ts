@@ -35,6 +35,8 @@ export interface LeaseOptions {
 export interface LeaseHolder {
   /** This worker was reaped while it was running and no longer owns anything. `reregister` gets it a new id. */
   reaped(reregister: () => Promise<void>): Promise<void>;
+  /** The connection to the database was lost. After a failover, its last commits may be missing. */
+  connectionLost(): void;
   /** Replies may have been lost: the claims in the database have to be compared with memory. */
   reconcile(): Promise<void>;
   anotherWasReaped(): void;
@@ -208,6 +210,7 @@ export class Lease {
     const connection = this.#connection;
     this.#connection = undefined;
     void connection?.close();
+    this.#options.holder.connectionLost();
     this.reconcileSoon();
   }
 

@@ -121,7 +121,7 @@ export class Worker implements LaneOwner, LeaseHolder {
       claims: this.#claims,
       observer,
       targets,
-      queueClaims: () => this.#writes.queueClaims(),
+      addQueueRows: () => this.#writes.addQueueRows(),
       onRecovered: (ids) => {
         for (const id of ids) this.#recoveredIds.set(id, true);
       },
@@ -334,6 +334,10 @@ export class Worker implements LaneOwner, LeaseHolder {
 
   claimsSince(): Uuid {
     return this.#writes.claimsSince();
+  }
+
+  connectionLost(): void {
+    this.#writes.connectionLost();
   }
 
   async reconcile(): Promise<void> {

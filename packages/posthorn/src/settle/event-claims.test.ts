@@ -13,7 +13,7 @@ function open(): EventClaims {
   return new EventClaims(() => now);
 }
 
-test("reaping reads from the events of unfinished deliveries on, and else from a second ago", () => {
+test("claims_since is the first event with unfinished deliveries, otherwise a second ago", () => {
   const claims = open();
   expect(claims.since()).toBe(lowestUuidAt(start - 1_000));
   const event = eventAt(start);
@@ -28,7 +28,7 @@ test("reaping reads from the events of unfinished deliveries on, and else from a
   expect(both.map(({ claimBatch }) => claimBatch)).toEqual([null, null]);
 });
 
-test("an event before the last reported time claims nothing", () => {
+test("an event older than the last reported claims_since claims nothing", () => {
   const claims = open();
   claims.since();
   expect(claims.begin([eventAt(start), eventAt(start - 1_001)], [delivery()])).toBeNull();
@@ -46,30 +46,40 @@ test("events may wait longer than a second while batches are written", () => {
   }
 });
 
-test("a batch that may be stored holds the time back until its claims are queued", () => {
+test("a batch whose reply was lost holds claims_since back until its deliveries have queue rows", () => {
   const claims = open();
   const event = eventAt(start);
   const unknown = claims.begin([event], [delivery()]);
-  if (unknown !== null) unknown.isSent = true;
+  if (unknown !== null) claims.sent(unknown);
   const unsent = claims.begin([eventAt(start + 5)], [delivery()]);
   now += 10_000;
   expect(claims.since()).toBe(event.id);
   expect(claims.isOverdue).toBe(true);
-  const { end } = claims;
-  expect(end).toBe(lowestUuidAt(start + 1));
-  claims.queuedBefore(end);
+  const before = claims.afterLastSent;
+  expect(before).toBe(lowestUuidAt(start + 1));
+  claims.rowsAdded(before);
   expect(claims.isOverdue).toBe(false);
   expect(claims.since()).toBe(unsent?.firstId);
   expect(claims.begin([event], [delivery()])).toBeNull();
 });
 
-test("deliveries of a stored batch have queue rows once all claims are queued", () => {
+test("deliveries of a stored batch are claimed by their queue rows once these were added", () => {
   const claims = open();
   const claimed = delivery();
   const batch = claims.begin([eventAt(start)], [claimed]);
-  if (batch !== null) batch.isSent = true;
+  if (batch !== null) claims.sent(batch);
   batch?.stored();
   expect(claimed.claimBatch).toBe(batch);
-  claims.queuedBefore(claims.end);
+  claims.rowsAdded(claims.afterLastSent);
   expect(claimed.claimBatch).toBeNull();
+});
+
+test("queue rows are also added for events whose deliveries are finished, because a failover may have lost that", () => {
+  const claims = open();
+  const claimed = delivery();
+  const batch = claims.begin([eventAt(start)], [claimed]);
+  if (batch !== null) claims.sent(batch);
+  batch?.stored();
+  batch?.ended(claimed);
+  expect(claims.afterLastSent).toBe(lowestUuidAt(start + 1));
 });

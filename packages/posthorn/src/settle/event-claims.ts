@@ -1,23 +1,24 @@
-// The deliveries of this worker that only their events claim, by the batch that stored them (migration 0012). They have
-// no queue row: if this worker dies, they are found by reading its events from `claims_since` on.
+// The deliveries of this worker without a queue row, which their events claim, by the batch that stored them. If this
+// worker dies, they are found by reading its events from `claims_since` on.
 //
 //   begin ─► unsent ──stored──► stored ──each delivery ended──► (removed)
 //              │   └─nothing was stored─► (removed)    │
-//              └─────── reply lost ─► unknown ─────────┴─ all claims are queued ─► (removed)
+//              └─────── reply lost ─► unknown ─────────┴─ all get queue rows ─► (removed)
 import { lowestUuidAt, uuidTimeMs } from "@posthorn/wire";
 import type { ClaimBatch, ClaimedDelivery, Event, Uuid } from "../model.ts";
 
 type Claimable = Pick<ClaimedDelivery, "claimBatch">;
 
-/** How far `claims_since` stays behind the time, and how long a delivery may go without a queue row. */
+/** How far `claims_since` lags behind the current time, and how long a delivery may go without a queue row. */
 const lagMs = 1_000;
 
 export class EventClaims {
   readonly #nowMs: () => number;
-  readonly #batches = new Set<StoredClaims>();
+  readonly #batches = new Set<BatchClaims>();
   /** The latest `claims_since` that may be in the database. */
   #reportedSince: Uuid = lowestUuidAt(0);
   #lastBatch: { readonly firstId: Uuid; readonly beganMs: number } | undefined;
+  #lastSentMs = -1;
 
   /** `nowMs` is the database's time. */
   constructor(nowMs: () => number) {
@@ -25,9 +26,9 @@ export class EventClaims {
   }
 
   /** Returns null if the events are too old to claim deliveries: reaping might not find the claims. */
-  begin(events: readonly Event[], claimed: readonly Claimable[]): StoredClaims | null {
+  begin(events: readonly Event[], claimed: readonly Claimable[]): BatchClaims | null {
     if (events.length === 0) return null;
-    const batch = new StoredClaims(events, claimed, this.#batches);
+    const batch = new BatchClaims(events, claimed, this.#batches);
     if (batch.firstId < this.#reportedSince) return null;
     this.#batches.add(batch);
     this.#lastBatch = { firstId: batch.firstId, beganMs: this.#nowMs() };
@@ -54,30 +55,35 @@ export class EventClaims {
     return false;
   }
 
-  /** An id after the events of all batches that were sent to the database. */
-  get end(): Uuid {
-    let lastMs = -1;
-    for (const { lastId, isSent } of this.#batches) if (isSent) lastMs = Math.max(lastMs, uuidTimeMs(lastId));
-    return lastMs === -1 ? this.#reportedSince : lowestUuidAt(lastMs + 1);
+  /** The statement that stores the batch may reach the database from now on. */
+  sent(batch: BatchClaims): void {
+    batch.isSent = true;
+    this.#lastSentMs = Math.max(this.#lastSentMs, uuidTimeMs(batch.lastId));
   }
 
-  /** All deliveries that events before `end` claim have a queue row now, or belong to nobody because this worker was reaped. */
-  queuedBefore(end: Uuid): void {
-    if (end > this.#reportedSince) this.#reportedSince = end;
-    for (const batch of this.#batches) if (batch.isSent) batch.queued();
+  /** An id after the events of all batches that were ever sent: a failover may have lost what happened to them. */
+  get afterLastSent(): Uuid {
+    const afterLast = lowestUuidAt(this.#lastSentMs + 1);
+    return afterLast > this.#reportedSince ? afterLast : this.#reportedSince;
+  }
+
+  /** All unfinished deliveries of events before this id have queue rows, or were released when this worker was reaped. */
+  rowsAdded(before: Uuid): void {
+    if (before > this.#reportedSince) this.#reportedSince = before;
+    for (const batch of this.#batches) if (batch.isSent) batch.rowsAdded();
   }
 }
 
-export class StoredClaims implements ClaimBatch {
+export class BatchClaims implements ClaimBatch {
   readonly firstId: Uuid;
   readonly lastId: Uuid;
   /** The statement that stores it may have reached the database. */
   isSent = false;
-  readonly #claimed: readonly Claimable[];
-  readonly #batches: Set<StoredClaims>;
-  #unfinished: number;
+  /** Those that are not finished; a finished one is not kept in memory until the whole batch is. */
+  readonly #claimed: Set<Claimable>;
+  readonly #batches: Set<BatchClaims>;
 
-  constructor(events: readonly Event[], claimed: readonly Claimable[], batches: Set<StoredClaims>) {
+  constructor(events: readonly Event[], claimed: readonly Claimable[], batches: Set<BatchClaims>) {
     let [firstId, lastId] = [events[0]?.id as Uuid, events[0]?.id as Uuid];
     for (const { id } of events) {
       if (id < firstId) firstId = id;
@@ -85,14 +91,13 @@ export class StoredClaims implements ClaimBatch {
     }
     this.firstId = firstId;
     this.lastId = lastId;
-    this.#claimed = claimed;
-    this.#unfinished = claimed.length;
+    this.#claimed = new Set(claimed);
     this.#batches = batches;
   }
 
   stored(): void {
     for (const delivery of this.#claimed) delivery.claimBatch = this;
-    if (this.#unfinished === 0) this.remove();
+    if (this.#claimed.size === 0) this.remove();
   }
 
   /** Nothing was stored. */
@@ -102,12 +107,12 @@ export class StoredClaims implements ClaimBatch {
 
   ended(delivery: Claimable): void {
     delivery.claimBatch = null;
-    this.#unfinished -= 1;
-    if (this.#unfinished === 0) this.remove();
+    this.#claimed.delete(delivery);
+    if (this.#claimed.size === 0) this.remove();
   }
 
-  queued(): void {
-    for (const delivery of this.#claimed) if (delivery.claimBatch === this) delivery.claimBatch = null;
+  rowsAdded(): void {
+    for (const delivery of this.#claimed) delivery.claimBatch = null;
     this.remove();
   }
 }

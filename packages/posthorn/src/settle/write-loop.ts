@@ -1,8 +1,10 @@
 // One loop on one connection writes the common case of both ends: while a statement runs, new events and finished
 // attempts collect, and the next statement carries both. Everything else goes through the general statements: what is
 // not common, and everything while the connection is lost or the database is behind a pooler.
-// New deliveries that this worker sends at once are claimed by their events (`event-claims.ts`). After a lost reply it is
-// unknown what is claimed and what is settled: all claims are queued before this loop writes again.
+// New deliveries that this worker sends at once are claimed by their events and have no queue row (`event-claims.ts`).
+// After a lost reply it is unknown what is claimed and what is settled: all of them get queue rows before this loop
+// writes again.
+import { lowestUuidAt } from "@posthorn/wire";
 import type { Settlement, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Observer } from "../observe/observer.ts";
@@ -10,9 +12,9 @@ import { Loop } from "../service/loop.ts";
 import type { Database, DirectConnection } from "../storage/database.ts";
 import { claim, type IngestBatch, type IngestResult, ingest } from "../storage/queries/events/ingest.ts";
 import { isPlain, write, writtenPlain } from "../storage/queries/events/write.ts";
-import { queueAllClaims } from "../storage/queries/queue/event-claims.ts";
+import { addAllQueueRows } from "../storage/queries/queue/event-claims.ts";
 import { isFirstSuccess } from "../storage/queries/queue/settle.ts";
-import { EventClaims, type StoredClaims } from "./event-claims.ts";
+import { type BatchClaims, EventClaims } from "./event-claims.ts";
 import { type FinishedAttempt, type OnSettled, Settler } from "./settler.ts";
 
 export interface WriteLoopOptions<Finished extends FinishedAttempt> {
@@ -27,7 +29,7 @@ export interface WriteLoopOptions<Finished extends FinishedAttempt> {
 
 interface PendingIngest {
   readonly batch: IngestBatch;
-  readonly claims: StoredClaims;
+  readonly claims: BatchClaims;
   readonly resolve: (result: IngestResult | Promise<IngestResult>) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -41,14 +43,17 @@ const lingerMs = 10;
 /** From this many settlements on, they are written without waiting for events. */
 const minBatch = 100;
 const reconnectMs = 1_000;
+const nothingSince: Uuid = lowestUuidAt(0);
 
 export class WriteLoop<Finished extends FinishedAttempt> {
   readonly #options: WriteLoopOptions<Finished>;
   readonly #settler: Settler<Finished>;
   readonly #connecting: Loop;
   readonly #claims: EventClaims;
-  /** A reply was lost: claimed deliveries may be settled or queued already. */
+  /** A reply or a commit was lost: deliveries without a queue row may be settled, and settled ones may not be. */
   #areClaimsUnknown = false;
+  /** Queue rows are being added; the loop writes nothing meanwhile. */
+  #addingRows: Promise<void> | null = null;
   #connection: DirectConnection | null = null;
   #pending: PendingIngest | null = null;
   #waiting: Finished[] = [];
@@ -101,7 +106,7 @@ export class WriteLoop<Finished extends FinishedAttempt> {
     if (claims === null) return ingest(this.#options.db, batch);
     return new Promise((resolve, reject) => {
       this.#pending = { batch, claims, resolve, reject };
-      this.#writing ??= this.#write(connection as DirectConnection);
+      if (!this.#isBusy) this.#writing = this.#write(connection as DirectConnection);
     });
   }
 
@@ -117,52 +122,64 @@ export class WriteLoop<Finished extends FinishedAttempt> {
     }
     this.#waiting.push(finished);
     this.#isUrgent ||= finished.settlement.delivery.isOrdered;
-    if (this.#writing !== null) return;
+    if (this.#isBusy) return;
     if (this.#isFull) this.#writing = this.#write(this.#connection);
     else this.#writeSoon();
   }
 
-  /** The worker's `claims_since` from now on. */
+  /** The worker's `claims_since` from now on; it is never lowered. */
   claimsSince(): Uuid {
-    if (this.#claims.isOverdue) void this.queueClaims().catch(() => {});
+    if (this.#areClaimsUnknown) return nothingSince;
+    if (this.#claims.isOverdue) void this.addQueueRows().catch(() => {});
     return this.#claims.since();
   }
 
-  /** Adds the queue rows of all deliveries that only their events claim. */
-  async queueClaims(): Promise<void> {
-    while (this.#writing !== null) await this.#writing;
-    let end = (): void => {};
-    this.#writing = new Promise((resolve) => {
-      end = resolve;
+  /** A connection of this worker was lost: after a failover, the last commits may be missing. */
+  connectionLost(): void {
+    this.#loseReply();
+  }
+
+  /** Adds queue rows for all unfinished deliveries without one. */
+  addQueueRows(): Promise<void> {
+    this.#addingRows ??= this.#addQueueRows().finally(() => {
+      this.#addingRows = null;
+      this.#continue();
     });
+    return this.#addingRows;
+  }
+
+  async #addQueueRows(): Promise<void> {
+    await this.#writing;
     try {
-      const before = this.#claims.end;
-      await queueAllClaims(this.#options.db, this.#options.workerId(), before);
-      this.#forgetClaims(before);
+      const before = this.#claims.afterLastSent;
+      await addAllQueueRows(this.#options.db, this.#options.workerId(), before);
+      this.#rowsAdded(before);
     } catch (error) {
       this.#loseReply();
       throw error;
-    } finally {
-      this.#writing = null;
-      end();
-      this.#continue();
     }
   }
 
-  /** This worker was reaped: its claims were queued. */
+  /** This worker was reaped: its deliveries were released. */
   reaped(): void {
-    this.#forgetClaims(this.#claims.end);
-    if (this.#writing === null) this.#continue();
+    this.#rowsAdded(this.#claims.afterLastSent);
+    if (!this.#isBusy) this.#continue();
   }
 
-  #forgetClaims(before: Uuid): void {
-    this.#claims.queuedBefore(before);
+  #rowsAdded(before: Uuid): void {
+    this.#claims.rowsAdded(before);
     this.#areClaimsUnknown = false;
   }
 
   #settled(batch: readonly Finished[], refusedIds: ReadonlySet<Uuid>): void {
-    for (const { settlement } of batch) settlement.delivery.claimBatch?.ended(settlement.delivery);
+    // a refused delivery keeps its claim, and gets its queue row within a second
+    for (const { settlement } of batch)
+      if (!refusedIds.has(settlement.delivery.id)) settlement.delivery.claimBatch?.ended(settlement.delivery);
     this.#options.onSettled(batch, refusedIds);
+  }
+
+  get #isBusy(): boolean {
+    return this.#writing !== null || this.#addingRows !== null;
   }
 
   /** True if the settlements are written without waiting for events. */
@@ -173,7 +190,7 @@ export class WriteLoop<Finished extends FinishedAttempt> {
   #writeSoon(): void {
     this.#linger ??= setTimeout(() => {
       this.#linger = undefined;
-      if (this.#connection !== null) this.#writing ??= this.#write(this.#connection);
+      if (this.#connection !== null && !this.#isBusy) this.#writing = this.#write(this.#connection);
     }, lingerMs);
   }
 
@@ -181,9 +198,13 @@ export class WriteLoop<Finished extends FinishedAttempt> {
     clearTimeout(this.#linger);
     this.#linger = undefined;
     do await this.#writeOnce(connection);
-    while (this.#connection === connection && (this.#pending !== null || this.#isFull));
+    while (
+      this.#addingRows === null &&
+      this.#connection === connection &&
+      (this.#pending !== null || this.#isFull)
+    );
     this.#writing = null;
-    this.#continue();
+    if (this.#addingRows === null) this.#continue();
   }
 
   #continue(): void {
@@ -206,7 +227,7 @@ export class WriteLoop<Finished extends FinishedAttempt> {
     const startedAt = performance.now();
     try {
       const settlements = current.map(({ settlement }): Settlement => settlement);
-      if (pending !== null) pending.claims.isSent = true;
+      if (pending !== null) this.#claims.sent(pending.claims);
       const result = await write(connection, workerId, pending?.batch ?? null, settlements);
       if (pending === null)
         this.#options.observer.metrics.statementTook("settle", performance.now() - startedAt);
@@ -228,7 +249,7 @@ export class WriteLoop<Finished extends FinishedAttempt> {
     resolve(ingest(this.#options.db, batch));
   }
 
-  /** What is claimed by events waits until all claims are queued. */
+  /** Settlements of deliveries that may have no queue row wait until they have one. */
   #useGeneralStatements(): void {
     if (this.#pending !== null) this.#useGeneralIngest(this.#pending);
     this.#pending = null;
@@ -247,7 +268,7 @@ export class WriteLoop<Finished extends FinishedAttempt> {
   /** Returns false: the loop connects again after its interval. */
   async #connect(): Promise<boolean> {
     if (this.#connection !== null) return false;
-    if (this.#areClaimsUnknown) await this.queueClaims();
+    if (this.#areClaimsUnknown) await this.addQueueRows();
     const connection = await this.#options.db.connect();
     if (connection.isDirect) {
       this.#connection = connection;
@@ -260,7 +281,7 @@ export class WriteLoop<Finished extends FinishedAttempt> {
     if (this.#connection !== connection) return;
     this.#connection = null;
     void connection.close();
-    if (this.#writing === null) this.#useGeneralStatements();
+    if (!this.#isBusy) this.#useGeneralStatements();
   }
 }
 

@@ -32,7 +32,7 @@ import { claimLanes } from "./queries/lanes/claim.ts";
 import { releaseLanes } from "./queries/lanes/release.ts";
 import { waitingEvents } from "./queries/outbox.ts";
 import { cancelQueued } from "./queries/queue/cancel.ts";
-import { queueAllClaims, queueClaims } from "./queries/queue/event-claims.ts";
+import { addAllQueueRows, addQueueRows } from "./queries/queue/event-claims.ts";
 import { fetch } from "./queries/queue/fetch.ts";
 import { releaseDeliveries } from "./queries/queue/release.ts";
 import { requeueDelivery } from "./queries/queue/requeue.ts";
@@ -53,7 +53,7 @@ beforeAll(async () => {
 const kinds = [
   ...["publish", "publish", "publish", "publish", "publish", "publish", "relay", "relay"],
   ...["publish in transaction", "publish in transaction", "claim", "claim", "claim", "release"],
-  ...["fetch", "fetch", "fetch", "fetch", "fetch", "release deliveries", "queue claims", "settle late"],
+  ...["fetch", "fetch", "fetch", "fetch", "fetch", "release deliveries", "add queue rows", "settle late"],
   ...["settle", "settle", "settle", "settle", "settle", "settle", "renew", "renew", "stall", "stall"],
   ...["start", "start", "start", "advance", "advance", "retry", "retry", "pause", "discard"],
 ] as const;
@@ -244,7 +244,7 @@ async function createLife() {
 
   async function releaseAs(worker: Worker, count: number): Promise<void> {
     const released = [...worker.held.values()].slice(0, count);
-    await queueClaims(
+    await addQueueRows(
       db,
       worker.id,
       released.filter(({ claimBatch }) => claimBatch !== null),
@@ -254,9 +254,15 @@ async function createLife() {
     for (const id of ids) worker.held.delete(id);
   }
 
-  async function queueClaimsAs(worker: Worker): Promise<void> {
-    await queueAllClaims(db, worker.id, lowestUuidAt(Math.floor(nowMs) + 1));
-    for (const delivery of worker.held.values()) delivery.claimBatch = null;
+  /** A settlement that was sent before and arrives late settles nothing. */
+  async function addQueueRowsAs(worker: Worker): Promise<void> {
+    const claimed = [...worker.held.values()].filter(({ claimBatch }) => claimBatch !== null);
+    const late = claimed.map((delivery) => toSettlement({ ...delivery }, "delivered"));
+    await addAllQueueRows(db, worker.id, lowestUuidAt(Math.floor(nowMs) + 1));
+    for (const delivery of claimed) delivery.claimBatch = null;
+    if (late.length === 0) return;
+    const { refusedIds } = await write(connection, worker.id, null, late);
+    expect(refusedIds).toEqual(new Set(claimed.map(({ id }) => id)));
   }
 
   /** Before the events that claim what the worker holds. */
@@ -370,7 +376,7 @@ async function createLife() {
     },
     fetch: (worker, { count }) => fetchAs(worker, count),
     "release deliveries": (worker, { count }) => releaseAs(worker, count),
-    "queue claims": (worker) => queueClaimsAs(worker),
+    "add queue rows": (worker) => addQueueRowsAs(worker),
     settle: (worker, { ends }) => settleAs(worker, ends),
     "settle late": async (_worker, { choice, ends, count }) => {
       const dead = workers.filter(({ isAlive, held }) => !isAlive && held.size > 0);

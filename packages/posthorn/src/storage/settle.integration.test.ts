@@ -1,4 +1,5 @@
 // Where settled attempts are stored, and how often the settle statement is planned.
+import { lowestUuidAt } from "@posthorn/wire";
 import { beforeEach, expect, test } from "vitest";
 import {
   addEndpoint,
@@ -15,6 +16,7 @@ import { Database } from "./database.ts";
 import { newestAttempts } from "./queries/attempts.ts";
 import { claim, type IngestBatch, ingest } from "./queries/events/ingest.ts";
 import { write } from "./queries/events/write.ts";
+import { addAllQueueRows, addQueueRows } from "./queries/queue/event-claims.ts";
 import { fetch } from "./queries/queue/fetch.ts";
 import { requeueDelivery } from "./queries/queue/requeue.ts";
 import { requeueMany } from "./queries/queue/requeue-many.ts";
@@ -179,6 +181,25 @@ test("one statement stores new events and settles first successes, each without 
   }
 });
 
+test("a settlement that arrives after its delivery got a queue row is refused, and repeated with the row", async () => {
+  const connection = await queue.db.connect();
+  try {
+    const event = newEvent();
+    const claimBatch: ClaimBatch = { ended: () => {} };
+    await write(connection, workerId, await batchOf([event]), []);
+    await addAllQueueRows(queue.db, workerId, lowestUuidAt(Date.now() + 60_000));
+    const delivery = toClaimed(event);
+    const late = toSettlement({ ...delivery, claimBatch }, "delivered");
+    const refusedIds = new Set([delivery.id]);
+    expect(await write(connection, workerId, null, [late])).toEqual({ areEventsWritten: true, refusedIds });
+    expect(await counts()).toEqual({ queue: 1, deliveries: 0, log: 0, attempts: 0 });
+    await write(connection, workerId, null, [toSettlement(delivery, "delivered")]);
+    expect(await counts()).toEqual({ queue: 0, deliveries: 1, log: 0, attempts: 1 });
+  } finally {
+    await connection.close();
+  }
+});
+
 test("batches of any size, mixed or not, use the plans of the first batches", async () => {
   const db = new Database({
     database: queue.pool.options.connectionString as string,
@@ -210,23 +231,28 @@ test("batches of any size, mixed or not, use the plans of the first batches", as
   }
 });
 
-test("events are committed durably in a database with asynchronous commits, and the session stays as it is", async () => {
+test("events and queue rows are committed durably in a database with asynchronous commits, and the session stays as it is", async () => {
   const { db, pool } = queue;
   await pool.query(`
     create table public.commits (setting text);
     create function public.note_commit() returns trigger language plpgsql
     as $$ begin insert into public.commits values (current_setting('synchronous_commit')); return null; end $$;
     create trigger note_commit after insert on posthorn.events
+    for each statement execute function public.note_commit();
+    create trigger note_commit after insert on posthorn.queue
     for each statement execute function public.note_commit()`);
   const ask = { name: "ask", text: "select current_setting('synchronous_commit') as setting" };
   expect(await db.query(ask)).toEqual([{ setting: "off" }]);
   await claimed(2);
   const connection = await db.connect();
-  await write(connection, workerId, await batchOf([newEvent()]), []);
+  const event = newEvent();
+  await write(connection, workerId, await batchOf([event]), []);
   await connection.close();
-  const commits = await pool.query("select * from public.commits");
-  expect(commits.rows).toEqual([{ setting: "on" }, { setting: "on" }]);
+  await addQueueRows(db, workerId, [toClaimed(event)]);
+  await addAllQueueRows(db, workerId, lowestUuidAt(Date.now()));
+  const commits = await pool.query("select setting, count(*)::integer from public.commits group by setting");
+  expect(commits.rows).toEqual([{ setting: "on", count: 5 }]);
   expect(await db.transaction((tx) => tx.query(ask))).toEqual([{ setting: "on" }]);
   expect(await db.query(ask)).toEqual([{ setting: "off" }]);
-  await pool.query("drop trigger note_commit on posthorn.events");
+  await pool.query("drop trigger note_commit on posthorn.events; drop trigger note_commit on posthorn.queue");
 });

@@ -164,7 +164,14 @@ gate as materialized (
   from alive${gateConditions}
 ),${storedStep}
 select exists (select from gate) as written,
-  case when not exists (select from alive) then array_to_json($10::uuid[]) end as refused
+  case
+    when coalesce((select claims_since from alive) > any ($18::uuid[]), not exists (select from alive))
+    then (
+      select json_agg(attempt.id)
+      from unnest($10::uuid[], $18::uuid[]) as attempt (id, event_id)
+      where (attempt.event_id >= (select claims_since from alive)) is not true
+    )
+  end as refused
 `;
 
 const writeWithQueue = statement("write with queue")`

@@ -1,5 +1,5 @@
-// Records the outcomes of attempts, many in one statement. The fence is `claimed_by = me`: a reaped worker settles
-// nothing, and its attempts stay recorded as unknown.
+// Records the outcomes of attempts, many in one statement. The fence is `claimed_by = me` or, for a delivery without a
+// queue row, the worker's row: a reaped worker settles nothing, and its attempts stay recorded as unknown.
 import type { Decision, Settlement, Uuid } from "../../../model.ts";
 import {
   booleanArray,
@@ -12,7 +12,7 @@ import {
 } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { durableCommit, type Statement, statement } from "../../sql.ts";
-import { queueClaims } from "./event-claims.ts";
+import { addQueueRows } from "./event-claims.ts";
 
 /** Returns the ids that were refused, because they belong to another worker now. */
 export async function settle(
@@ -21,7 +21,7 @@ export async function settle(
   settlements: readonly Settlement[],
 ): Promise<ReadonlySet<Uuid>> {
   const claimed = settlements.map(({ delivery }) => delivery).filter(({ claimBatch }) => claimBatch !== null);
-  if (claimed.length > 0) await queueClaims(db, workerId, claimed);
+  if (claimed.length > 0) await addQueueRows(db, workerId, claimed);
   const first = settlements.filter(isFirstSuccess);
   const values = [workerId, ...firstSuccessValues(first), booleanArray(first.map(() => true))];
   const refused =
@@ -138,7 +138,8 @@ const anyOf = (parameter: string): string => `any (array(select unnest(${paramet
  * Parameters: 1 worker; from `first` on eight of the attempts, their events and endpoints and, if some may have queue
  * rows, which of them. Only rows without an attempt are deleted: if the statement is repeated after a lost reply, this
  * worker may already have claimed the row for a manual retry. A delivery without a row is claimed by its event, as long
- * as the worker is registered; its history must not be lost, because nothing else reveals that it was sent.
+ * as the worker is registered and `claims_since` has not passed the event: a statement that arrives late must not settle
+ * a delivery that got a row meanwhile. Its history must not be lost, because nothing else reveals that it was sent.
  */
 export function firstSuccessSteps(first: number, { mayHaveRows }: { readonly mayHaveRows: boolean }): string {
   const parameter = (index: number, type: string): string => `$${first + index}::${type}[]`;
@@ -177,9 +178,13 @@ first_history as (
   ) as attempt (
     id, started_ms, duration_ms, status_code, response_body, connect_ms, tls_ms, first_byte_ms, event_id,
     endpoint_id${onlyWithRows(", has_row")}
-  )${onlyWithRows(`
-  where not attempt.has_row
-    or (attempt.id in (select id from succeeded)) is true
+  )
+  where ${
+    mayHaveRows
+      ? `(attempt.id in (select id from succeeded)) is true
+    or not attempt.has_row and `
+      : ""
+  }attempt.event_id >= alive.claims_since${onlyWithRows(`
   returning id`)}
 )`;
 }

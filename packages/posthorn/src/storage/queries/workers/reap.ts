@@ -4,7 +4,7 @@ import type { Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { changes, column, hasRow, onlyRow, rows, run } from "../../query.ts";
 import { nextReadyAt } from "../lanes/ready-at.ts";
-import { queueClaimsOf } from "../queue/event-claims.ts";
+import { addQueueRowsOf } from "../queue/event-claims.ts";
 
 export interface OtherWorker {
   readonly id: number;
@@ -54,7 +54,7 @@ export async function reap(
 ): Promise<Reaped | null> {
   return await db.transaction(async (tx) => {
     if (!(await lockDead(tx, worker.id, worker.leaseExpiresMs))) return null;
-    await queueClaimsOf(tx, worker.id);
+    await addQueueRowsOf(tx, worker.id);
     const reaped = await releaseAll(tx, worker.id);
     await remove(tx, worker.id);
     return reaped;
