@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { MAX_SCHEMA_BYTES } from "../../json-schema/schema-limits.ts";
 import { MAX_IMPORTED_SCHEMA_BYTES, readDocument } from "./event-type-document.ts";
 
@@ -78,6 +78,9 @@ test("the total size of schemas is limited, and a component counts for every typ
     );
   const most = MAX_IMPORTED_SCHEMA_BYTES / MAX_SCHEMA_BYTES;
   let hasYielded = false;
+  let nowMs = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 5));
+  onTestFinished(() => vi.restoreAllMocks());
   setImmediate(() => {
     hasYielded = true;
   });
