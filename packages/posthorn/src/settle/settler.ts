@@ -1,5 +1,5 @@
 // Collects settlements while the previous batch is being written: one statement per batch. Writing a batch again is
-// harmless: a settled row has left the queue, or has one attempt more.
+// harmless: deliveries without a queue row get one first, and a settled row has left the queue or has one attempt more.
 import type { Settlement, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Observer } from "../observe/observer.ts";

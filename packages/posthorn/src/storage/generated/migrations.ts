@@ -13,7 +13,7 @@ export const migrations: readonly Migration[] = [
   {
     version: 1,
     name: "foundation",
-    checksum: "c3eff69dc4438cac80e52861d4b6bc561dcdd729ad59d8c2ef244ac8315c2ce2",
+    checksum: "94551f2848e6b6867bf80d45f28df38ebd5c332468b7b18dcbf7e1ffced8bf5b",
     sql: `-- Functions that every other file uses, and facts about the installation.
 -- All migrations are written for a schema named posthorn; the migrator inserts the configured name.
 
@@ -45,6 +45,11 @@ as $$
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
+-- The time of a UUIDv7 in milliseconds.
+create function posthorn.uuid_ms(id uuid) returns double precision
+language sql immutable parallel safe
+as $$ select ('x' || lpad(replace(left(id::text, 13), '-', ''), 16, '0'))::bit(64)::bigint::double precision $$;
+
 -- Times are returned to the application as milliseconds, so that no session setting changes their format.
 create function posthorn.epoch_ms(at timestamptz) returns double precision
 language sql immutable parallel safe
@@ -60,7 +65,7 @@ create table posthorn.metadata (
   {
     version: 2,
     name: "tenants-and-endpoints",
-    checksum: "f8d75863b02b3a225434b0dfb87a566667931f320a630deda3e153bc5a3b5c67",
+    checksum: "924a1c62300503d77f5c9e6ef760712e8b65d80da5a6d2d8988e6ad173511989",
     sql: `-- Tenants, their members, and the endpoints they registered.
 
 create table posthorn.tenants (
@@ -117,6 +122,9 @@ create table posthorn.endpoints (
   headers jsonb,
   timeout_ms integer,
   max_in_flight integer,
+  -- the limit up to which it grows while the endpoint responds fast; null: max_in_flight if that is set, else the
+  -- deployment default
+  max_in_flight_burst integer,
   -- attempts per second
   rate_limit integer,
   retry_policy jsonb,
@@ -184,7 +192,7 @@ create table posthorn.endpoint_handshakes (
   -- requests per minute; null: no rate was requested, or none was set
   requested_rate integer,
   allowed_rate integer,
-  state text not null check (state in ('asking', 'waiting', 'granted', 'denied')),
+  state text not null check (state in ('requesting', 'waiting', 'granted', 'denied')),
   detail text,
   -- part of the URL with which the endpoint can agree later; replaced with every request, so it also identifies the
   -- request that a response belongs to
@@ -200,10 +208,10 @@ create index endpoint_handshakes_due on posthorn.endpoint_handshakes (next_at) w
   {
     version: 3,
     name: "events-and-queue",
-    checksum: "4f2769618deffcafb7e71e0f2958677a87f99d097af3bb9dfa20075d1961416f",
+    checksum: "68d3507ebb9b689c65ebcdea558d3a46028e40f4f4abb49e401efa52e2818d64",
     sql: `-- Events, the deliveries that are not finished, and the workers that send them.
 
--- Committed facts; a row never changes. Partitioned by day.
+-- Committed facts. Only \`claims\` is changed, when a dead letter is deleted. Partitioned by day.
 create table posthorn.events (
   id uuid not null,
   tenant text not null,
@@ -220,6 +228,13 @@ create table posthorn.events (
   traceparent text,
   -- attributes from its origin, such as a CloudEvent's source, and how to read its data; null: published without them
   attributes jsonb,
+  -- A new delivery that its worker sends at once needs no row in the queue: the row of its event claims it. Most deliveries
+  -- succeed at the first attempt, and are then written once, as history. A delivery gets its queue row when it is retried,
+  -- released or not finished within about a second, and when its worker is reaped.
+  -- the worker that claimed deliveries of this event when it stored it; null if there are none
+  claimed_by integer,
+  -- these deliveries: 32 bytes each, the delivery's id and its endpoint's
+  claims bytea,
   primary key (id)
 ) partition by range (id);
 create index events_of_tenant on posthorn.events (tenant, id);
@@ -256,6 +271,7 @@ create table posthorn.subjects (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 50);
 
 -- A process that sends. The lease is on the worker, and an id is never reused, so \`claimed_by = <my id>\` is a complete fence.
+-- Deliveries without a queue row are fenced by \`claims_since\`.
 create table posthorn.workers (
   id integer generated always as identity primary key,
   lease_expires_at timestamptz not null,
@@ -266,7 +282,13 @@ create table posthorn.workers (
   -- false: it only publishes
   delivers boolean not null default true,
   -- utilization of its event loop from 0 to 1; a busy worker leaves lanes to an idle one
-  utilisation real not null default 0
+  utilisation real not null default 0,
+  -- the number of its lanes at its last heartbeat; a worker with more than its share yields some
+  lanes integer not null default 0,
+  -- the Unix socket on which it receives deliveries of other processes of its machine; null if it has none
+  socket text,
+  -- deliveries that events before this one claim for the worker are finished or have a queue row
+  claims_since uuid not null default posthorn.lowest_uuid_at(posthorn.now() - interval '1 second')
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, fillfactor = 50);
 
 -- One lane per endpoint. Invariant: the lane of every queue row is owned by a registered worker, or is paused, or has
@@ -279,7 +301,10 @@ create table posthorn.lanes (
   -- until when due deliveries wait for the endpoint's own rate or concurrency limit: infinity while they do, later the
   -- time at which that ended. Distinguishes a limited endpoint from an overloaded worker. Written by the owner at most
   -- once a second, only for lanes with a backlog.
-  limited_until timestamptz
+  limited_until timestamptz,
+  -- the current limit on attempts in flight, for display; null: max_in_flight. Written by the owner, about every 5 seconds
+  -- while it changes.
+  in_flight_limit integer
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, fillfactor = 70);
 create index lanes_ready on posthorn.lanes (ready_at) where owner is null and not paused and ready_at is not null;
 create index lanes_owned on posthorn.lanes (owner) where owner is not null;
@@ -350,7 +375,7 @@ create index batch_events_of_event on posthorn.batch_events (event_id);
   {
     version: 4,
     name: "history-and-retention",
-    checksum: "17fc1cc3190b36a5ce5de32e75869c8f7aa075e6121b4ee525c5ff3b4327c02e",
+    checksum: "a1d651743c1af3ae8e7492bba48540857d1c3a6b32eef6ebc968caeeacf7964b",
     sql: `-- Finished deliveries, their attempts, and the retention that drops old days.
 
 -- Finished deliveries: success or dead. Partitioned by day. A delivery whose first attempt succeeded contains that attempt,
@@ -449,8 +474,61 @@ create function posthorn.is_deferred(attempts integer, next_at timestamptz) retu
 language sql stable
 as $$ select attempts > 0 and next_at > posthorn.now() and next_at < 'infinity' $$;
 
--- The state of every delivery, from the queue and from history.
-create view posthorn.delivery_states as
+-- The deliveries that an event claims.
+create function posthorn.read_claims(claims bytea) returns table (id uuid, endpoint_id uuid)
+language sql immutable parallel safe rows 1
+as $$
+  select encode(substr(claims, 32 * n + 1, 16), 'hex')::uuid, encode(substr(claims, 32 * n + 17, 16), 'hex')::uuid
+  from generate_series(0, length(claims) / 32 - 1) as n
+$$;
+
+-- Unfinished deliveries without a queue row, of events from \`low\` to \`high\`. Reads events of the last seconds, and their
+-- deliveries, whose ids have the same time: 40 ms for 15,000 events. Uses dynamic SQL and no sequential scans, because a
+-- generic plan, or one without statistics of the day, would read the whole day.
+create function posthorn.event_claims(low uuid, high uuid)
+returns table (id uuid, event_id uuid, endpoint_id uuid, claimed_by integer)
+language plpgsql stable rows 10
+set enable_seqscan = off
+as $$
+declare
+  since uuid := (select w.claims_since from posthorn.workers w where w.delivers order by w.claims_since limit 1);
+begin
+  since := greatest(since, low);
+  return query execute $sql$
+    select claim.id, e.id, claim.endpoint_id, e.claimed_by
+    from posthorn.events e
+    join posthorn.workers w on w.id = e.claimed_by and w.claims_since <= e.id
+    cross join lateral posthorn.read_claims(e.claims) claim
+    where e.id >= $1
+      and e.id <= $3
+      and e.claims is not null
+      and not exists (select from posthorn.deliveries d where d.id = claim.id and d.id >= $2)
+      and not exists (select from posthorn.queue q where q.id = claim.id and q.id >= $2)
+  $sql$
+  using since, posthorn.lowest_uuid_at(to_timestamp(posthorn.uuid_ms(since) / 1000)), high;
+end
+$$;
+
+create function posthorn.event_claims()
+returns table (id uuid, event_id uuid, endpoint_id uuid, claimed_by integer)
+language sql stable rows 10
+as $$
+  select c.id, c.event_id, c.endpoint_id, c.claimed_by
+  from posthorn.event_claims('00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff') c
+$$;
+
+-- Every unfinished delivery, with or without a queue row.
+create view posthorn.unfinished as
+select q.id, q.event_id, q.endpoint_id, q.next_at, q.claimed_by, q.attempts, q.failures, q.replay_count, q.trigger,
+  q.schedule_started_at, q.subject, q.sequence
+from posthorn.queue q
+union all
+select c.id, c.event_id, c.endpoint_id, to_timestamp(posthorn.uuid_ms(c.event_id) / 1000), c.claimed_by, 0, 0, 0, 'event'::text,
+  to_timestamp(posthorn.uuid_ms(c.event_id) / 1000), null::text, null::bigint
+from posthorn.event_claims() c;
+
+-- The state of every delivery with a row, from the queue and from history.
+create view posthorn.recorded_states as
 select
   q.id,
   q.event_id,
@@ -482,6 +560,34 @@ select
   d.replay_count,
   d.finished_at
 from posthorn.deliveries d;
+
+-- The states of these deliveries. Cheaper than the view below: a delivery's id has the time of its event, so only events of
+-- these milliseconds are read.
+create function posthorn.delivery_states_of(ids uuid[]) returns setof posthorn.recorded_states
+language sql stable rows 10
+as $$
+  select c.id, c.event_id, c.endpoint_id, 'in_flight', 0, null::timestamptz, null::text, 0, null::timestamptz
+  from (
+    select
+      posthorn.lowest_uuid_at(to_timestamp(min(posthorn.uuid_ms(i)) / 1000)) as low,
+      posthorn.lowest_uuid_at(to_timestamp((max(posthorn.uuid_ms(i)) + 1) / 1000)) as high
+    from unnest(ids) as i
+  ) range
+  cross join lateral posthorn.event_claims(range.low, range.high) c
+  where c.id = any (ids)
+  union all
+  select r.id, r.event_id, r.endpoint_id, r.state, r.attempts, r.next_retry_at, r.dead_reason, r.replay_count, r.finished_at
+  from posthorn.recorded_states r
+  where r.id = any (ids)
+$$;
+
+-- The state of every delivery.
+create view posthorn.delivery_states as
+select r.id, r.event_id, r.endpoint_id, r.state, r.attempts, r.next_retry_at, r.dead_reason, r.replay_count, r.finished_at
+from posthorn.recorded_states r
+union all
+select c.id, c.event_id, c.endpoint_id, 'in_flight'::text, 0, null::timestamptz, null::text, 0, null::timestamptz
+from posthorn.event_claims() c;
 
 -- The worker that runs maintenance. A row instead of an advisory lock, so that it works behind a transaction pooler.
 create table posthorn.leadership (
@@ -1204,140 +1310,6 @@ create table posthorn.websub_topics (
   due_at timestamptz
 );
 create index websub_topics_due on posthorn.websub_topics (due_at) where due_at is not null;
-`,
-  },
-  {
-    version: 9,
-    name: "worker-sockets",
-    checksum: "75d3f804622fc0fbe76ca90c47b18d9a047e986e1499a250e4d3c112ab5b6795",
-    sql: `-- How the processes of one machine pass deliveries to each other, and how many lanes each of them owns.
-alter table posthorn.workers
-  -- the Unix socket on which it receives deliveries; null if it has none. It means nothing on other machines.
-  add column socket text,
-  -- the number of lanes at its last heartbeat: a worker with more than its share yields some
-  add column lanes integer not null default 0;
-`,
-  },
-  {
-    version: 10,
-    name: "adaptive-concurrency",
-    checksum: "305f65cf176a092af7980810ec77752090aa77177b600413bbb645771fa695d1",
-    sql: `-- The limit on attempts in flight grows while an endpoint responds fast.
-
--- the limit up to which it grows; null: max_in_flight if that is set, else the deployment default
-alter table posthorn.endpoints add column max_in_flight_burst integer;
-
--- the current limit, for display; null: max_in_flight. Written by the owner, about every 5 seconds while it changes.
-alter table posthorn.lanes add column in_flight_limit integer;
-`,
-  },
-  {
-    version: 11,
-    name: "handshake-requesting",
-    checksum: "ff0c5618cedb0c59e2df1b63d85887f960eb2dfd60ebac590269edbd24da52dc",
-    sql: `-- The state \`asking\` of a handshake is named \`requesting\`. Workers of the previous version may still write \`asking\`.
-alter table posthorn.endpoint_handshakes drop constraint endpoint_handshakes_state_check;
-alter table posthorn.endpoint_handshakes add constraint endpoint_handshakes_state_check
-  check (state in ('asking', 'requesting', 'waiting', 'granted', 'denied'));
-update posthorn.endpoint_handshakes set state = 'requesting' where state = 'asking';
-`,
-  },
-  {
-    version: 12,
-    name: "event-claims",
-    checksum: "15189408088a95994cb2e3896f93d0e3c7c29d32494266d0ec9045d58b052574",
-    sql: `-- A new delivery that its worker sends at once needs no row in the queue: the row of its event claims it. Most deliveries
--- succeed at the first attempt, and are then written once, as history. A delivery gets its queue row when it is retried,
--- released or not finished within about a second, and when its worker is reaped.
-
-alter table posthorn.events
-  -- the worker that claimed deliveries of this event when it stored it; null if there are none
-  add column claimed_by integer,
-  -- these deliveries: 32 bytes each, the delivery's id and its endpoint's
-  add column claims bytea;
-
-alter table posthorn.workers
-  -- Deliveries that events before this one claim for the worker are finished or have a queue row.
-  add column claims_since uuid not null default posthorn.lowest_uuid_at(posthorn.now() - interval '1 second');
-
-create function posthorn.uuid_ms(id uuid) returns double precision
-language sql immutable parallel safe
-as $$ select ('x' || lpad(replace(left(id::text, 13), '-', ''), 16, '0'))::bit(64)::bigint::double precision $$;
-
-create function posthorn.read_claims(claims bytea) returns table (id uuid, endpoint_id uuid)
-language sql immutable parallel safe rows 1
-as $$
-  select encode(substr(claims, 32 * n + 1, 16), 'hex')::uuid, encode(substr(claims, 32 * n + 17, 16), 'hex')::uuid
-  from generate_series(0, length(claims) / 32 - 1) as n
-$$;
-
--- Unfinished deliveries that are claimed by their events and have no queue row. Reads the events of the last seconds, and
--- their deliveries, whose ids have the same time: 40 ms for 15,000 events. Dynamic and without sequential scans, because
--- a generic plan, or one without statistics of the day, would read the whole day.
-create function posthorn.event_claims()
-returns table (id uuid, event_id uuid, endpoint_id uuid, claimed_by integer)
-language plpgsql stable rows 10
-set enable_seqscan = off
-as $$
-declare
-  since uuid := (select w.claims_since from posthorn.workers w where w.delivers order by w.claims_since limit 1);
-begin
-  return query execute $sql$
-    select claim.id, e.id, claim.endpoint_id, e.claimed_by
-    from posthorn.events e
-    join posthorn.workers w on w.id = e.claimed_by and w.claims_since <= e.id
-    cross join lateral posthorn.read_claims(e.claims) claim
-    where e.id >= $1
-      and e.claims is not null
-      and not exists (select from posthorn.deliveries d where d.id = claim.id and d.id >= $2)
-      and not exists (select from posthorn.queue q where q.id = claim.id and q.id >= $2)
-  $sql$
-  using since, posthorn.lowest_uuid_at(to_timestamp(posthorn.uuid_ms(since) / 1000));
-end
-$$;
-
--- Every unfinished delivery, with or without a queue row.
-create view posthorn.unfinished as
-select q.id, q.event_id, q.endpoint_id, q.next_at, q.claimed_by, q.attempts, q.failures, q.replay_count, q.trigger,
-  q.schedule_started_at, q.subject, q.sequence
-from posthorn.queue q
-union all
-select c.id, c.event_id, c.endpoint_id, to_timestamp(posthorn.uuid_ms(c.event_id) / 1000), c.claimed_by, 0, 0, 0, 'event'::text,
-  to_timestamp(posthorn.uuid_ms(c.event_id) / 1000), null::text, null::bigint
-from posthorn.event_claims() c;
-
-create or replace view posthorn.delivery_states as
-select
-  q.id,
-  q.event_id,
-  q.endpoint_id,
-  case
-    when q.claimed_by is not null then 'in_flight'
-    when q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at) then 'failed'
-    else 'pending'
-  end as state,
-  q.attempts,
-  -- null while it waits for an earlier delivery of its subject
-  case
-    when q.claimed_by is null and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
-    then nullif(q.next_at, 'infinity')
-  end as next_retry_at,
-  null::text as dead_reason,
-  q.replay_count,
-  null::timestamptz as finished_at
-from posthorn.unfinished q
-union all
-select
-  d.id,
-  d.event_id,
-  d.endpoint_id,
-  d.state,
-  d.attempts,
-  null::timestamptz,
-  d.dead_reason,
-  d.replay_count,
-  d.finished_at
-from posthorn.deliveries d;
 `,
   },
 ];

@@ -29,6 +29,11 @@ as $$
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
+-- The time of a UUIDv7 in milliseconds.
+create function posthorn.uuid_ms(id uuid) returns double precision
+language sql immutable parallel safe
+as $$ select ('x' || lpad(replace(left(id::text, 13), '-', ''), 16, '0'))::bit(64)::bigint::double precision $$;
+
 -- Times are returned to the application as milliseconds, so that no session setting changes their format.
 create function posthorn.epoch_ms(at timestamptz) returns double precision
 language sql immutable parallel safe

@@ -54,6 +54,9 @@ create table posthorn.endpoints (
   headers jsonb,
   timeout_ms integer,
   max_in_flight integer,
+  -- the limit up to which it grows while the endpoint responds fast; null: max_in_flight if that is set, else the
+  -- deployment default
+  max_in_flight_burst integer,
   -- attempts per second
   rate_limit integer,
   retry_policy jsonb,
@@ -121,7 +124,7 @@ create table posthorn.endpoint_handshakes (
   -- requests per minute; null: no rate was requested, or none was set
   requested_rate integer,
   allowed_rate integer,
-  state text not null check (state in ('asking', 'waiting', 'granted', 'denied')),
+  state text not null check (state in ('requesting', 'waiting', 'granted', 'denied')),
   detail text,
   -- part of the URL with which the endpoint can agree later; replaced with every request, so it also identifies the
   -- request that a response belongs to

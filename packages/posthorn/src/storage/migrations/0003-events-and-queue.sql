@@ -1,6 +1,6 @@
 -- Events, the deliveries that are not finished, and the workers that send them.
 
--- Committed facts; a row never changes. Partitioned by day.
+-- Committed facts. Only `claims` is changed, when a dead letter is deleted. Partitioned by day.
 create table posthorn.events (
   id uuid not null,
   tenant text not null,
@@ -17,6 +17,13 @@ create table posthorn.events (
   traceparent text,
   -- attributes from its origin, such as a CloudEvent's source, and how to read its data; null: published without them
   attributes jsonb,
+  -- A new delivery that its worker sends at once needs no row in the queue: the row of its event claims it. Most deliveries
+  -- succeed at the first attempt, and are then written once, as history. A delivery gets its queue row when it is retried,
+  -- released or not finished within about a second, and when its worker is reaped.
+  -- the worker that claimed deliveries of this event when it stored it; null if there are none
+  claimed_by integer,
+  -- these deliveries: 32 bytes each, the delivery's id and its endpoint's
+  claims bytea,
   primary key (id)
 ) partition by range (id);
 create index events_of_tenant on posthorn.events (tenant, id);
@@ -53,6 +60,7 @@ create table posthorn.subjects (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 50);
 
 -- A process that sends. The lease is on the worker, and an id is never reused, so `claimed_by = <my id>` is a complete fence.
+-- Deliveries without a queue row are fenced by `claims_since`.
 create table posthorn.workers (
   id integer generated always as identity primary key,
   lease_expires_at timestamptz not null,
@@ -63,7 +71,13 @@ create table posthorn.workers (
   -- false: it only publishes
   delivers boolean not null default true,
   -- utilization of its event loop from 0 to 1; a busy worker leaves lanes to an idle one
-  utilisation real not null default 0
+  utilisation real not null default 0,
+  -- the number of its lanes at its last heartbeat; a worker with more than its share yields some
+  lanes integer not null default 0,
+  -- the Unix socket on which it receives deliveries of other processes of its machine; null if it has none
+  socket text,
+  -- deliveries that events before this one claim for the worker are finished or have a queue row
+  claims_since uuid not null default posthorn.lowest_uuid_at(posthorn.now() - interval '1 second')
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, fillfactor = 50);
 
 -- One lane per endpoint. Invariant: the lane of every queue row is owned by a registered worker, or is paused, or has
@@ -76,7 +90,10 @@ create table posthorn.lanes (
   -- until when due deliveries wait for the endpoint's own rate or concurrency limit: infinity while they do, later the
   -- time at which that ended. Distinguishes a limited endpoint from an overloaded worker. Written by the owner at most
   -- once a second, only for lanes with a backlog.
-  limited_until timestamptz
+  limited_until timestamptz,
+  -- the current limit on attempts in flight, for display; null: max_in_flight. Written by the owner, about every 5 seconds
+  -- while it changes.
+  in_flight_limit integer
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, fillfactor = 70);
 create index lanes_ready on posthorn.lanes (ready_at) where owner is null and not paused and ready_at is not null;
 create index lanes_owned on posthorn.lanes (owner) where owner is not null;

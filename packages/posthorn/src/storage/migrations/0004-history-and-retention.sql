@@ -96,8 +96,61 @@ create function posthorn.is_deferred(attempts integer, next_at timestamptz) retu
 language sql stable
 as $$ select attempts > 0 and next_at > posthorn.now() and next_at < 'infinity' $$;
 
--- The state of every delivery, from the queue and from history.
-create view posthorn.delivery_states as
+-- The deliveries that an event claims.
+create function posthorn.read_claims(claims bytea) returns table (id uuid, endpoint_id uuid)
+language sql immutable parallel safe rows 1
+as $$
+  select encode(substr(claims, 32 * n + 1, 16), 'hex')::uuid, encode(substr(claims, 32 * n + 17, 16), 'hex')::uuid
+  from generate_series(0, length(claims) / 32 - 1) as n
+$$;
+
+-- Unfinished deliveries without a queue row, of events from `low` to `high`. Reads events of the last seconds, and their
+-- deliveries, whose ids have the same time: 40 ms for 15,000 events. Uses dynamic SQL and no sequential scans, because a
+-- generic plan, or one without statistics of the day, would read the whole day.
+create function posthorn.event_claims(low uuid, high uuid)
+returns table (id uuid, event_id uuid, endpoint_id uuid, claimed_by integer)
+language plpgsql stable rows 10
+set enable_seqscan = off
+as $$
+declare
+  since uuid := (select w.claims_since from posthorn.workers w where w.delivers order by w.claims_since limit 1);
+begin
+  since := greatest(since, low);
+  return query execute $sql$
+    select claim.id, e.id, claim.endpoint_id, e.claimed_by
+    from posthorn.events e
+    join posthorn.workers w on w.id = e.claimed_by and w.claims_since <= e.id
+    cross join lateral posthorn.read_claims(e.claims) claim
+    where e.id >= $1
+      and e.id <= $3
+      and e.claims is not null
+      and not exists (select from posthorn.deliveries d where d.id = claim.id and d.id >= $2)
+      and not exists (select from posthorn.queue q where q.id = claim.id and q.id >= $2)
+  $sql$
+  using since, posthorn.lowest_uuid_at(to_timestamp(posthorn.uuid_ms(since) / 1000)), high;
+end
+$$;
+
+create function posthorn.event_claims()
+returns table (id uuid, event_id uuid, endpoint_id uuid, claimed_by integer)
+language sql stable rows 10
+as $$
+  select c.id, c.event_id, c.endpoint_id, c.claimed_by
+  from posthorn.event_claims('00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff') c
+$$;
+
+-- Every unfinished delivery, with or without a queue row.
+create view posthorn.unfinished as
+select q.id, q.event_id, q.endpoint_id, q.next_at, q.claimed_by, q.attempts, q.failures, q.replay_count, q.trigger,
+  q.schedule_started_at, q.subject, q.sequence
+from posthorn.queue q
+union all
+select c.id, c.event_id, c.endpoint_id, to_timestamp(posthorn.uuid_ms(c.event_id) / 1000), c.claimed_by, 0, 0, 0, 'event'::text,
+  to_timestamp(posthorn.uuid_ms(c.event_id) / 1000), null::text, null::bigint
+from posthorn.event_claims() c;
+
+-- The state of every delivery with a row, from the queue and from history.
+create view posthorn.recorded_states as
 select
   q.id,
   q.event_id,
@@ -129,6 +182,34 @@ select
   d.replay_count,
   d.finished_at
 from posthorn.deliveries d;
+
+-- The states of these deliveries. Cheaper than the view below: a delivery's id has the time of its event, so only events of
+-- these milliseconds are read.
+create function posthorn.delivery_states_of(ids uuid[]) returns setof posthorn.recorded_states
+language sql stable rows 10
+as $$
+  select c.id, c.event_id, c.endpoint_id, 'in_flight', 0, null::timestamptz, null::text, 0, null::timestamptz
+  from (
+    select
+      posthorn.lowest_uuid_at(to_timestamp(min(posthorn.uuid_ms(i)) / 1000)) as low,
+      posthorn.lowest_uuid_at(to_timestamp((max(posthorn.uuid_ms(i)) + 1) / 1000)) as high
+    from unnest(ids) as i
+  ) range
+  cross join lateral posthorn.event_claims(range.low, range.high) c
+  where c.id = any (ids)
+  union all
+  select r.id, r.event_id, r.endpoint_id, r.state, r.attempts, r.next_retry_at, r.dead_reason, r.replay_count, r.finished_at
+  from posthorn.recorded_states r
+  where r.id = any (ids)
+$$;
+
+-- The state of every delivery.
+create view posthorn.delivery_states as
+select r.id, r.event_id, r.endpoint_id, r.state, r.attempts, r.next_retry_at, r.dead_reason, r.replay_count, r.finished_at
+from posthorn.recorded_states r
+union all
+select c.id, c.event_id, c.endpoint_id, 'in_flight'::text, 0, null::timestamptz, null::text, 0, null::timestamptz
+from posthorn.event_claims() c;
 
 -- The worker that runs maintenance. A row instead of an advisory lock, so that it works behind a transaction pooler.
 create table posthorn.leadership (

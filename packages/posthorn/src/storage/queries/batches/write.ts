@@ -103,5 +103,5 @@ with left_collection as (
 insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, subject, sequence)
 select distinct m.id, m.event_id, $1::uuid, posthorn.now(), posthorn.now(), m.subject, m.sequence
 from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) as m (event_id, id, subject, sequence)
-where (m.id in (select d.id from posthorn.delivery_states d where d.id = any ($4::uuid[]))) is not true
+where (m.id in (select d.id from posthorn.delivery_states_of($4::uuid[]) d)) is not true
 `;

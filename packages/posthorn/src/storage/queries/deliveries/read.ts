@@ -55,8 +55,7 @@ export const deliveryColumns = `d.id, d.event_id as "eventId", d.endpoint_id as 
 
 export const findDeliveries = rows<DeliveryRow, [ids: readonly Uuid[]]>("find deliveries")`
 select ${deliveryColumns}
-from posthorn.delivery_states d
+from posthorn.delivery_states_of($1::uuid[]) d
 join posthorn.events e on e.id = d.event_id
-where d.id = any ($1::uuid[])
 order by d.id
 `;

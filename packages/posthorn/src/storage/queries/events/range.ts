@@ -37,6 +37,5 @@ where e.id = any ($1::uuid[])
 /** Returns which of these deliveries exist, queued or finished. */
 export const existingDeliveries = column<Uuid, [ids: readonly Uuid[]]>("existing deliveries")`
 select d.id
-from posthorn.delivery_states d
-where d.id = any ($1::uuid[])
+from posthorn.delivery_states_of($1::uuid[]) d
 `;

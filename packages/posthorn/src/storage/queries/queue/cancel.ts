@@ -148,8 +148,7 @@ select d.endpoint_id as "endpointId", d.state,
       where e.id = d.event_id
         and h.endpoint_id = d.endpoint_id
     ) as "isOrdered"
-from posthorn.delivery_states d
-where d.id = $1::uuid
+from posthorn.delivery_states_of(array[$1::uuid]) d
 `;
 
 /** Locks the endpoint, then its lane. Returns the lane's owner; the next owner promotes the next delivery. */

@@ -93,5 +93,5 @@ select m.id, m.event_id, m.endpoint_id, posthorn.now(), posthorn.now(),
   1, 'replay', m.subject, m.sequence
 from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[])
   as m (id, event_id, endpoint_id, subject, sequence)
-where (m.id in (select d.id from posthorn.delivery_states d where d.id = any ($1::uuid[]))) is not true
+where (m.id in (select d.id from posthorn.delivery_states_of($1::uuid[]) d)) is not true
 `;

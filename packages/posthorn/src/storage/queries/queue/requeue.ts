@@ -62,8 +62,7 @@ const DELETED = { owner: null, pausedReason: "endpoint_deleted" } as const;
 
 const endpointOf = value<Uuid | null, [deliveryId: Uuid]>("endpoint of delivery")`
 select d.endpoint_id
-from posthorn.delivery_states d
-where d.id = $1::uuid
+from posthorn.delivery_states_of(array[$1::uuid]) d
 `;
 
 const requeue = hasRow<[deliveryId: Uuid]>("requeue")`
