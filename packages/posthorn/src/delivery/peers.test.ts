@@ -1,4 +1,6 @@
-import { connect } from "node:net";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
 import { uuidv7 } from "@posthorn/wire";
 import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../../../tests/support/eventually.ts";
@@ -50,7 +52,7 @@ function row(owner: number, how: Planned["claim"] = claim.byOwner): Planned {
   } as unknown as Planned;
 }
 
-test("deliveries reach the owner of their lane, and lanes with unclaimed ones are named", async () => {
+test("deliveries reach the owner of their lane, and it is notified of unclaimed ones", async () => {
   const sender = await openPeers();
   const owner = await openPeers();
   await meet(sender.peers, 5, owner.path);
@@ -69,6 +71,28 @@ test("a worker is notified of due deliveries over its socket", async () => {
   expect(sender.peers.notifyDue(5, [lane])).toBe(true);
   await eventually("the frame arrives", () => owner.seen.frames.length === 1);
   expect(owner.seen.frames).toMatchObject([{ workerId: 5, deliveries: [], due: [lane] }]);
+});
+
+test("a worker that does not read its socket is no longer notified over it until it does", async () => {
+  const sender = await openPeers();
+  const path = sender.path.replace(/[0-9a-f]+\.sock$/, `${randomBytes(8).toString("hex")}.sock`);
+  const sockets: Socket[] = [];
+  const stopped = createServer({ pauseOnConnect: true }, (socket) => sockets.push(socket)).listen(path);
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    stopped.close();
+  });
+  await once(stopped, "listening");
+  await meet(sender.peers, 5, path);
+  // frames of 0.4 MB
+  const lanes = Array<Uuid>(10_000).fill(lane);
+  let sent = 0;
+  while (sent < 100 && sender.peers.notifyDue(5, lanes)) sent += 1;
+  expect(sent).toBeGreaterThan(1);
+  expect(sent).toBeLessThan(100);
+  expect(sender.peers.ownerOf(lane)).toBeNull();
+  sockets[0]?.resume();
+  await eventually("it is notified again", () => sender.peers.notifyDue(5, [lane]));
 });
 
 test("a lane that refused a delivery gets no claimed ones for a while", async () => {

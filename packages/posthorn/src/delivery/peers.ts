@@ -121,12 +121,10 @@ export class Peers {
     for (const [endpointId, owner] of owners) this.#owners.set(endpointId, owner);
   }
 
-  /** Returns the owner of a lane if it is connected. */
+  /** Returns the owner of a lane if it is connected and reads its socket. */
   ownerOf(endpointId: Uuid): number | null {
     const owner = this.#owners.get(endpointId);
-    if (owner === undefined) return null;
-    const peer = this.#byWorker.get(owner);
-    return peer?.isOpen && peer.socket.writableLength < maxBufferedBytes ? owner : null;
+    return owner !== undefined && this.#canReceive(owner) ? owner : null;
   }
 
   /** Returns false if the lane's owner has just refused a delivery. */
@@ -135,7 +133,7 @@ export class Peers {
     return refusedUntil === undefined || performance.now() >= refusedUntil;
   }
 
-  /** Passes stored deliveries to the owners of their lanes, and names the lanes with unclaimed ones. */
+  /** Passes stored deliveries to the owners of their lanes, and notifies them of lanes with unclaimed ones. */
   pass(rows: readonly Planned[]): void {
     const byOwner = new Map<number, { deliveries: PassedDelivery[]; due: Set<Uuid> }>();
     for (const row of rows) {
@@ -149,9 +147,17 @@ export class Peers {
       if (!this.#send({ workerId, deliveries, due: [...due] })) this.#options.onNotPassed(workerId);
   }
 
-  /** Names lanes of that worker with unclaimed deliveries. Returns false if it is not connected. */
+  /**
+   * Notifies that worker of its lanes with unclaimed deliveries. Returns false if it is not connected, or too busy to
+   * read its socket.
+   */
   notifyDue(workerId: number, endpointIds: readonly Uuid[]): boolean {
-    return this.#send({ workerId, deliveries: [], due: endpointIds });
+    return this.#canReceive(workerId) && this.#send({ workerId, deliveries: [], due: endpointIds });
+  }
+
+  #canReceive(workerId: number): boolean {
+    const peer = this.#byWorker.get(workerId);
+    return peer?.isOpen === true && peer.socket.writableLength < maxBufferedBytes;
   }
 
   #send(frame: Omit<DeliveriesFrame, "kind">): boolean {
