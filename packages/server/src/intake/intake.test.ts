@@ -392,12 +392,43 @@ test("a request whose body does not arrive is passed to node:http, which checks 
   expect(arePlain).toEqual([false]);
 });
 
-test("a tracing tool sees all requests", async () => {
+type See = (message: unknown) => void;
+
+function subscribe(name: string, see: See): void {
+  channel(name).subscribe(see);
+  onTestFinished(() => void channel(name).unsubscribe(see));
+}
+
+test.each<[string, (server: Server, see: See) => void]>([
+  ["subscribes to started requests", (_server, see) => subscribe("http.server.request.start", see)],
+  ["subscribes to finished responses", (_server, see) => subscribe("http.server.response.finish", see)],
+  ["adds a request listener", (server, see) => server.on("request", see)],
+  [
+    "wraps the request listener",
+    (server, see) => {
+      const [listener] = server.listeners("request") as [RequestListener];
+      server.removeListener("request", listener).on("request", (request, response) => {
+        see(request);
+        listener(request, response);
+      });
+    },
+  ],
+  [
+    "patches emit",
+    (server, see) => {
+      const emit = server.emit as (...event: unknown[]) => boolean;
+      server.emit = (...event: unknown[]) => {
+        if (event[0] === "request") see(event[1]);
+        return emit.apply(server, event);
+      };
+    },
+  ],
+])("a tracing tool that %s sees all requests", async (_how, instrument) => {
+  const started = await startServer(true);
+  onTestFinished(() => void started.server.close());
   const seen: unknown[] = [];
-  const see = (message: unknown): void => void seen.push(message);
-  channel("http.server.request.start").subscribe(see);
-  onTestFinished(() => void channel("http.server.request.start").unsubscribe(see));
-  await exchange(withIntake, [request]);
+  instrument(started.server, (message) => void seen.push(message));
+  await exchange(started, [request]);
   expect(seen).toHaveLength(1);
 });
 

@@ -12,7 +12,7 @@ export class Intake {
   readonly #nodeListener: (this: Server, socket: Socket) => void;
   readonly #open = new Set<PlainConnection>();
 
-  /** Takes over the connections of a server that is not listening yet. */
+  /** Takes over the connections of a server that is not listening yet. `handle` is its request listener. */
   constructor(server: Server, handle: RequestListener) {
     this.#server = server;
     this.#handle = handle;
@@ -32,7 +32,7 @@ export class Intake {
   #accept(socket: Socket): void {
     const server = this.#server;
     const handOver = () => this.#nodeListener.call(server, socket);
-    if (isInstrumented(server)) {
+    if (isInstrumented(server, this.#handle)) {
       handOver();
       return;
     }
@@ -47,9 +47,15 @@ export class Intake {
   }
 }
 
-/** Tracing tools wrap `emit` of the server or subscribe to this channel, and would not see plain requests. */
-function isInstrumented(server: Server): boolean {
-  return server.emit !== EventEmitter.prototype.emit || requestStart.hasSubscribers;
+/**
+ * Tracing tools patch `emit` of the server, wrap its request listener, add one, or subscribe to these channels, and
+ * would not see plain requests.
+ */
+function isInstrumented(server: Server, handle: RequestListener): boolean {
+  const listeners = server.listeners("request");
+  if (listeners.length !== 1 || listeners[0] !== handle) return true;
+  return server.emit !== EventEmitter.prototype.emit || channels.some(({ hasSubscribers }) => hasSubscribers);
 }
 
-const requestStart = channel("http.server.request.start");
+const channelNames = ["request.start", "response.created", "response.finish"];
+const channels = channelNames.map((name) => channel(`http.server.${name}`));
