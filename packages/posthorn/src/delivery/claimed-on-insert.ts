@@ -1,6 +1,6 @@
-// Claims new deliveries when they are inserted. Deliveries in lanes that this worker owns, or gains by the ingest
-// statement, are inserted claimed and sent from memory. Deliveries in lanes of other processes of this machine are
-// inserted claimed by those processes.
+// Claims new deliveries in the statement that stores the event. Those in lanes that this worker owns, or gains by that
+// statement, are claimed by this worker and sent from memory. Those in lanes of other processes of this machine are
+// claimed by these processes.
 
 import { laneCapacity } from "../fan-out/lane-capacity.ts";
 import type { Planned } from "../fan-out/plan.ts";
@@ -9,7 +9,7 @@ import { claim, type IngestResult } from "../storage/queries/events/ingest.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Peers } from "./peers.ts";
 
-/** Decides which of the planned deliveries are inserted claimed, and reserves capacity for them. */
+/** Decides which of the planned deliveries the statement claims, and reserves capacity for them. */
 export function reserve(
   lanes: Lanes,
   rows: readonly Planned[],
@@ -52,7 +52,7 @@ export function releaseReserved(lanes: Lanes, rows: readonly Planned[]): void {
 }
 
 /**
- * Opens the gained lanes and admits the deliveries that were inserted claimed. Returns the endpoints of own lanes with
+ * Opens the gained lanes and admits the claimed deliveries. Returns the endpoints of own lanes with
  * deliveries that were not, and the deliveries to pass to other workers.
  */
 export function applyIngested(

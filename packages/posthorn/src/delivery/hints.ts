@@ -1,5 +1,5 @@
-// Notifies other workers of work in their lanes, at most every two milliseconds: those of this machine over their
-// sockets, which also reaches workers behind a pooler and takes no lock, the others by NOTIFY.
+// Notifies other workers of work in their lanes, at most every two milliseconds. Workers of this machine are notified
+// over their sockets, which works behind a pooler and takes no lock; others by NOTIFY.
 import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Database } from "../storage/database.ts";

@@ -73,7 +73,7 @@ export class Lane {
   /** When the next row becomes due. */
   dueAt = Number.POSITIVE_INFINITY;
   /** The lane is not yielded before this time. */
-  keptUntil = Number.NEGATIVE_INFINITY;
+  notYieldedUntil = Number.NEGATIVE_INFINITY;
   /** Time of the last activity. */
   usedAt: number;
   /** The health has changed since it was last written. */
@@ -145,10 +145,10 @@ export class Lane {
     this.#move("yielding");
   }
 
-  /** Its attempts take too long to wait for them: it is not yielded before this time. */
-  keepUntil(time: number): void {
+  /** Reopens a yielding lane whose attempts take too long, and prevents another yield until this time. */
+  reopenAndKeepUntil(time: number): void {
     this.#move("open");
-    this.keptUntil = time;
+    this.notYieldedUntil = time;
   }
 
   beginRelease(): void {
@@ -238,7 +238,7 @@ export class Lane {
     return this.isOpen && this.waiting.length < this.cap && this.freeCapacity > 0;
   }
 
-  /** True if a new delivery may be inserted claimed, to be sent from memory soon. */
+  /** True if a new delivery may be claimed in the statement that stores its event, to be sent from memory. */
   get acceptsNewDeliveries(): boolean {
     if (this.rows === "backlog" || this.isBlocked || this.#health.probeAtMs !== null) return false;
     return this.freeCapacity > 0;

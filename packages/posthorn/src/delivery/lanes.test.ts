@@ -90,7 +90,7 @@ test("a yielded lane is released as soon as its last delivery is settled", () =>
   expect(lanes.takeEffects()).toEqual([{ kind: "survey" }]);
 });
 
-test("a yielded lane whose attempt takes longer than a second is kept, and starts its next delivery", () => {
+test("a yielded lane whose attempt takes longer than a second is reopened and starts its next delivery", () => {
   const lanes = createLanes();
   const [slow, idle] = [openLane(lanes, "1"), openLane(lanes, "2")];
   lanes.admit(deliveryOf("hangs", Buffer.alloc(1)), slow);

@@ -50,7 +50,7 @@ const bytesPerTurn = 4 * 1024 * 1024;
 const longestPauseMs = 60_000;
 /** A yielding lane starts nothing. If its attempts take longer than this, it is not yielded for a while. */
 const yieldMs = 1_000;
-const keptMs = 30_000;
+const notYieldedMs = 30_000;
 
 const fetchEffect: Effect = { kind: "fetch" };
 const surveyEffect: Effect = { kind: "survey" };
@@ -138,9 +138,9 @@ export class Lanes {
   }
 
   /**
-   * Reserves capacity for a new delivery until `unreserve`. `own`: insert it claimed. `queued`: the lane is owned but
-   * cannot accept it now. `draining`: the lane is owned but sends nothing more. `foreign`: this worker does
-   * not own the lane.
+   * Reserves capacity for a new delivery until `unreserve`. `own`: claim it in the statement that stores the event.
+   * `queued`: the lane is owned but cannot accept it now. `draining`: the lane is owned but sends nothing more.
+   * `foreign`: this worker does not own the lane.
    */
   reserve(target: Target): "own" | "queued" | "draining" | "foreign" {
     const lane = this.#lanes.get(target.endpointId);
@@ -368,7 +368,7 @@ export class Lanes {
   resume(lane: Lane): void {
     if (lane.isGone) return;
     if (lane.state === "yielding" && lane.isHolding) {
-      lane.keepUntil(this.#clock.now() + keptMs);
+      lane.reopenAndKeepUntil(this.#clock.now() + notYieldedMs);
       this.markDue(lane);
     }
     if (lane.isBlocked) {
@@ -422,7 +422,7 @@ export class Lanes {
     let left = count;
     for (const lane of this.#lanes.values()) {
       if (left === 0) return;
-      if (!lane.isOpen || lane.keptUntil > this.#clock.now()) continue;
+      if (!lane.isOpen || lane.notYieldedUntil > this.#clock.now()) continue;
       lane.yield();
       this.#add({ kind: "resume", lane, afterMs: yieldMs });
       left -= 1;

@@ -66,7 +66,7 @@ interface Finished {
 const maxUnsettled = 5_000;
 /** Recovered deliveries that are remembered: more than are passed in the seconds that a frame may take. */
 const maxRecovered = 20_000;
-/** How often lanes are surveyed while no notification of another machine can arrive, for example behind a pooler. */
+/** How often lanes are surveyed while the database cannot deliver notifications, as behind a pooler. */
 const unnotifiedSurveyMs = 250;
 /** How often a draining worker looks for empty lanes. */
 const drainStepMs = 200;

@@ -1,5 +1,5 @@
-// Turns committed events into queue rows, one per endpoint that subscribed, in one statement for a whole batch. Rows
-// in lanes that this worker owns, or gains by the same statement, are inserted claimed and sent at once.
+// Turns events into deliveries, one per endpoint that subscribed, in one statement for a whole batch. Those in lanes
+// that this worker owns, or gains by the same statement, are claimed in that statement and sent at once.
 import type { Event, Uuid } from "../model.ts";
 import type { Observer } from "../observe/observer.ts";
 import type { Database } from "../storage/database.ts";
@@ -15,7 +15,7 @@ export interface LaneOwner {
   readonly delivers: boolean;
   /** Runs a claim. Reconciliation waits until no claim is in progress. */
   claiming<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Decides which deliveries are inserted claimed, and reserves capacity for them. */
+  /** Decides which deliveries the statement claims, and reserves capacity for them. */
   reserve(deliveries: readonly Planned[]): void;
   /** Stores a batch that needs no subjects, together with finished attempts. */
   ingest(batch: IngestBatch): Promise<IngestResult>;

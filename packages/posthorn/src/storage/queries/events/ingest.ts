@@ -45,7 +45,7 @@ export interface CollectedEvent {
 export const claim = {
   /** Unclaimed: a worker fetches it later. */
   none: 0,
-  /** Claimed on insert: this worker owns the lane and has capacity. */
+  /** Claimed in the statement that stores the event: this worker owns the lane and has capacity. */
   mine: 1,
   /** Claimed on insert if this statement claims the lane. */
   ifGained: 2,
