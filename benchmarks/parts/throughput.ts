@@ -78,7 +78,7 @@ async function throughputRows(world: World, plan: Plan, mode: Mode): Promise<str
     const share = ratio(shareOf(runsOf(checked), runsOf(posthorn)));
     rows.push([`  compared with those without (target: at least 0.90): ${share}`]);
   }
-  // Stopped one by one: the polls of an idle server would add to PostgreSQL's time per delivery.
+  // Subjects are stopped one by one: the polls of an idle server would add to PostgreSQL's time per delivery.
   await checked?.stop();
   for (const subject of subjects) {
     if (subject === checked) continue;

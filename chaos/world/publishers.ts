@@ -38,7 +38,7 @@ interface Intent {
 
 /** `plain` uses neither subjects nor idempotency keys: its events take the path of the common case. */
 const publisherNames = ["h1", "h2", "plain", "library"] as const;
-/** Enough events at once that a kill interrupts some which only their events claim. */
+/** Enough events at once that a kill hits deliveries without queue rows. */
 const plainBurst = 6;
 const subjectsPerTenant = 10;
 /** Limit of publishes without a result, per publisher. */

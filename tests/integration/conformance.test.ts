@@ -310,7 +310,9 @@ function testConformance(openPlace: () => Promise<Place>, { isDirect = true } = 
   });
 
   test("nothing is queued at the end", async () => {
-    const { rows } = await pool.query(inSchema("select count(*)::integer as owed from posthorn.unfinished"));
-    expect(rows[0].owed).toBe(0);
+    const { rows } = await pool.query(
+      inSchema("select count(*)::integer as unfinished from posthorn.unfinished"),
+    );
+    expect(rows[0].unfinished).toBe(0);
   });
 }

@@ -1,5 +1,5 @@
-// Polls for the loops whose work may come from other processes and wakes those that have some. One statement takes their
-// place: in an idle process most of a statement's cost is that two processes wake up for it.
+// Polls for the loops whose work may come from other processes and wakes those that have some. One statement
+// replaces a poll per loop: in an idle process most of a poll's cost is waking two processes.
 import { performance } from "node:perf_hooks";
 import type { Logger } from "./observe/log.ts";
 import { Loop } from "./service/loop.ts";
@@ -16,7 +16,7 @@ export interface PollerOptions {
 export interface PolledLoop {
   readonly hasWork: (work: Work) => boolean;
   readonly wake: () => void;
-  /** It is woken at most this often: the work may be another process's, or not due yet. */
+  /** It is woken at most this often: the work may belong to another process, or not due yet. */
   readonly everyMs: number;
 }
 

@@ -33,7 +33,7 @@ export class AttemptHandler implements ResponseSink {
   readonly #resolve: (outcome: AttemptOutcome) => void;
   readonly #keptBytes: number;
   readonly #drainedBytes: number;
-  /** Null when it was written: a slow receiver does not keep it in memory. */
+  /** Null once it is written, so that a slow receiver does not keep it in memory. */
   #request: AttemptRequest | null;
   #connection: Connection | null = null;
   #slot = 0;
@@ -77,7 +77,7 @@ export class AttemptHandler implements ResponseSink {
     this.#connection = connection;
   }
 
-  /** The connection writes the request now, once. */
+  /** Returns the request to write. Called once. */
   takeRequest(isNewConnection: boolean, tlsMs: number | null): AttemptRequest {
     const request = this.#request as AttemptRequest;
     this.#request = null;

@@ -9,20 +9,20 @@ import type { OriginPool } from "./origin-pool.ts";
 
 test("a request that the socket has not sent yet is not overwritten by the next one", () => {
   const first = send("first", "later");
-  const second = send("second", "at once");
+  const second = send("second", "immediately");
   expect(String(second)).toBe("POST / second");
-  const third = send("third", "at once");
+  const third = send("third", "immediately");
   expect([first, third].map(String)).toEqual(["POST / first", "POST / third"]);
   expect([first.buffer === third.buffer, second.buffer === third.buffer]).toEqual([false, true]);
 });
 
-/** Returns the bytes that the socket got, which are not copied. */
-function send(body: string, isTaken: "at once" | "later"): Buffer {
+/** Returns the bytes passed to the socket, which are not copied. */
+function send(body: string, completes: "immediately" | "later"): Buffer {
   let bytes: Buffer = Buffer.alloc(0);
   const socket = new Writable({
-    write(chunk: Buffer, _encoding, taken) {
+    write(chunk: Buffer, _encoding, written) {
       bytes = chunk;
-      if (isTaken === "at once") taken();
+      if (completes === "immediately") written();
     },
   });
   const connector = {

@@ -20,7 +20,7 @@ const MAX_IDLE_MS = 30_000;
 const BEFORE_HINT_MS = 1_000;
 /** Larger requests are written without a copy. */
 const MAX_COPIED_BYTES = 64 * 1024;
-/** Shared by all connections. A socket that does not send everything at once keeps it, and another one is shared. */
+/** Shared by all. A socket that cannot send everything at once keeps the buffer, and a new one is allocated. */
 let writeBuffer = Buffer.allocUnsafeSlow(MAX_COPIED_BYTES);
 
 export class Connection implements ConnectionListener {

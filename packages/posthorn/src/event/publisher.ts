@@ -104,7 +104,10 @@ export class Publisher {
     this.#flushing = undefined;
   }
 
-  /** Rejects in time even if a statement hangs until its connection is considered lost. Its timer ends without a batch. */
+  /**
+   * Rejects in time even if a statement hangs until its connection is considered lost. The timer stops when no batch is
+   * pending.
+   */
   #rejectAllOverdue(): void {
     if (this.#flushing === undefined) {
       clearInterval(this.#overdueTimer);

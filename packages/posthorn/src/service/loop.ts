@@ -3,7 +3,7 @@ import type { Logger } from "../observe/log.ts";
 
 export interface LoopOptions {
   readonly name: string;
-  /** A function is called before every pause. */
+  /** If it is a function, it is called before every pause. */
   readonly intervalMs: number | (() => number);
   readonly logger: Logger;
   /** Returns true to run again at once. */

@@ -237,7 +237,7 @@ test.each([
   ["the same again", request],
   ["another request", `GET /healthz HTTP/1.1\r\n${host}${requestId}\r\n`],
   ["garbage", "\0garbage"],
-])("a request and %s at once get the responses of node:http", async (_what, more) => {
+])("a request followed by %s in one write gets the responses of node:http", async (_what, more) => {
   withIntake.arePlain.length = 0;
   const actual = await exchange(withIntake, [request + more], { responses: 2 });
   expect(actual).toBe(await exchange(withoutIntake, [request + more], { responses: 2 }));
@@ -333,7 +333,7 @@ test("a request in progress is finished before the server stops, and its connect
   await stopped;
 });
 
-test("a connection without a request yet gets a response while the server stops", async () => {
+test("a first request that arrives while the server stops gets a response", async () => {
   const { service, client, open } = await startPending();
   const port = client.remotePort as number;
   const late = await connectTo(port);

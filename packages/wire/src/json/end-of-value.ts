@@ -4,8 +4,8 @@
 const INVALID = -1;
 
 /**
- * Returns the position after the value at `start`, or -1 if it is invalid or nested deeper than `depthLeft`. It recurses
- * as deep.
+ * Returns the position after the value at `start`, or -1 if it is invalid or nested deeper than `depthLeft`. Its
+ * recursion is at most that deep.
  */
 export function endOfValue(json: Uint8Array, start: number, depthLeft: number): number {
   switch (json[start]) {

@@ -114,7 +114,7 @@ const brokenJson = fc
     return Buffer.from(json).toString();
   });
 
-test("a document is valid if JSON.parse accepts it", () => {
+test("a document is valid if and only if JSON.parse accepts it", () => {
   fc.assert(
     fc.property(brokenJson, (json) => {
       const isDocument = /^[ \t\r\n]*[{[]/.test(json);

@@ -9,7 +9,7 @@ export interface Work {
   readonly catalogueVersion: number;
 }
 
-// In the order of an index, where a scan skips rows that were deleted and are not vacuumed yet.
+// Ordered like an index, because an index scan skips dead rows that are not vacuumed yet.
 export const findWork = onlyRow<Work>("find work")`
 select
   (select o.event_id from posthorn.outbox o order by o.event_id limit 1) is not null as "hasWaitingEvents",

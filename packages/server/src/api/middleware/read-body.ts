@@ -10,18 +10,18 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 type Asked = Pick<Exchange, "request" | "response" | "principal">;
 
-/** A promise unless the body was read before, as that of a plain publish request. */
+/** A promise unless the body has already been read, as for a plain publish request. */
 type Body = Buffer | Promise<Buffer>;
 
 /** Returns the exact bytes of a JSON body, checked to be UTF-8 but not parsed. */
 export function readJsonBytes(exchange: Asked, maxBytes = MAX_BODY_BYTES): Body {
   checkIsJson(exchange.request);
-  return inUtf8(readBytesOf(exchange, maxBytes));
+  return requireUtf8(readBytesOf(exchange, maxBytes));
 }
 
 /** Returns the exact bytes of a UTF-8 body of any content type. */
 export function readUtf8Bytes(exchange: Asked): Body {
-  return inUtf8(readBytesOf(exchange));
+  return requireUtf8(readBytesOf(exchange));
 }
 
 /** Returns the exact bytes of a body of any content type. */
@@ -32,10 +32,10 @@ export function readBytesOf(exchange: Asked, maxBytes = MAX_BODY_BYTES): Body {
   if (announced > LARGE_BYTES) bodyMemory.reserve(exchange, principal, announced);
   // A body of unknown length counts as the maximum once it is large.
   const onLarge = announced > 0 ? ignore : () => bodyMemory.reserve(exchange, principal, maxBytes);
-  return request.readableEnded ? bytesReadBefore(request) : readBytes(request, maxBytes, onLarge);
+  return request.readableEnded ? alreadyReadBytes(request) : readBytes(request, maxBytes, onLarge);
 }
 
-function inUtf8(body: Body): Body {
+function requireUtf8(body: Body): Body {
   return body instanceof Promise ? body.then(checkUtf8) : checkUtf8(body);
 }
 
@@ -117,7 +117,7 @@ function readBytes(request: IncomingMessage, maxBytes: number, onLarge: () => vo
 function ignore(): void {}
 
 /** Returns the bytes kept by the intake or by a body parser, which has consumed the stream; throws if it kept none. */
-function bytesReadBefore(request: IncomingMessage): Buffer {
+function alreadyReadBytes(request: IncomingMessage): Buffer {
   const { rawBody, body } = request as IncomingMessage & { rawBody?: unknown; body?: unknown };
   for (const kept of [rawBody, body]) if (Buffer.isBuffer(kept)) return kept;
   throw new HttpError(

@@ -41,9 +41,9 @@ export class HmacKey {
     innerInput.set(this.#inner);
     let length = BLOCK_BYTES;
     for (const part of parts) {
-      // three bytes of UTF-8 for a character are the most
+      // a UTF-16 code unit takes at most three bytes of UTF-8
       const maxBytes = typeof part === "string" ? 3 * part.length : part.length;
-      if (length + maxBytes > innerInput.length) return this.#innerDigestOfMany(parts);
+      if (length + maxBytes > innerInput.length) return this.#innerDigestOfLarge(parts);
       if (typeof part === "string") length += innerInput.write(part, length);
       else {
         innerInput.set(part, length);
@@ -54,7 +54,7 @@ export class HmacKey {
   }
 
   /** For parts that do not fit in the shared buffer. */
-  #innerDigestOfMany(parts: readonly SignedPart[]): string {
+  #innerDigestOfLarge(parts: readonly SignedPart[]): string {
     const digest = createHash(this.#hash).update(this.#inner);
     for (const part of parts) digest.update(part);
     return digest.digest("binary");

@@ -83,7 +83,7 @@ function signaturesOf(scheme: Scheme, message: SignedMessage, secrets: readonly 
 /** Returns the encoded signature of the parts. */
 type Signer = (parts: readonly SignedPart[]) => string;
 
-// A prepared key saves 6 µs (HMAC) or 400 µs (Ed25519) per signature.
+// Preparing a key takes 1.5 µs (HMAC) or 300 µs (Ed25519).
 const MAX_KEYS = 10_000;
 const signers = new Map<Scheme, BoundedMap<string, Signer | null>>();
 

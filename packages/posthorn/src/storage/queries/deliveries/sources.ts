@@ -1,5 +1,5 @@
-// Builds the sources of a delivery list: queue and event claims for unfinished deliveries, history for finished ones. A source is a
-// part of a statement with the parameters $1 (after), $2 (before) and $3 (number of rows).
+// Builds the sources of a delivery list: queue and event claims for unfinished deliveries, history for finished ones.
+// A source is a part of a statement with the parameters $1 (after), $2 (before) and $3 (number of rows).
 import type { DeliveryState } from "./read.ts";
 
 export interface ListQuery {

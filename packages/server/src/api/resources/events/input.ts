@@ -36,8 +36,8 @@ export function readEvents(body: Buffer): EventsInput {
 }
 
 /**
- * Returns what JSON.parse would, but with undefined as data, whose value only schemas need. Returns null if an event has
- * an unknown field or is not an object.
+ * Returns what JSON.parse would, but leaves `data` undefined: only schema validation needs its value, and parses it
+ * then. Returns null if an event has an unknown field or is not an object.
  */
 function withoutData(body: Buffer, raw: RawDocument): unknown {
   if (raw.kind === "object") return fieldsOf(body, raw.members);
