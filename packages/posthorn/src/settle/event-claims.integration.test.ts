@@ -1,4 +1,4 @@
-// Deliveries that only their events claim.
+// Deliveries without a queue row, which their events claim.
 import { expect, test } from "vitest";
 import {
   databasePerTest,
@@ -40,7 +40,7 @@ async function heldDelivery({ instance: { hooks }, path }: Awaited<ReturnType<ty
   return { held, deliveryId: data[0]?.id as string };
 }
 
-test("a delivery in flight that only its event claims is found, listed and counted like any other", async () => {
+test("a delivery in flight without a queue row is found, listed and counted like any other", async () => {
   const lane = await openLane();
   const { hooks } = lane.instance;
   const { held, deliveryId } = await heldDelivery(lane);
@@ -93,4 +93,26 @@ test("a process that stops releases what its events claim, and another one sends
   const other = await world.open();
   await other.settle();
   expect(await world.countStates()).toEqual({ success: 2 });
+});
+
+test("a delivery whose success was lost by a failover is sent again", async () => {
+  const { instance, path } = await openLane();
+  await instance.hooks.publish(order);
+  await instance.settle();
+  const client = await world.pool.connect();
+  client.on("error", () => {});
+  try {
+    // the standby lacks the last commits, and all connections end
+    await client.query(`
+      begin;
+      update posthorn.workers set claims_since = posthorn.lowest_uuid_at(to_timestamp(0));
+      delete from posthorn.deliveries d using posthorn.events e where e.id = d.event_id and e.claims is not null;
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid();
+      commit`);
+  } finally {
+    client.release(true);
+  }
+  await receiver.received(3, { path });
+  await eventuallyPasses(async () => expect(await world.countStates()).toEqual({ success: 2 }));
 });

@@ -80,7 +80,7 @@ test("the total size of schemas is limited, and a component counts for every typ
   let hasYielded = false;
   let nowMs = 0;
   vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 5));
-  onTestFinished(() => vi.restoreAllMocks());
+  onTestFinished(() => void vi.restoreAllMocks());
   setImmediate(() => {
     hasYielded = true;
   });
