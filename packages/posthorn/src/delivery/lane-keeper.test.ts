@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { gate } from "../../../../tests/support/gate.ts";
 import type { Target } from "../model.ts";
 import type { Observer } from "../observe/observer.ts";
-import { SharedLock } from "../service/shared-lock.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import type { Hints } from "./hints.ts";
 import { LaneKeeper } from "./lane-keeper.ts";
 import { Lanes } from "./lanes.ts";
 import type { Lease } from "./lease.ts";
+import { SharedLock } from "./shared-lock.ts";
 
 test("a delivery that is recovered while its lane is being released is released too", async () => {
   const endpointId = randomUUID();

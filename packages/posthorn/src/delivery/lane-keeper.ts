@@ -4,7 +4,6 @@
 import { performance } from "node:perf_hooks";
 import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
 import type { Observer } from "../observe/observer.ts";
-import type { SharedLock } from "../service/shared-lock.ts";
 import type { Database } from "../storage/database.ts";
 import { type ClaimedLane, claimLanes } from "../storage/queries/lanes/claim.ts";
 import { markLimitedLanes } from "../storage/queries/lanes/mark-limited.ts";
@@ -20,6 +19,7 @@ import type { Hints } from "./hints.ts";
 import type { Lane } from "./lane.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Lease } from "./lease.ts";
+import type { SharedLock } from "./shared-lock.ts";
 
 export interface LaneKeeperOptions {
   readonly db: Database;

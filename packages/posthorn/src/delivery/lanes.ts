@@ -4,8 +4,7 @@
 // Without I/O, timers or promises: each method is an event that changes the lanes and adds effects, and the worker
 // runs the effects (`takeEffects`). Only `startNext` starts attempts.
 import type { ClaimedDelivery, EndpointHealth, RecordedHealth, Target, Uuid } from "../model.ts";
-import { FairQueue } from "../service/fair-queue.ts";
-import { TenantShares } from "../service/tenant-shares.ts";
+import { FairQueue, TenantShares } from "../service/fair-share.ts";
 import { restoreHealth } from "../settle/endpoint-health.ts";
 import { Lane, type LaneClock } from "./lane.ts";
 import { isBefore } from "./subject-order.ts";
@@ -250,7 +249,7 @@ export class Lanes {
   nextToFetch(limit: number): Lane[] {
     const turn: Lane[] = [];
     while (turn.length < limit) {
-      const lane = this.#fetchQueue.shift((tenant) => this.#heldBytes.mayTake(tenant));
+      const lane = this.#fetchQueue.shift(this.#heldBytes);
       if (lane === undefined) {
         this.#lacksMemory = this.#fetchQueue.size > 0;
         break;
@@ -280,7 +279,7 @@ export class Lanes {
     if (this.#isInterrupted) return starts;
     let bytes = 0;
     while (!this.#slots.isFull && bytes <= bytesPerTurn) {
-      const lane = this.#startQueue.shift((tenant) => this.#slots.mayTake(tenant));
+      const lane = this.#startQueue.shift(this.#slots);
       if (lane === undefined) return starts;
       if (!lane.canStart || this.#exceedsShare(lane)) continue;
       if (!lane.takeToken()) {

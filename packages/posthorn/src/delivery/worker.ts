@@ -12,7 +12,6 @@ import type { Endpoints } from "../resources/endpoints/endpoints.ts";
 import type { Targets } from "../resources/endpoints/targets.ts";
 import type { Clock } from "../service/clock.ts";
 import { Loop, POLLED_MS } from "../service/loop.ts";
-import { SharedLock } from "../service/shared-lock.ts";
 import { withTimeout } from "../service/with-timeout.ts";
 import { afterAttempt, disableCause, type HealthRules, healthSignal } from "../settle/endpoint-health.ts";
 import { WriteLoop } from "../settle/write-loop.ts";
@@ -28,6 +27,7 @@ import { LaneKeeper } from "./lane-keeper.ts";
 import { type Effect, Lanes } from "./lanes.ts";
 import { type Hint, Lease, type LeaseHolder } from "./lease.ts";
 import { type PeerAddress, Peers } from "./peers.ts";
+import { SharedLock } from "./shared-lock.ts";
 
 export interface WorkerOptions {
   readonly db: Database;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { FairQueue } from "./fair-queue.ts";
+import { FairQueue, TenantShares } from "./fair-share.ts";
 import { TenantSemaphore } from "./tenant-semaphore.ts";
-import { TenantShares } from "./tenant-shares.ts";
 
 type Named = ReturnType<typeof item>;
 const item = (tenant: string, name = tenant) => ({ tenant, name });
-const anyTenant = () => true;
+const anyTenant = { mayTake: () => true };
+const notA = { mayTake: (tenant: string | null) => tenant !== "a" };
 
 test("tenants take turns, and so do the items of a tenant", () => {
   const line = new FairQueue<Named>();
@@ -34,8 +34,8 @@ test("a tenant that is not eligible is skipped and keeps its position", () => {
   const [a, b] = [item("a"), item("b")];
   line.add(a);
   line.add(b);
-  expect(line.shift((tenant) => tenant !== "a")).toBe(b);
-  expect(line.shift((tenant) => tenant !== "a")).toBeUndefined();
+  expect(line.shift(notA)).toBe(b);
+  expect(line.shift(notA)).toBeUndefined();
   expect(line.size).toBe(1);
   line.delete(a);
   expect(line.size).toBe(0);

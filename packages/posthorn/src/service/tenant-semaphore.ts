@@ -1,5 +1,4 @@
-import { FairQueue, type QueuedItem } from "./fair-queue.ts";
-import { TenantShares } from "./tenant-shares.ts";
+import { FairQueue, type QueuedItem, TenantShares } from "./fair-share.ts";
 
 interface Waiter extends QueuedItem {
   readonly begin: () => void;
@@ -35,7 +34,7 @@ export class TenantSemaphore {
 
   #startNext(): void {
     for (;;) {
-      const waiter = this.#queue.shift((tenant) => this.#shares.mayTake(tenant));
+      const waiter = this.#queue.shift(this.#shares);
       if (waiter === undefined) return;
       this.#shares.take(waiter.tenant, 1);
       waiter.begin();
