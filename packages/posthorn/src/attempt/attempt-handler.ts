@@ -2,7 +2,7 @@
 import type { AttemptOutcome, AttemptPhases } from "../model.ts";
 import type { ErrorClass } from "./classify-error.ts";
 import type { Connection } from "./connection.ts";
-import type { OriginPool } from "./origin-pool.ts";
+import type { OriginPool } from "./origin-pools.ts";
 import type { ResponseSink } from "./response-parser.ts";
 
 /** Bytes of a response body that are kept for the log. */

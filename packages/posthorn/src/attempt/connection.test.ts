@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { AttemptHandler } from "./attempt-handler.ts";
 import { Connection } from "./connection.ts";
 import type { GuardedConnector } from "./guard/guarded-connector.ts";
-import type { OriginPool } from "./origin-pool.ts";
+import type { OriginPool } from "./origin-pools.ts";
 
 test("a request that the socket has not sent yet is not overwritten by the next one", () => {
   const first = send("first", "later");

@@ -9,7 +9,7 @@ import { checkUrl } from "./guard/check-url.ts";
 import { CheckedNames } from "./guard/checked-names.ts";
 import type { AddressPolicy } from "./guard/guard-address.ts";
 import { type Resolve, resolverFor } from "./guard/resolve-name.ts";
-import type { OriginPool } from "./origin-pool.ts";
+import type { OriginPool } from "./origin-pools.ts";
 import { OriginPools } from "./origin-pools.ts";
 import { headerLines } from "./wire-headers.ts";
 

@@ -2,10 +2,10 @@
 // statement, are claimed by this worker and sent from memory. Those in lanes of other processes of this machine are
 // claimed by these processes.
 
-import { laneCapacity } from "../fan-out/lane-capacity.ts";
 import type { Planned } from "../fan-out/plan.ts";
 import type { Event, Uuid } from "../model.ts";
 import { claim, type IngestResult } from "../storage/queries/events/ingest.ts";
+import { laneCapacity } from "./lane.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Peers } from "./peers.ts";
 

@@ -16,10 +16,8 @@
 // A draining lane starts nothing, and its waiting deliveries are released. A lane can be releasing only while it holds
 // nothing; the database refuses the release if rows were inserted meanwhile. The lane is then open again, or paused if
 // the endpoint is not active.
-import { laneCapacity } from "../fan-out/lane-capacity.ts";
 import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
-import { blockedUntilMs, HEALTHY, type HealthSignal } from "../settle/endpoint-health.ts";
-import { FailureWindow } from "../settle/failure-window.ts";
+import { blockedUntilMs, FailureWindow, HEALTHY, type HealthSignal } from "../settle/endpoint-health.ts";
 import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { RateBucket, rateOf } from "./rate-bucket.ts";
 import { SubjectOrder } from "./subject-order.ts";
@@ -270,4 +268,19 @@ export class Lane {
     if (this.isBlocked) return this.#blockedUntilMs - this.#clock.databaseMs();
     return this.#bucket?.waitMs(this.#clock.now()) ?? 0;
   }
+}
+
+/**
+ * Returns the number of rows of one lane that a worker holds in memory besides those in flight: enough to keep the
+ * endpoint busy, and few enough that a crash leaves few unknown outcomes. `cap`: the attempts that the lane may have in
+ * flight now.
+ */
+export function laneCapacity(
+  { maxInFlight, rateLimit }: Pick<Target, "maxInFlight" | "rateLimit">,
+  cap = maxInFlight,
+): number {
+  const inFlight = Math.max(maxInFlight, cap);
+  const capacity = Math.max(50, inFlight * 2);
+  // two seconds of work, so that other workers can claim the rest
+  return rateLimit === null ? capacity : Math.min(capacity, Math.max(inFlight, rateLimit * 2));
 }

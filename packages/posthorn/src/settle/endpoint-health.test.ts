@@ -7,13 +7,13 @@ import {
   blockedUntilMs,
   circuitOf,
   disableCause,
+  FailureWindow,
   HEALTHY,
   type HealthRules,
   healthSignal,
   MAX_THROTTLE_MS,
   restoreHealth,
 } from "./endpoint-health.ts";
-import { FailureWindow } from "./failure-window.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const DAY = 86_400_000;

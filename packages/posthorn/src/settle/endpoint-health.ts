@@ -23,7 +23,6 @@ import type {
   OutcomeClass,
   RecordedHealth,
 } from "../model.ts";
-import type { FailureWindow } from "./failure-window.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
 /** The options of these names, which config.ts documents. */
@@ -229,3 +228,39 @@ export function disableCause(health: EndpointHealth, nowMs: number, rules: Healt
 const DAY_MS = 86_400_000;
 /** Fewer attempts in days reveal too little: two failed events a week are not a week of failures. */
 const MIN_ATTEMPTS_OVER_DAYS = 10;
+
+const HALF_MS = 30_000;
+/** With fewer attempts the percentage is not significant. */
+const MIN_WINDOW_ATTEMPTS = 20;
+
+/**
+ * The percentage of failed attempts over the last minute, in two halves of which the older is dropped every 30 s. In
+ * memory only: a new owner starts with an empty window.
+ */
+export class FailureWindow {
+  #startedAtMs = 0;
+  #current = { attempts: 0, failures: 0 };
+  #previous = { attempts: 0, failures: 0 };
+
+  note(isFailure: boolean, nowMs: number): void {
+    this.#advance(nowMs);
+    this.#current.attempts += 1;
+    if (isFailure) this.#current.failures += 1;
+  }
+
+  /** Returns 0 while there are too few attempts. */
+  failedPercent(nowMs: number): number {
+    this.#advance(nowMs);
+    const attempts = this.#current.attempts + this.#previous.attempts;
+    if (attempts < MIN_WINDOW_ATTEMPTS) return 0;
+    return ((this.#current.failures + this.#previous.failures) / attempts) * 100;
+  }
+
+  #advance(nowMs: number): void {
+    const ageMs = nowMs - this.#startedAtMs;
+    if (ageMs >= 0 && ageMs < HALF_MS) return;
+    this.#previous = ageMs < 2 * HALF_MS && ageMs >= 0 ? this.#current : { attempts: 0, failures: 0 };
+    this.#current = { attempts: 0, failures: 0 };
+    this.#startedAtMs = nowMs;
+  }
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failed, responded } from "../../../../../tests/support/samples/outcomes.ts";
 import type { AttemptError, OutcomeClass, RetryOn } from "../../model.ts";
-import { classify } from "./classify.ts";
+import { classify } from "./http-destination.ts";
 
 // [first status, last status, transient, every]; together they cover 100–999.
 const STATUSES: readonly (readonly [number, number, OutcomeClass, OutcomeClass])[] = [
