@@ -39,6 +39,7 @@ const stages: Record<string, string[]> = {
   "destinations/websub": [
     "destinations",
     "destinations/http",
+    "destinations/webhook",
     "formats",
     "storage",
     "event",

@@ -7,8 +7,8 @@ export {
   resolveConfig as checkOptions,
 } from "./config.ts";
 export { buildRequest, type WebhookTarget } from "./destinations/webhook/build-request.ts";
-export { signRequest } from "./destinations/webhook/signing/sign.ts";
-export { addCompanions, digestOf, vendorStyleOf } from "./destinations/webhook/signing/vendor-style.ts";
+export { signRequest } from "./destinations/webhook/sign.ts";
+export { addCompanions, digestOf, vendorStyleOf } from "./destinations/webhook/vendor-style.ts";
 export { hubNumbers } from "./destinations/websub/options.ts";
 export { MAX_PROBLEMS } from "./errors.ts";
 export { maxPayloadBytes } from "./event/limits.ts";

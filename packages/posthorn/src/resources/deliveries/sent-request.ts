@@ -5,7 +5,7 @@ import { wireHeaders } from "../../attempt/wire-headers.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { REDACTED, redactEvent, redactedPathsOf } from "../../catalogue/redact.ts";
 import { withoutToken } from "../../destinations/webhook/authorize.ts";
-import { vendorStyleOf } from "../../destinations/webhook/signing/vendor-style.ts";
+import { vendorStyleOf } from "../../destinations/webhook/vendor-style.ts";
 import { PosthornError } from "../../errors.ts";
 import type {
   ClaimedDelivery,

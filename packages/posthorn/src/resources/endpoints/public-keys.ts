@@ -1,6 +1,6 @@
 // The public keys of an endpoint, which receivers fetch without authentication. During a rotation there are several.
 import { parseId, parseSecret } from "@posthorn/wire";
-import { keyIdOf } from "../../destinations/webhook/signing/key-id.ts";
+import { keyIdOf } from "../../destinations/webhook/key-id.ts";
 import { PosthornError } from "../../errors.ts";
 import type { Target, Uuid } from "../../model.ts";
 

@@ -19,7 +19,7 @@ import {
 import { checkUrl } from "../../attempt/guard/check-url.ts";
 import { REDACTED } from "../../catalogue/redact.ts";
 import { AUTHORIZATION_HEADER } from "../../destinations/webhook/authorize.ts";
-import { isKeyPair } from "../../destinations/webhook/signing/key-pair.ts";
+import { isKeyPair } from "../../destinations/webhook/key-pair.ts";
 import { parseFilter } from "../../fan-out/parse-filter.ts";
 import type { AuthorizationType, FilterInput, SignatureSettings } from "../../model.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";

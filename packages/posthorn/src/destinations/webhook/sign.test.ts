@@ -1,7 +1,7 @@
 // The engine's signatures, made with node:crypto, compared with those of WebCrypto, which are tested with published vectors.
 import { generateSecret, generateSigningKey, schemes, sign } from "@posthorn/wire";
 import { expect, test } from "vitest";
-import type { SigningSecrets } from "../../http/valid-secrets.ts";
+import type { SigningSecrets } from "./valid-secrets.ts";
 import { signRequest } from "./sign.ts";
 
 const PREFIX = { headerPrefix: "X-Webhook" };

@@ -9,8 +9,8 @@ import {
   schemeHeaders,
   schemeNamed,
 } from "@posthorn/wire";
-import type { SignatureSettings } from "../../../model.ts";
-import type { SendableDelivery } from "../../destination.ts";
+import type { SignatureSettings } from "../../model.ts";
+import type { SendableDelivery } from "../destination.ts";
 
 export interface VendorStyle {
   /** False if every scheme is a vendor's: our own headers would identify the sender. */

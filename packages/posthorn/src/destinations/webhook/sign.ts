@@ -11,8 +11,8 @@ import {
   writeSignatureHeaders,
   writeTime,
 } from "@posthorn/wire";
-import type { SignatureSettings } from "../../../model.ts";
-import type { SigningSecrets } from "../../http/valid-secrets.ts";
+import type { SignatureSettings } from "../../model.ts";
+import type { SigningSecrets } from "./valid-secrets.ts";
 import { HmacKey } from "./hmac-key.ts";
 import { privateKeyOf } from "./key-pair.ts";
 import { type MessageKey, messageKeyId, writeMessageSignatures } from "./sign-message.ts";
