@@ -1,7 +1,7 @@
 // The registry of destinations: a new kind is a folder in destinations/ and a line here.
 import { PUBLIC_ONLY } from "./attempt/guard/guard-address.ts";
 import type { Config } from "./config.ts";
-import type { DestinationOf, DestinationService } from "./destinations/destination.ts";
+import type { DestinationOf, DestinationService, Sender } from "./destinations/destination.ts";
 import { handshakeKind } from "./destinations/handshake/handshake-webhook.ts";
 import { Handshaker, type HandshakerOptions } from "./destinations/handshake/handshaker.ts";
 import { WEBHOOK } from "./destinations/webhook/webhook.ts";
@@ -35,7 +35,7 @@ export function createDestinationKinds(options: DestinationKindsOptions) {
     /** For URLs that come from anonymous parties. */
     untrustedPolicy: hub?.addressPolicy ?? PUBLIC_ONLY,
     createServices(engine: EngineAccess, settle: HandshakerOptions["settle"]): DestinationService[] {
-      const send: EngineAccess["send"] = (request, signal) => engine.send(request, signal);
+      const send: Sender["send"] = (request, signal) => engine.dispatchers.send(request, signal);
       const { db } = options;
       const handshaker = new Handshaker({ db, logger, userAgent, publicUrl, timeoutMs, send, settle });
       if (hub === null) return [handshaker];

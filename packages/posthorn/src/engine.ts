@@ -2,7 +2,7 @@
 
 import { performance } from "node:perf_hooks";
 import { endpointSettings } from "@posthorn/wire";
-import { Dispatcher } from "./attempt/dispatcher.ts";
+import { Dispatchers } from "./attempt/dispatcher.ts";
 import type { AddressPolicy } from "./attempt/guard/guard-address.ts";
 import { Batcher } from "./batching/batcher.ts";
 import { type Catalogue, REFRESH_MS } from "./catalogue/catalogue.ts";
@@ -15,7 +15,7 @@ import { createFanOut } from "./fan-out/fan-out.ts";
 import { createRelay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
 import { Maintenance } from "./maintenance/maintenance.ts";
-import type { AttemptOutcome, PreparedRequest, Uuid } from "./model.ts";
+import type { Uuid } from "./model.ts";
 import { createAlertChannel } from "./notify/alert-channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
 import { type Channel, Notifier } from "./notify/notifier.ts";
@@ -47,7 +47,7 @@ export interface EngineOptions {
 }
 
 /** The part of the engine that the background work of destinations uses. */
-export type EngineAccess = Pick<Engine, "publish" | "send" | "notifySettingsChanged">;
+export type EngineAccess = Pick<Engine, "publish" | "dispatchers" | "notifySettingsChanged">;
 
 /** Returns a function for the share of time since its last call in which the event loop was busy. */
 function eventLoopUtilisation(): () => number {
@@ -61,8 +61,7 @@ function eventLoopUtilisation(): () => number {
 }
 
 export class Engine {
-  readonly #dispatcher: Dispatcher;
-  readonly #untrustedDispatcher: Dispatcher;
+  readonly dispatchers: Dispatchers;
   readonly worker: Worker;
   readonly #publisher: Publisher;
   /** Events with keys or subjects may have to wait for locks; others never wait with them. */
@@ -86,15 +85,18 @@ export class Engine {
     const { logger, userAgent } = config;
     this.#options = options;
     // Endpoints may share a host: none waits for a connection because another is slow.
-    const connectionsPerOrigin = config.concurrency;
-    this.#dispatcher = new Dispatcher({ policy: config.addressPolicy, connectionsPerOrigin });
-    this.#untrustedDispatcher = new Dispatcher({ policy: options.untrustedPolicy, connectionsPerOrigin });
+    this.dispatchers = new Dispatchers({
+      policy: config.addressPolicy,
+      untrustedPolicy: options.untrustedPolicy,
+      connectionsPerOrigin: config.concurrency,
+    });
     const stages: Stages = {
       redact: (event) => options.catalogue.redact(event),
       nowMs: () => clock.nowMs(),
       userAgent,
       trace: (delivery) => observer.attempting(delivery),
-      send: (request) => this.send(request, this.#abort.signal),
+      dispatchers: this.dispatchers,
+      signal: this.#abort.signal,
     };
     this.worker = new Worker({
       db,
@@ -204,7 +206,7 @@ export class Engine {
         createAlertChannel({
           url: alertWebhookUrl,
           userAgent,
-          send: (request, signal) => this.#dispatcher.send(request, signal),
+          send: (request, signal) => this.dispatchers.send(request, signal),
         }),
       );
     }
@@ -259,18 +261,12 @@ export class Engine {
     ]);
     clearTimeout(abort);
     this.#abort.abort();
-    await Promise.all([this.#dispatcher.close(), this.#untrustedDispatcher.close()]);
+    await this.dispatchers.close();
   }
 
   async #stopServices(thatPublish: boolean, graceMs: number): Promise<void> {
     const stopping = this.#services.filter(({ publishes }) => publishes === thatPublish);
     await Promise.all(stopping.map((service) => service.stop(graceMs)));
-  }
-
-  /** Sends a request through the guarded dispatcher, like every request. */
-  send(request: PreparedRequest, signal: AbortSignal): Promise<AttemptOutcome> {
-    const dispatcher = request.isUntrusted ? this.#untrustedDispatcher : this.#dispatcher;
-    return dispatcher.send(request, signal);
   }
 
   publish(event: ValidEvent): Promise<PublishResult> {

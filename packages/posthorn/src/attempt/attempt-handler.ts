@@ -29,7 +29,6 @@ export class AttemptHandler implements ResponseSink {
   readonly #timeoutMs: number;
   readonly #timer: NodeJS.Timeout;
   readonly #group: AttemptHandler[] | null;
-  readonly #onSettled: (pool: OriginPool) => void;
   readonly #resolve: (outcome: AttemptOutcome) => void;
   readonly #keptBytes: number;
   readonly #drainedBytes: number;
@@ -53,7 +52,6 @@ export class AttemptHandler implements ResponseSink {
     pool: OriginPool,
     request: AttemptRequest,
     group: AttemptHandler[] | null,
-    onSettled: (pool: OriginPool) => void,
     resolve: (outcome: AttemptOutcome) => void,
   ) {
     const wantedBytes = request.captureResponse?.maxBodyBytes;
@@ -65,7 +63,6 @@ export class AttemptHandler implements ResponseSink {
     this.#pool = pool;
     this.#group = group;
     if (group !== null) this.#slot = group.push(this) - 1;
-    this.#onSettled = onSettled;
     this.#resolve = resolve;
     // One timer per attempt: Node keeps timers of equal length in one list, so that set and clear take less than 1 µs
     // together.
@@ -143,7 +140,7 @@ export class AttemptHandler implements ResponseSink {
     this.#isSettled = true;
     clearTimeout(this.#timer);
     this.#leaveGroup();
-    this.#onSettled(this.#pool);
+    this.#pool.release();
     const now = performance.now();
     const durationMs = Math.round(now - this.#startedAt);
     const phases = this.#phases(now);

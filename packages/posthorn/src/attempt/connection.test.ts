@@ -32,13 +32,8 @@ function send(body: string, completes: "immediately" | "later"): Buffer {
     },
   } as unknown as GuardedConnector;
   const request = { head: "POST / ", body: Buffer.from(body), timeoutMs: 60_000 };
-  const attempt = new AttemptHandler(
-    {} as OriginPool,
-    request,
-    null,
-    () => {},
-    () => {},
-  );
+  const pool = { release() {} } as unknown as OriginPool;
+  const attempt = new AttemptHandler(pool, request, null, () => {});
   onTestFinished(() => attempt.abort());
   new Connection({ onFree() {}, onClosed() {} }, connector, attempt).open();
   return bytes;

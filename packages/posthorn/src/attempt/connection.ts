@@ -18,12 +18,21 @@ export interface ConnectionOwner {
 const IDLE_MS = 4_000;
 const MAX_IDLE_MS = 30_000;
 const BEFORE_HINT_MS = 1_000;
+/** Shared by all connections: each read is processed before the next begins. */
+const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 /** Larger requests are written without a copy. */
 const MAX_COPIED_BYTES = 64 * 1024;
 /** Shared by all. A socket that cannot send everything at once keeps the buffer, and a new one is allocated. */
 let writeBuffer = Buffer.allocUnsafeSlow(MAX_COPIED_BYTES);
 
 export class Connection implements ConnectionListener {
+  readonly onread = {
+    buffer: readBuffer,
+    callback: (length: number): true => {
+      this.#read(length);
+      return true;
+    },
+  };
   readonly #owner: ConnectionOwner;
   readonly #connector: GuardedConnector;
   readonly #parser = new ResponseParser();
@@ -92,20 +101,6 @@ export class Connection implements ConnectionListener {
     this.#write(this.#attempt, this.#attempt.takeRequest(true, tlsMs));
   }
 
-  onRead(bytes: Buffer, length: number): void {
-    const attempt = this.#attempt;
-    if (attempt === null) {
-      // Bytes on an idle connection could be mistaken for the next response.
-      this.close();
-      return;
-    }
-    const progress = this.#parser.read(bytes, length);
-    // The attempt may have ended within the response, and closed the connection.
-    if (progress === "more" || this.#isClosed) return;
-    if (progress === "complete") this.#complete(attempt);
-    else this.#fail(progress);
-  }
-
   onEnd(): void {
     this.#attempt?.onEnd(this.#parser.end());
     this.close();
@@ -133,6 +128,20 @@ export class Connection implements ConnectionListener {
     bytes.set(body, head.length);
     socket.write(bytes);
     if (isShared && socket.writableLength > 0) writeBuffer = Buffer.allocUnsafeSlow(MAX_COPIED_BYTES);
+  }
+
+  #read(length: number): void {
+    const attempt = this.#attempt;
+    if (attempt === null) {
+      // Bytes on an idle connection could be mistaken for the next response.
+      this.close();
+      return;
+    }
+    const progress = this.#parser.read(readBuffer, length);
+    // The attempt may have ended within the response, and closed the connection.
+    if (progress === "more" || this.#isClosed) return;
+    if (progress === "complete") this.#complete(attempt);
+    else this.#fail(progress);
   }
 
   #complete(attempt: AttemptHandler): void {

@@ -26,6 +26,9 @@ export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
   /** Pools that are no longer used and have a request in flight. */
   readonly #retired = new Set<OriginPool>();
+  /** Requests sent or waiting for a connection whose outcome is not known yet. */
+  #inFlight = 0;
+  #onIdle: (() => void) | null = null;
 
   constructor(options: OriginPoolsOptions) {
     this.#options = options;
@@ -37,24 +40,31 @@ export class OriginPools {
     return this.#pools.size + this.#retired.size;
   }
 
-  /** Returns the pool for one request, which ends with `release`. A null `tenant` is the operator. */
+  /** Returns the pool for one request, which ends with the pool's `release`. A null `tenant` is the operator. */
   acquire(tenant: string | null, origin: string): OriginPool {
     // An origin contains no space.
     const key = tenant === null ? origin : `${origin} ${tenant}`;
     const pool = this.#poolFor(key, tenant, origin);
     pool.inFlight += 1;
+    this.#inFlight += 1;
     return pool;
   }
 
-  /** A request to this pool has its outcome. */
-  release(pool: OriginPool): void {
-    pool.inFlight -= 1;
+  /** Called by a pool of which a request has its outcome. */
+  released(pool: OriginPool): void {
     pool.usedAt = this.#options.now();
-    this.#closeUnused(pool);
+    this.closeUnused(pool);
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) this.#onIdle?.();
   }
 
-  /** Closes all connections. Call it only while no request is in flight. */
-  close(): void {
+  /** Waits for the requests in flight, each of which has a deadline, and closes every connection. */
+  async close(): Promise<void> {
+    if (this.#inFlight > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
     for (const pool of this.#pools.values()) pool.close();
     this.#pools.clear();
   }
@@ -76,13 +86,14 @@ export class OriginPools {
       connector: new GuardedConnector({ policy, names, tenant, origin, tlsTrust: this.#tlsTrust }),
       maxConnections: connectionsPerOrigin,
       openedAt: now(),
-      onClosed: (unused) => this.#closeUnused(unused),
+      pools: this,
     });
     this.#pools.set(key, pool);
     return pool;
   }
 
-  #closeUnused(pool: OriginPool): void {
+  /** Removes a pool without connections or requests. */
+  closeUnused(pool: OriginPool): void {
     if (pool.inFlight > 0) return;
     this.#retired.delete(pool);
     if (pool.connections === 0 && this.#pools.get(pool.key) === pool) this.#pools.delete(pool.key);
@@ -108,8 +119,7 @@ interface OriginPoolOptions {
   readonly connector: GuardedConnector;
   readonly maxConnections: number;
   readonly openedAt: number;
-  /** A connection was closed, and no other was opened in its place. */
-  readonly onClosed: (pool: OriginPool) => void;
+  readonly pools: OriginPools;
 }
 
 /** The connections of one tenant to one origin, and the requests that wait for one. */
@@ -122,7 +132,7 @@ export class OriginPool implements ConnectionOwner {
   usedAt: number;
   readonly #connector: GuardedConnector;
   readonly #maxConnections: number;
-  readonly #onClosed: (pool: OriginPool) => void;
+  readonly #pools: OriginPools;
   readonly #connections = new Set<Connection>();
   /** The most recently used connection is last and is reused first, so that the others are closed as idle. */
   readonly #idle: Connection[] = [];
@@ -130,13 +140,13 @@ export class OriginPool implements ConnectionOwner {
   readonly #waiting = new Set<AttemptHandler>();
   #isClosing = false;
 
-  constructor({ key, connector, maxConnections, openedAt, onClosed }: OriginPoolOptions) {
+  constructor({ key, connector, maxConnections, openedAt, pools }: OriginPoolOptions) {
     this.key = key;
     this.#connector = connector;
     this.#maxConnections = maxConnections;
     this.openedAt = openedAt;
     this.usedAt = openedAt;
-    this.#onClosed = onClosed;
+    this.#pools = pools;
   }
 
   get connections(): number {
@@ -151,6 +161,12 @@ export class OriginPool implements ConnectionOwner {
       this.send(attempt);
     } else if (this.#connections.size < this.#maxConnections) this.#open(attempt);
     else this.#waiting.add(attempt);
+  }
+
+  /** A request to this pool has its outcome. */
+  release(): void {
+    this.inFlight -= 1;
+    this.#pools.released(this);
   }
 
   /** The request ended while it waited for a connection. */
@@ -176,7 +192,7 @@ export class OriginPool implements ConnectionOwner {
     const index = this.#idle.indexOf(connection);
     if (index !== -1) this.#idle.splice(index, 1);
     const next = this.#nextWaiting();
-    if (next === null) this.#onClosed(this);
+    if (next === null) this.#pools.closeUnused(this);
     else this.#open(next);
   }
 

@@ -59,8 +59,14 @@ export interface AttemptServices {
   readonly userAgent: string;
   /** Masks the configured paths of an event's payload. */
   readonly redact: (event: Event) => Event;
-  /** The only network call. */
-  readonly send: (request: PreparedRequest) => Promise<AttemptOutcome>;
+  readonly dispatchers: Sender;
+  /** Aborts the attempts in flight when this process stops. */
+  readonly signal: AbortSignal;
+}
+
+/** The only network call; implemented by the dispatchers. */
+export interface Sender {
+  send(request: PreparedRequest, signal: AbortSignal): Promise<AttemptOutcome>;
 }
 
 /** Returns the destination of an endpoint of this kind, null for an endpoint of another kind. */

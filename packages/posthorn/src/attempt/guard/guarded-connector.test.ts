@@ -77,7 +77,8 @@ describe("the connector without the earlier checks", () => {
     const origin = `http://${net.isIP(hostname) === 6 ? `[${hostname}]` : hostname}:9`;
     const connector = new GuardedConnector({ policy, names, tenant: null, origin, tlsTrust: new TlsTrust() });
     return new Promise((onReady, onError) => {
-      const ignored = { onSocket() {}, onTlsStart() {}, onRead() {}, onEnd() {} };
+      const onread = { buffer: Buffer.alloc(1), callback: () => true };
+      const ignored = { onread, onSocket() {}, onTlsStart() {}, onEnd() {} };
       connector.connect({ isWanted: true, ...ignored, onReady, onError });
     });
   }

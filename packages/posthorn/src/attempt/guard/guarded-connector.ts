@@ -1,7 +1,7 @@
 // Opens sockets to one origin, to allowed addresses only. Three layers: literals here (Node does not look them up),
 // every DNS answer in `names` (the checked answer is the one connected to, so rebinding has no gap), and the peer
 // address before TLS begins and before anything is sent.
-import net, { isIP, type LookupFunction, type Socket } from "node:net";
+import net, { isIP, type LookupFunction, type OnReadOpts, type Socket } from "node:net";
 import tls, { rootCertificates, type SecureContext } from "node:tls";
 import { BlockedAddressError } from "../classify-error.ts";
 import type { CheckedNames } from "./checked-names.ts";
@@ -28,8 +28,8 @@ export interface ConnectionListener {
   onTlsStart(): void;
   /** The connection can be used. */
   onReady(): void;
-  /** `bytes` is overwritten by the next read. */
-  onRead(bytes: Buffer, length: number): void;
+  /** Where the socket's bytes are read to, and what is called then. */
+  readonly onread: OnReadOpts;
   /** The peer ended the connection. */
   onEnd(): void;
   /** The connection could not be opened, or broke. */
@@ -57,8 +57,6 @@ export class TlsTrust {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Shared by all connections: each read is processed before the next begins. */
-const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** Opens the connections of one tenant to one origin: tenants share neither connections nor TLS sessions. */
 export class GuardedConnector {
@@ -127,15 +125,11 @@ export class GuardedConnector {
   }
 
   #open(addresses: readonly ResolvedAddress[], listener: ConnectionListener): Socket {
-    const callback = (length: number) => {
-      listener.onRead(readBuffer, length);
-      return true;
-    };
     const target = {
       host: this.#hostname,
       port: this.#port,
       lookup: lookupOf(addresses),
-      onread: { buffer: readBuffer, callback },
+      onread: listener.onread,
     };
     if (!this.#isTls) return net.connect(target);
     return tls.connect({

@@ -34,7 +34,7 @@ export function httpDestination({ request, isPublic = false, ...kind }: HttpKind
       } catch (error) {
         return notSent({ error: reasonNotBuilt(error), detail: (error as Error).message });
       }
-      const outcome = services.send(prepared);
+      const outcome = services.dispatchers.send(prepared, services.signal);
       if (prepared.confidential === undefined) return outcome;
       return outcome.then((known) => maskEcho(known, prepared, REDACTED));
     },

@@ -3,9 +3,9 @@ import { formatId, headerNames, isReservedHeader } from "@posthorn/wire";
 import { contentOf } from "../../formats/formats.ts";
 import type { PreparedRequest, Target, TargetAuthorization } from "../../model.ts";
 import type { AttemptMoment, SendableDelivery } from "../destination.ts";
-import { validSecrets } from "./valid-secrets.ts";
 import { AUTHORIZATION_HEADER, authorizationHeader, authorizedUrl } from "./authorize.ts";
 import { signRequest } from "./sign.ts";
+import { validSecrets } from "./valid-secrets.ts";
 import { addCompanions, digestOf, type VendorStyle, vendorStyleOf } from "./vendor-style.ts";
 
 export type WebhookTarget = Pick<

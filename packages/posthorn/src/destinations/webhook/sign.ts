@@ -12,10 +12,10 @@ import {
   writeTime,
 } from "@posthorn/wire";
 import type { SignatureSettings } from "../../model.ts";
-import type { SigningSecrets } from "./valid-secrets.ts";
 import { HmacKey } from "./hmac-key.ts";
 import { privateKeyOf } from "./key-pair.ts";
 import { type MessageKey, messageKeyId, writeMessageSignatures } from "./sign-message.ts";
+import type { SigningSecrets } from "./valid-secrets.ts";
 
 /**
  * Writes the headers of every configured scheme, each signed with all its secrets, the one that expires first at the
