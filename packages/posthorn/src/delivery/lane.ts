@@ -248,10 +248,25 @@ export class Lane {
     return hasSlot && this.order.firstFree(this.waiting) !== -1;
   }
 
-  /** Removes and returns the delivery to start. Call it only if `canStart` is true. */
-  takeNext(): ClaimedDelivery {
+  /** Adds a delivery to those that wait. */
+  admit(delivery: ClaimedDelivery): void {
+    this.order.insert(delivery, this.waiting);
+    this.usedAt = this.#clock.now();
+  }
+
+  /** Returns the delivery to start, which is in flight and unsettled now. Call it only if `canStart` is true. */
+  startNext(): ClaimedDelivery {
     const index = this.order.firstFree(this.waiting);
-    return (index === 0 ? this.waiting.shift() : this.waiting.splice(index, 1)[0]) as ClaimedDelivery;
+    const delivery = index === 0 ? this.waiting.shift() : this.waiting.splice(index, 1)[0];
+    this.order.begin(delivery as ClaimedDelivery);
+    this.inFlight += 1;
+    this.unsettled += 1;
+    return delivery as ClaimedDelivery;
+  }
+
+  settled(delivery: ClaimedDelivery): void {
+    this.unsettled -= 1;
+    this.order.end(delivery);
   }
 
   takeToken(): boolean {

@@ -267,8 +267,7 @@ export class Lanes {
     if (this.#heldIds.has(delivery.id)) return;
     this.#heldIds.add(delivery.id);
     this.#hold(delivery, lane);
-    lane.order.insert(delivery, lane.waiting);
-    lane.usedAt = this.#clock.now();
+    lane.admit(delivery);
     if (lane.isBlocked) this.#add(surveyEffect);
     else this.#enqueue(lane);
   }
@@ -286,11 +285,8 @@ export class Lanes {
         this.#resumeLater(lane);
         continue;
       }
-      const delivery = lane.takeNext();
+      const delivery = lane.startNext();
       bytes += delivery.event.payload.byteLength;
-      lane.order.begin(delivery);
-      lane.inFlight += 1;
-      lane.unsettled += 1;
       this.#slots.take(lane.tenant, 1);
       this.#enqueue(lane);
       starts.push({ delivery, lane });
@@ -330,8 +326,7 @@ export class Lanes {
 
   /** The delivery was settled, or the settlement was refused because another worker owns it. */
   settled(delivery: ClaimedDelivery, lane: Lane, isOver: boolean): void {
-    lane.unsettled -= 1;
-    lane.order.end(delivery);
+    lane.settled(delivery);
     this.#release(delivery, lane);
     this.#enqueue(lane);
     if (lane.isDraining && !lane.isHolding) this.#add(surveyEffect);
