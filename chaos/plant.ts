@@ -89,7 +89,7 @@ export const plants = {
     bug: "a failed request is repeated at once without being recorded",
     breaks: "ledger",
     edits: {
-      "posthorn/src/pipeline.ts": {
+      "posthorn/src/delivery/pipeline.ts": {
         "  const outcome = await target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);\n": `  const attempt = () => target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);
   const first = await attempt();
   const outcome = first.kind === "responded" ? first : await attempt();\n`,
@@ -233,7 +233,7 @@ export const plants = {
     bug: "memory of sent deliveries is never freed",
     breaks: "memory",
     edits: {
-      "posthorn/src/pipeline.ts": {
+      "posthorn/src/delivery/pipeline.ts": {
         "  const startedAt = new Date(stages.nowMs());\n": `  Object.assign(globalThis, { kept: [(globalThis as { kept?: unknown }).kept, Buffer.alloc(2 ** 20, 1)] });
   const startedAt = new Date(stages.nowMs());\n`,
       },

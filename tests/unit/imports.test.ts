@@ -47,7 +47,7 @@ const stages: Record<string, string[]> = {
     "attempt",
     "resources",
   ],
-  delivery: ["storage", "fan-out", "formats", "settle", "resources"],
+  delivery: ["storage", "fan-out", "formats", "settle", "resources", "destinations"],
   maintenance: ["storage"],
   notify: ["storage", "settle"],
   resources: [
@@ -121,7 +121,7 @@ test.each<[violations: 0 | 1, what: string, path: string, source: string]>([
   [1, "a type", "packages/posthorn/src/model.ts", 'import type { X } from "@posthorn/server";'],
   [1, "a path out of the package", "packages/server/src/x.ts", 'import "../../posthorn/src/model.ts";'],
   [1, "a later stage", "packages/posthorn/src/storage/q/r/a.ts", 'import "../../../settle/b.ts";'],
-  [1, "a file above the stages", "packages/posthorn/src/settle/a.ts", 'import "../pipeline.ts";'],
+  [1, "a file above the stages", "packages/posthorn/src/settle/a.ts", 'import "../engine.ts";'],
   [1, "an unlisted folder", "packages/posthorn/src/helpers/a.ts", 'import "../model.ts";'],
   [1, "a Node module in wire", "packages/wire/src/a.ts", 'import fs from "fs";'],
   [1, "pg outside storage", event, 'import pg from "pg";'],

@@ -7,6 +7,7 @@ import type { AddressPolicy } from "./attempt/guard/guard-address.ts";
 import { Batcher } from "./batching/batcher.ts";
 import { type Catalogue, REFRESH_MS } from "./catalogue/catalogue.ts";
 import type { Config } from "./config.ts";
+import type { Stages } from "./delivery/pipeline.ts";
 import { Worker } from "./delivery/worker.ts";
 import type { DestinationService } from "./destinations/destination.ts";
 import { Publisher, type PublishResult } from "./event/publisher.ts";
@@ -20,7 +21,6 @@ import { createAlertChannel } from "./notify/alert-channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
 import { type Channel, Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
-import { deliver, type Stages } from "./pipeline.ts";
 import { createPoller } from "./poller.ts";
 import { Replayer } from "./replay/replayer.ts";
 import type { Endpoints } from "./resources/endpoints/endpoints.ts";
@@ -94,7 +94,7 @@ export class Engine {
       redact: (event) => options.catalogue.redact(event),
       nowMs: () => clock.nowMs(),
       userAgent,
-      trace: (delivery) => observer.attempting(delivery),
+      observer,
       dispatchers: this.dispatchers,
       signal: this.#abort.signal,
     };
@@ -110,7 +110,7 @@ export class Engine {
       leaseMs: config.leaseMs,
       healthRules: config.healthRules,
       utilisation: eventLoopUtilisation(),
-      attempt: (delivery, target) => deliver(delivery, target, stages),
+      stages,
       onOutboxNotified: () => this.relay.wake(),
     });
     const onQueued = (endpointId: Uuid, owner: number | null) =>

@@ -91,7 +91,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     targetAt: targets.at,
     now: () => clock.now(),
     userAgent: config.userAgent,
-    isTraced: () => observer.isTracing,
+    isTraced: () => observer.spans !== null,
   });
   const changes = createDeliveryChanges({ db, find: deliveries.get, onQueued, onChanged: onOwnerChanged });
   const events = createEvents({ db, catalogue });

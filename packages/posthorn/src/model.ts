@@ -275,5 +275,6 @@ export interface Settlement {
   readonly traceparent?: string | undefined;
   readonly startedAt: Date;
   readonly outcome: AttemptOutcome;
+  readonly outcomeClass: OutcomeClass;
   readonly decision: Decision;
 }

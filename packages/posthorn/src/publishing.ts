@@ -93,8 +93,8 @@ export class Publishing {
     const { observer } = this.#options;
     if (observer.loading !== undefined)
       return observer.loading.then(() => this.#traced(valid, publish, user));
-    const span = observer.publishing(valid.event, user);
-    return span === null ? publish(valid) : within(span, valid, publish);
+    const { spans } = observer;
+    return spans === null ? publish(valid) : within(spans.publishing(valid.event, user), valid, publish);
   }
 
   async publishMany(inputs: readonly PublishInput[], more: readonly unknown[]): Promise<PublishOutcome[]> {

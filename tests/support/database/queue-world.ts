@@ -91,6 +91,7 @@ export function toSettlement(delivery: ClaimedDelivery, end: End): Settlement {
       durationMs: 1,
       phases: NO_PHASES,
     },
+    outcomeClass: end === "delivered" ? "delivered" : end === "dead" ? "permanent" : "transient",
     decision:
       end === "delivered"
         ? { kind: "delivered" }

@@ -7,14 +7,23 @@ export class SharedLock {
   #exclusive: Promise<void> | undefined;
   #onNoHolders: (() => void) | undefined;
 
-  async shared<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Holds it together with others until `end`. */
+  async begin(): Promise<void> {
     while (this.#exclusive !== undefined) await this.#exclusive;
     this.#holders += 1;
+  }
+
+  end(): void {
+    this.#holders -= 1;
+    if (this.#holders === 0) this.#onNoHolders?.();
+  }
+
+  async shared<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.begin();
     try {
       return await work();
     } finally {
-      this.#holders -= 1;
-      if (this.#holders === 0) this.#onNoHolders?.();
+      this.end();
     }
   }
 

@@ -27,6 +27,7 @@ import { LaneKeeper } from "./lane-keeper.ts";
 import { type Effect, Lanes } from "./lanes.ts";
 import { type Hint, Lease, type LeaseHolder } from "./lease.ts";
 import { type PeerAddress, Peers } from "./peers.ts";
+import { deliver, type Stages } from "./pipeline.ts";
 import { SharedLock } from "./shared-lock.ts";
 
 export interface WorkerOptions {
@@ -43,8 +44,7 @@ export interface WorkerOptions {
   readonly healthRules: HealthRules;
   /** Returns the share of time, from 0 to 1, in which the event loop was busy since the last call. */
   readonly utilisation: () => number;
-  /** Makes one attempt, from request to decision. Resolves to null if it was aborted because this process stops. */
-  readonly attempt: (delivery: ClaimedDelivery, target: Target) => Promise<Settlement | null>;
+  readonly stages: Stages;
   /** Events may be waiting in the outbox. */
   readonly onOutboxNotified: () => void;
 }
@@ -222,8 +222,12 @@ export class Worker implements LaneOwner, LeaseHolder {
 
   // Ingest: see fan-out/fan-out.ts
 
-  claiming<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#claims.shared(work);
+  beginClaim(): Promise<void> {
+    return this.#claims.begin();
+  }
+
+  endClaim(): void {
+    this.#claims.end();
   }
 
   reserve(rows: readonly Planned[]): void {
@@ -452,14 +456,14 @@ export class Worker implements LaneOwner, LeaseHolder {
   async #attempt(delivery: ClaimedDelivery, lane: Lane): Promise<void> {
     const { workerId } = this;
     const { target } = lane;
-    const { attempt, logger, observer } = this.#options;
+    const { stages, logger, observer } = this.#options;
     try {
-      const settlement = await attempt(delivery, target);
+      const settlement = await deliver(delivery, target, stages);
       if (settlement !== null) {
         observer.attempted(settlement);
         // an outcome at the previous URL reveals nothing about the new one
         if (lane.target.url === target.url) this.#updateHealth(settlement, lane);
-        const span = observer.settling(settlement);
+        const span = observer.spans?.settling(settlement) ?? null;
         this.#writes.settle({ settlement, workerId, lane, target, span });
       }
     } catch (error) {
@@ -477,11 +481,11 @@ export class Worker implements LaneOwner, LeaseHolder {
   }
 
   /** An outcome affects the endpoint's health at once, not only when it is settled. */
-  #updateHealth({ outcome }: Settlement, lane: Lane): void {
+  #updateHealth({ outcome, outcomeClass }: Settlement, lane: Lane): void {
     const { clock, healthRules: rules } = this.#options;
     const nowMs = clock.nowMs();
     const { target, window } = lane;
-    const signal = healthSignal(outcome, target.destination.interpret(outcome, target.retryOn), nowMs);
+    const signal = healthSignal(outcome, outcomeClass, nowMs);
     const { maxInFlight } = target;
     lane.adjustCap(signal, outcome.durationMs);
     const before = lane.health;

@@ -13,8 +13,9 @@ import type { Routes } from "./routes.ts";
 export interface LaneOwner {
   readonly workerId: number;
   readonly delivers: boolean;
-  /** Runs a claim. Reconciliation waits until no claim is in progress. */
-  claiming<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Begins a claim. Reconciliation waits until each has ended. */
+  beginClaim(): Promise<void>;
+  endClaim(): void;
   /** Decides which deliveries the statement claims, and reserves capacity for them. */
   reserve(deliveries: readonly Planned[]): void;
   /** Stores a batch that needs no subjects, together with finished attempts. */
@@ -38,6 +39,11 @@ export interface FanOutResult {
   readonly sequences: ReadonlyMap<Uuid, number>;
   /** Deliveries per event; null if they are created later, because an earlier event of the subject waits too. */
   readonly deliveries: ReadonlyMap<Uuid, number | null>;
+}
+
+interface Tried {
+  readonly plan: Plan;
+  readonly result: IngestResult;
 }
 
 export type FanOut = ReturnType<typeof createFanOut>;
@@ -77,7 +83,14 @@ export function createFanOut({
     for (;;) {
       await routes.ensure(tenants);
       const { workerId } = lanes;
-      const { plan, result } = await lanes.claiming(() => tryOnce(batch, workerId, tenants));
+      await lanes.beginClaim();
+      let tried: Tried;
+      try {
+        tried = await tryOnce(batch, workerId, tenants);
+      } finally {
+        lanes.endClaim();
+      }
+      const { plan, result } = tried;
       if (result.written) {
         const { sequences, refusedEventIds } = result;
         const refused = new Set(refusedEventIds);
@@ -104,11 +117,7 @@ export function createFanOut({
     );
   }
 
-  async function tryOnce(
-    batch: FanOutBatch,
-    workerId: number,
-    tenants: ReadonlySet<string>,
-  ): Promise<{ plan: Plan; result: IngestResult }> {
+  async function tryOnce(batch: FanOutBatch, workerId: number, tenants: ReadonlySet<string>): Promise<Tried> {
     const plan = planDeliveries(batch, routes);
     lanes.reserve(plan.deliveries);
     const written: IngestBatch = {

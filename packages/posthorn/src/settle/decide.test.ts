@@ -18,7 +18,14 @@ interface Situation {
 
 const claimed = (failures = 0, ageMs = 0) =>
   ({ attempts: failures, failures, scheduleStartedMs: NOW - ageMs }) as ClaimedDelivery;
-const webhook = { destination: WEBHOOK, retryPolicy: POLICY, retryOn: "transient" } as const;
+
+function decided(
+  delivery: ClaimedDelivery,
+  outcome: AttemptOutcome,
+  { retryPolicy = POLICY, retryOn = "transient" }: Pick<Situation, "retryPolicy" | "retryOn"> = {},
+): Decision {
+  return decide(delivery, outcome, WEBHOOK.interpret(outcome, retryOn), { retryPolicy }, () => 0.5, NOW);
+}
 
 test.each<[what: string, outcome: AttemptOutcome, Decision, situation?: Situation]>([
   ["a 200 is delivered", responded(200), delivered()],
@@ -53,10 +60,10 @@ test.each<[what: string, outcome: AttemptOutcome, Decision, situation?: Situatio
   ["the attempt counts in the age", responded(500), dead("too_old"), { ageMs: 58_996, ...AGED }],
 ])("%s", (_what, outcome, expected, { failures, ageMs = 0, ...changed } = {}) => {
   const delivery = claimed(failures, ageMs + outcome.durationMs);
-  expect(decide(delivery, outcome, { ...webhook, ...changed }, () => 0.5, NOW)).toEqual(expected);
+  expect(decided(delivery, outcome, changed)).toEqual(expected);
 });
 
 test("only 410 disables the endpoint", () => {
-  expect(decide(claimed(), responded(410), webhook)).toMatchObject({ disableEndpoint: true });
-  expect(decide(claimed(), responded(404), webhook)).toMatchObject({ disableEndpoint: false });
+  expect(decided(claimed(), responded(410))).toMatchObject({ disableEndpoint: true });
+  expect(decided(claimed(), responded(404))).toMatchObject({ disableEndpoint: false });
 });

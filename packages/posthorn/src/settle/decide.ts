@@ -15,18 +15,26 @@
 //      └───────────────────── manual retry: a fresh budget ───────────┘
 //
 // success and dead are final except for a manual retry (or a replay of a success).
-import type { AttemptOutcome, ClaimedDelivery, DeadReason, Decision, Target } from "../model.ts";
+import type {
+  AttemptOutcome,
+  ClaimedDelivery,
+  DeadReason,
+  Decision,
+  OutcomeClass,
+  Target,
+} from "../model.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { maxAttempts, nextDelayMs } from "./retry-schedule.ts";
 
 export function decide(
   delivery: ClaimedDelivery,
   outcome: AttemptOutcome,
-  target: Pick<Target, "destination" | "retryPolicy" | "retryOn">,
+  outcomeClass: OutcomeClass,
+  target: Pick<Target, "retryPolicy">,
   random: () => number = Math.random,
   now: number = Date.now(),
 ): Decision {
-  switch (target.destination.interpret(outcome, target.retryOn)) {
+  switch (outcomeClass) {
     case "delivered":
       return delivered();
     case "gone":

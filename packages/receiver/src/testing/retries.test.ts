@@ -47,12 +47,9 @@ function posthornDecides(status: number | null, retryAfter: number | null, state
         };
   const { attempts, failures, waitedMs } = state;
   const delivery = { attempts, failures, scheduleStartedMs: NOW - waitedMs } as ClaimedDelivery;
-  const target = {
-    destination: WEBHOOK,
-    retryPolicy: RETRY_PRESETS.courier,
-    retryOn: "transient",
-  } as const;
-  return asNext(decide(delivery, outcome, target, () => 0.5, NOW));
+  const outcomeClass = WEBHOOK.interpret(outcome, "transient");
+  const target = { retryPolicy: RETRY_PRESETS.courier };
+  return asNext(decide(delivery, outcome, outcomeClass, target, () => 0.5, NOW));
 }
 
 function asNext(decision: Decision): Next {

@@ -5,7 +5,7 @@ import {
   newEndpoint,
   receiverPerFile,
   settleAfter,
-} from "../../../tests/support/database/database-per-test.ts";
+} from "../../../../tests/support/database/database-per-test.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
