@@ -30,7 +30,7 @@ export const plants = {
     bug: "a publish is acknowledged before its event is stored",
     breaks: "lost",
     edits: {
-      "posthorn/src/event/publisher.ts": {
+      "posthorn/src/publish/publisher.ts": {
         "      this.#waiting.push(entry);\n": `      this.#waiting.push(entry);
       resolve({ id: formatId("evt", event.id), sequence: null, duplicate: false, deliveries: null });\n`,
       },

@@ -5,7 +5,7 @@ import type { DestinationOf, DestinationService, Sender } from "./destinations/d
 import { handshakeKind } from "./destinations/handshake/handshake-webhook.ts";
 import { Handshaker, type HandshakerOptions } from "./destinations/handshake/handshaker.ts";
 import { WEBHOOK } from "./destinations/webhook/webhook.ts";
-import { Hub } from "./destinations/websub/hub.ts";
+import { Hub, type HubOptions } from "./destinations/websub/hub.ts";
 import { subscriberKind } from "./destinations/websub/subscriber.ts";
 import { subscriptionKind } from "./destinations/websub/subscriptions.ts";
 import type { EngineAccess } from "./engine.ts";
@@ -40,7 +40,7 @@ export function createDestinationKinds(options: DestinationKindsOptions) {
       const handshaker = new Handshaker({ db, logger, userAgent, publicUrl, timeoutMs, send, settle });
       if (hub === null) return [handshaker];
       const onChanged = ({ owner }: { readonly owner: number | null }) => engine.notifySettingsChanged(owner);
-      const publish: EngineAccess["publish"] = (event) => engine.publish(event);
+      const publish: HubOptions["publish"] = (event) => engine.publishers.publish(event);
       return [new Hub({ ...shared, logger, userAgent, hub, onChanged, publish, send }), handshaker];
     },
   };

@@ -10,8 +10,6 @@ import type { Config } from "./config.ts";
 import type { Stages } from "./delivery/pipeline.ts";
 import { Worker } from "./delivery/worker.ts";
 import type { DestinationService } from "./destinations/destination.ts";
-import { Publisher, type PublishResult } from "./event/publisher.ts";
-import type { ValidEvent } from "./event/validate.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
 import { createRelay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
@@ -22,6 +20,7 @@ import { createMailChannel } from "./notify/mail-channel.ts";
 import { type Channel, Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
 import { createPoller } from "./poller.ts";
+import { Publishers } from "./publish/publisher.ts";
 import { Replayer } from "./replay/replayer.ts";
 import type { Endpoints } from "./resources/endpoints/endpoints.ts";
 import type { Targets } from "./resources/endpoints/targets.ts";
@@ -47,7 +46,7 @@ export interface EngineOptions {
 }
 
 /** The part of the engine that the background work of destinations uses. */
-export type EngineAccess = Pick<Engine, "publish" | "dispatchers" | "notifySettingsChanged">;
+export type EngineAccess = Pick<Engine, "publishers" | "dispatchers" | "notifySettingsChanged">;
 
 /** Returns a function for the share of time since its last call in which the event loop was busy. */
 function eventLoopUtilisation(): () => number {
@@ -63,9 +62,7 @@ function eventLoopUtilisation(): () => number {
 export class Engine {
   readonly dispatchers: Dispatchers;
   readonly worker: Worker;
-  readonly #publisher: Publisher;
-  /** Events with keys or subjects may have to wait for locks; others never wait with them. */
-  readonly #lockingPublisher: Publisher;
+  readonly publishers: Publishers;
   /** Woken when events were added to the outbox. */
   readonly relay: Loop;
   readonly #batcher: Batcher;
@@ -135,8 +132,7 @@ export class Engine {
       routes: new Routes(targets.ofTenants),
     });
     const ingest = { db, logger, fanOut, onLostReply: () => this.worker.reconcileSoon() };
-    this.#publisher = new Publisher(ingest);
-    this.#lockingPublisher = new Publisher(ingest);
+    this.publishers = new Publishers(ingest);
     this.relay = createRelay(ingest);
     const services = options.createServices(this);
     this.#services = delivers ? services : [];
@@ -245,7 +241,7 @@ export class Engine {
   /** Starts nothing new; attempts in flight may end within the grace period, and the rest is released. */
   async stop(graceMs: number): Promise<void> {
     await this.#stopServices(true, graceMs);
-    await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
+    await this.publishers.stop();
     await this.#poller.stop();
     await this.relay.stop();
     await this.#batcher.stop();
@@ -267,11 +263,6 @@ export class Engine {
   async #stopServices(thatPublish: boolean, graceMs: number): Promise<void> {
     const stopping = this.#services.filter(({ publishes }) => publishes === thatPublish);
     await Promise.all(stopping.map((service) => service.stop(graceMs)));
-  }
-
-  publish(event: ValidEvent): Promise<PublishResult> {
-    const takesLocks = event.idempotency !== null || event.event.subject !== null;
-    return (takesLocks ? this.#lockingPublisher : this.#publisher).publish(event);
   }
 
   /** An endpoint's settings changed; `owner` is the worker that owns its lane. */

@@ -7,12 +7,13 @@ export {
 } from "./catalogue/declared-types.ts";
 export type { PosthornOptions } from "./config.ts";
 export { type ErrorCode, errorRegistry, type InputProblem, PosthornError } from "./errors.ts";
-export type { Transaction } from "./event/publish-in-transaction.ts";
-export type { PublishResult } from "./event/publisher.ts";
-export type { UserPublishInput, UserPublishResult } from "./event/user-event.ts";
 export type { PublishInput } from "./event/validate.ts";
 export type { RetryPolicy } from "./model.ts";
 export type { Logger } from "./observe/log.ts";
 export { createPosthorn } from "./posthorn.ts";
-export type { Health, Posthorn, PosthornFor, PublishOutcome, Role } from "./public-types.ts";
+export type { Health, Posthorn, PosthornFor, Role } from "./public-types.ts";
+export type { Transaction } from "./publish/publish-in-transaction.ts";
+export type { PublishResult } from "./publish/publisher.ts";
+export type { PublishOutcome } from "./publish/publishing.ts";
+export type { UserPublishInput, UserPublishResult } from "./publish/user-event.ts";
 export type { Reencrypted } from "./resources/access/encryption-keys.ts";

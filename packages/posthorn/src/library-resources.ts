@@ -7,7 +7,7 @@ import type { Engine } from "./engine.ts";
 import type { Uuid } from "./model.ts";
 import { createAnnounce } from "./notify/announce.ts";
 import type { Observer } from "./observe/observer.ts";
-import type { Publishing } from "./publishing.ts";
+import type { Publishing } from "./publish/publishing.ts";
 import { createReplays } from "./replay/replays.ts";
 import { createAuditLog } from "./resources/access/audit-log.ts";
 import { createEncryptionKeys } from "./resources/access/encryption-keys.ts";

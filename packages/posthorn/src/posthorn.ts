@@ -1,5 +1,5 @@
 // The composition root: builds the object that publishes, delivers and responds to queries from its options.
-import { Admission } from "./admission.ts";
+
 import { metadataIn } from "./attempt/guard/guard-address.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { EventDeclarations } from "./catalogue/declared-types.ts";
@@ -14,7 +14,8 @@ import { Metrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
 import { invalid, oneOf, shown, yesOrNo } from "./option-checks.ts";
 import type { Health, Posthorn, Role } from "./public-types.ts";
-import { Publishing } from "./publishing.ts";
+import { Admission } from "./publish/admission.ts";
+import { Publishing } from "./publish/publishing.ts";
 import { createTargets } from "./resources/endpoints/targets.ts";
 import { register } from "./resources/event-types/event-types.ts";
 import { Clock } from "./service/clock.ts";

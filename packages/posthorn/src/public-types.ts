@@ -1,11 +1,11 @@
 // The public types of Posthorn, with the event types that an application declares in code.
 import type { DataOf, EventDeclarations } from "./catalogue/declared-types.ts";
-import type { PosthornError } from "./errors.ts";
-import type { Transaction } from "./event/publish-in-transaction.ts";
-import type { PublishResult } from "./event/publisher.ts";
-import type { UserPublishInput, UserPublishResult } from "./event/user-event.ts";
 import type { PublishInput } from "./event/validate.ts";
 import type { LibraryResources } from "./library-resources.ts";
+import type { Transaction } from "./publish/publish-in-transaction.ts";
+import type { PublishResult } from "./publish/publisher.ts";
+import type { PublishOutcome } from "./publish/publishing.ts";
+import type { UserPublishInput, UserPublishResult } from "./publish/user-event.ts";
 import type { MigrateResult, MigrationStatus } from "./storage/migrate.ts";
 
 export type Role = "all" | "api" | "worker";
@@ -43,10 +43,6 @@ export interface PosthornFor<Input, UserInput> extends LibraryResources {
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   health(): Promise<Health>;
 }
-
-export type PublishOutcome =
-  | { readonly ok: true; readonly result: PublishResult }
-  | { readonly ok: false; readonly error: PosthornError };
 
 export interface Health {
   readonly ready: boolean;

@@ -1,10 +1,11 @@
 // The hub's background work: verifying subscription requests and fetching pinged topics. Each has its own loop, so
 // that a publisher that hangs delays no subscriber.
-import type { PublishResult } from "../../event/publisher.ts";
+
 import type { ValidEvent } from "../../event/validate.ts";
 import type { AttemptOutcome, PreparedRequest } from "../../model.ts";
 import type { Logger } from "../../observe/log.ts";
 import type { Metrics } from "../../observe/metrics.ts";
+import type { PublishResult } from "../../publish/publisher.ts";
 import type { EndpointChange } from "../../resources/endpoints/changes.ts";
 import type { Loop } from "../../service/loop.ts";
 import type { Database } from "../../storage/database.ts";

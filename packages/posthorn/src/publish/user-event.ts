@@ -1,5 +1,6 @@
 // Events for a user: one for every active tenant the user is a member of, all or none.
 import { allMessages, PosthornError, problemAt, throwProblems } from "../errors.ts";
+import { type PublishInput, type ValidEvent, validate } from "../event/validate.ts";
 import {
   type PublishedForUser,
   publishForUserStatement,
@@ -14,7 +15,6 @@ import {
   type Transaction,
 } from "./publish-in-transaction.ts";
 import type { PublishResult } from "./publisher.ts";
-import { type PublishInput, type ValidEvent, validate } from "./validate.ts";
 
 /** Like `PublishInput`, with a user (your own id, as in `members`) instead of a tenant. */
 export type UserPublishInput = Omit<PublishInput, "tenant"> & { readonly user: string };

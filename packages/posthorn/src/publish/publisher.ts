@@ -3,6 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
+import type { ValidEvent } from "../event/validate.ts";
 import type { FanOut } from "../fan-out/fan-out.ts";
 import type { Event, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
@@ -11,7 +12,6 @@ import { existingEvents, knownKeys } from "../storage/queries/events/known-keys.
 import type { IdempotencyKey } from "../storage/queries/events/number.ts";
 import { LockWaitQueue, locksOf } from "./lock-wait-queue.ts";
 import { conflictError, stoppedError, unavailableError } from "./publish-errors.ts";
-import type { ValidEvent } from "./validate.ts";
 
 export interface PublishResult {
   readonly id: string;
@@ -282,6 +282,26 @@ export class Publisher {
     const overdue = this.#stopped ? line : overdueIn(line);
     rejectAll(overdue, unavailableError());
     return overdue.length;
+  }
+}
+
+/** The publishers of a process. Events with keys or subjects may have to wait for locks; others never wait with them. */
+export class Publishers {
+  readonly #plain: Publisher;
+  readonly #locking: Publisher;
+
+  constructor(options: PublisherOptions) {
+    this.#plain = new Publisher(options);
+    this.#locking = new Publisher(options);
+  }
+
+  publish(event: ValidEvent): Promise<PublishResult> {
+    const takesLocks = event.idempotency !== null || event.event.subject !== null;
+    return (takesLocks ? this.#locking : this.#plain).publish(event);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#plain.stop(), this.#locking.stop()]);
   }
 }
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { databasePerFile, publishBySql } from "../../../../tests/support/database/database-per-test.ts";
 import { inTransaction, lockWaits } from "../../../../tests/support/database/postgres.ts";
-import type { PublishInput } from "./validate.ts";
+import type { PublishInput } from "../event/validate.ts";
 
 const world = await databasePerFile();
 const { pool } = world;

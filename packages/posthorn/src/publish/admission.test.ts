@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { Catalogue } from "../catalogue/catalogue.ts";
+import { DeclaredTypes } from "../catalogue/declared-types.ts";
+import { CheckedJson } from "../event/validate.ts";
 import { Admission } from "./admission.ts";
-import { Catalogue } from "./catalogue/catalogue.ts";
-import { DeclaredTypes } from "./catalogue/declared-types.ts";
-import { CheckedJson } from "./event/validate.ts";
 
 /** The catalogue of a started process, which is kept fresh elsewhere. */
 async function admissionWith(types: readonly object[]) {

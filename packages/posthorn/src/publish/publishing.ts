@@ -1,30 +1,34 @@
 // The ways to publish: one event or many, in the caller's transaction, for a user, started or not.
+import { refuseUnknown } from "../did-you-mean.ts";
+import { PosthornError } from "../errors.ts";
+import type { PublishInput, ValidEvent } from "../event/validate.ts";
+import type { Observer } from "../observe/observer.ts";
+import type { Span } from "../observe/tracing.ts";
+import { invalid } from "../option-checks.ts";
+import { type Database, isConflict } from "../storage/database.ts";
 import type { Admission } from "./admission.ts";
-import { refuseUnknown } from "./did-you-mean.ts";
-import type { Engine } from "./engine.ts";
-import { PosthornError } from "./errors.ts";
-import { stoppedError } from "./event/publish-errors.ts";
-import { publishInTransaction, type Transaction } from "./event/publish-in-transaction.ts";
-import type { PublishResult } from "./event/publisher.ts";
-import {
-  isForUser,
-  publishForUser,
-  type UserPublishInput,
-  type UserPublishResult,
-} from "./event/user-event.ts";
-import type { PublishInput, ValidEvent } from "./event/validate.ts";
-import type { Observer } from "./observe/observer.ts";
-import type { Span } from "./observe/tracing.ts";
-import { invalid } from "./option-checks.ts";
-import type { PublishOutcome } from "./public-types.ts";
-import { type Database, isConflict } from "./storage/database.ts";
+import { stoppedError } from "./publish-errors.ts";
+import { publishInTransaction, type Transaction } from "./publish-in-transaction.ts";
+import type { Publishers, PublishResult } from "./publisher.ts";
+import { isForUser, publishForUser, type UserPublishInput, type UserPublishResult } from "./user-event.ts";
+
+/** The part of a started engine that publishes. */
+export interface PublishingEngine {
+  readonly publishers: Publishers;
+  /** Woken when events were added to the outbox. */
+  readonly relay: { wake(): void };
+}
+
+export type PublishOutcome =
+  | { readonly ok: true; readonly result: PublishResult }
+  | { readonly ok: false; readonly error: PosthornError };
 
 export interface PublishingOptions {
   readonly db: Database;
   readonly admission: Admission;
   readonly observer: Observer;
   /** Undefined until the instance is started. */
-  readonly engine: () => Engine | undefined;
+  readonly engine: () => PublishingEngine | undefined;
   readonly isStopping: () => boolean;
   /** Throws the error with the driver's errors translated. */
   readonly rethrow: (error: unknown) => never;
@@ -131,7 +135,7 @@ export class Publishing {
     const { db, engine, rethrow } = this.#options;
     // Not started here: the event waits in the outbox for a process that is.
     return (
-      engine()?.publish(event) ??
+      engine()?.publishers.publish(event) ??
       db.inOwnTransaction((tx) => publishInTransaction(tx, db.schema, event)).catch(rethrow)
     );
   };

@@ -1,11 +1,11 @@
 // Publishes in the caller's own transaction: the event exists if and only if that transaction commits.
 import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
+import type { ValidEvent } from "../event/validate.ts";
 import type { Event } from "../model.ts";
 import { noteStatement, publishStatement } from "../storage/queries/events/publish-in-transaction.ts";
 import { inSchema } from "../storage/sql.ts";
 import type { PublishResult } from "./publisher.ts";
-import type { ValidEvent } from "./validate.ts";
 
 /** A `pg` client with an open transaction, as returned by `pool.connect()` after `begin`. */
 export interface Transaction {

@@ -1,9 +1,7 @@
 // Admission of published events: shaped by the declared types, validated, and checked against the catalogue.
-import { type Catalogue, type Problems, refusal, storedCatalogue } from "./catalogue/catalogue.ts";
-import type { DeclaredTypes } from "./catalogue/declared-types.ts";
-import { PosthornError } from "./errors.ts";
-import { refuseNoTransaction, type Transaction } from "./event/publish-in-transaction.ts";
-import { type UserPublishInput, validateForUser } from "./event/user-event.ts";
+import { type Catalogue, type Problems, refusal, storedCatalogue } from "../catalogue/catalogue.ts";
+import type { DeclaredTypes } from "../catalogue/declared-types.ts";
+import { PosthornError } from "../errors.ts";
 import {
   CheckedJson,
   type Failure,
@@ -12,10 +10,12 @@ import {
   type ValidEvent,
   validate,
   validateAll,
-} from "./event/validate.ts";
-import { CheckBudget } from "./json-schema/check-run.ts";
-import { catalogueStatement } from "./storage/queries/event-types.ts";
-import { inSchema } from "./storage/sql.ts";
+} from "../event/validate.ts";
+import { CheckBudget } from "../json-schema/check-run.ts";
+import { catalogueStatement } from "../storage/queries/event-types.ts";
+import { inSchema } from "../storage/sql.ts";
+import { refuseNoTransaction, type Transaction } from "./publish-in-transaction.ts";
+import { type UserPublishInput, validateForUser } from "./user-event.ts";
 
 export interface AdmissionOptions {
   readonly catalogue: Catalogue;
@@ -53,8 +53,9 @@ export class Admission {
     validated: (resolved: Input, nowMs: number) => ValidEvent,
     tx: { readonly tx: Transaction } | undefined,
   ): ValidEvent | Promise<ValidEvent> {
-    return whenReady(this.#options.declared.resolve(input), (resolved) => {
-      const event = validated(resolved, this.#options.nowMs());
+    const { declared, nowMs } = this.#options;
+    return whenReady(declared.types.size === 0 ? input : declared.resolve(input), (resolved) => {
+      const event = validated(resolved, nowMs());
       return whenReady(this.#problemsOf([event], [resolved], tx), ([problem]) => {
         if (problem) throw refusal(problem);
         return event;

@@ -9,9 +9,9 @@ import {
   receiverPerFile,
 } from "../../../../tests/support/database/database-per-test.ts";
 import { inTransaction } from "../../../../tests/support/database/postgres.ts";
+import type { PublishInput } from "../event/validate.ts";
 import type { EndpointInput } from "../resources/endpoints/settings.ts";
 import type { ReceivedRequest } from "../testing/index.ts";
-import type { PublishInput } from "./validate.ts";
 
 const world = await databasePerFile();
 const { pool } = world;
