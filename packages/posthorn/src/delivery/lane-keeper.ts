@@ -117,7 +117,7 @@ export class LaneKeeper {
     }));
     const startedAt = performance.now();
     const { deliveries, parked } = await fetch(db, lease.workerId, wanted);
-    observer.metrics.statementTook("claim", performance.now() - startedAt);
+    observer.statementTook("claim", startedAt);
     await this.#refreshTargets(deliveries);
     const perLane = new Map(parked);
     for (const { delivery } of deliveries) {

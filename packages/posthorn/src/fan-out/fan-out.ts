@@ -140,7 +140,7 @@ export function createFanOut({
     } finally {
       lanes.apply(plan.deliveries, result?.written ? result : null);
     }
-    observer.metrics.statementTook("ingest", performance.now() - startedAt);
+    observer.statementTook("ingest", startedAt);
     if (result.written && plan.collected.length > 0) onCollected(plan.collected);
     return { plan, result };
   }

@@ -40,6 +40,11 @@ export class Observer {
     return this.#spans?.areRecorded ? this.#spans : null;
   }
 
+  /** Called after a statement that began at this monotonic time. */
+  statementTook(stage: "ingest" | "claim" | "settle", startedAt: number): void {
+    this.metrics.statementTook(stage, performance.now() - startedAt);
+  }
+
   /** Called when the event and its deliveries are stored. */
   published(
     events: readonly Event[],

@@ -96,7 +96,7 @@ export class Settler<Finished extends FinishedAttempt> extends Loop {
     try {
       const startedAt = performance.now();
       const refused = await settle(this.#options.db, workerId, settlements);
-      this.#options.observer.metrics.statementTook("settle", performance.now() - startedAt);
+      this.#options.observer.statementTook("settle", startedAt);
       this.#batchLimit = Math.min(largestBatch, this.#batchLimit * 2);
       return refused;
     } catch (error) {

@@ -229,8 +229,7 @@ export class WriteLoop<Finished extends FinishedAttempt> {
       const settlements = current.map(({ settlement }): Settlement => settlement);
       if (pending !== null) this.#claims.sent(pending.claims);
       const result = await write(connection, workerId, pending?.batch ?? null, settlements);
-      if (pending === null)
-        this.#options.observer.metrics.statementTook("settle", performance.now() - startedAt);
+      if (pending === null) this.#options.observer.statementTook("settle", startedAt);
       else if (result.areEventsWritten) {
         pending.claims.stored();
         pending.resolve(writtenPlain);

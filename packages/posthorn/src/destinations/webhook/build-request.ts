@@ -4,8 +4,7 @@ import { contentOf } from "../../formats/formats.ts";
 import type { PreparedRequest, Target, TargetAuthorization } from "../../model.ts";
 import type { AttemptMoment, SendableDelivery } from "../destination.ts";
 import { AUTHORIZATION_HEADER, authorizationHeader, authorizedUrl } from "./authorize.ts";
-import { signRequest } from "./sign.ts";
-import { validSecrets } from "./valid-secrets.ts";
+import { signRequest, validSecrets } from "./sign.ts";
 import { addCompanions, digestOf, type VendorStyle, vendorStyleOf } from "./vendor-style.ts";
 
 export type WebhookTarget = Pick<
@@ -54,7 +53,7 @@ export function buildRequest(
   const url = style.urlToSend === undefined ? place : style.urlToSend(place, digestOf(body));
   const message = { id, timestamp, body, method: "POST", url };
   signRequest(headers, target.signature, message, validSecrets(target.secrets, now), now);
-  addCompanions(headers, style, delivery, target.headers);
+  if (style.companions.length > 0) addCompanions(headers, style, delivery, target.headers);
   addCustomHeaders(headers, target, style);
   if (authorization !== null) addAuthorization(headers, authorization);
   const request: PreparedRequest = { tenant: target.tenant, url, headers, body, timeoutMs: target.timeoutMs };

@@ -1,7 +1,7 @@
 // HMACs compared with those of createHmac.
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { HmacKey } from "./hmac-key.ts";
+import { HmacKey } from "./sign.ts";
 
 test("signatures are those of createHmac, for keys and contents of any length", () => {
   const text = "é€😀.";

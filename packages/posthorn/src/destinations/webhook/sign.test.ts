@@ -1,8 +1,8 @@
 // The engine's signatures, made with node:crypto, compared with those of WebCrypto, which are tested with published vectors.
 import { generateSecret, generateSigningKey, schemes, sign } from "@posthorn/wire";
 import { expect, test } from "vitest";
+import type { SigningSecrets } from "./sign.ts";
 import { signRequest } from "./sign.ts";
-import type { SigningSecrets } from "./valid-secrets.ts";
 
 const PREFIX = { headerPrefix: "X-Webhook" };
 const NOW = new Date(1_700_000_000_000);

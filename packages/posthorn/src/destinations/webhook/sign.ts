@@ -1,5 +1,5 @@
 // Signs with node:crypto: WebCrypto is asynchronous and takes about ten times as long for a body of 1 KB.
-import { sign as signEd25519 } from "node:crypto";
+import { createHash, hash, sign as signEd25519 } from "node:crypto";
 import {
   BoundedMap,
   headerNames,
@@ -11,11 +11,50 @@ import {
   writeSignatureHeaders,
   writeTime,
 } from "@posthorn/wire";
-import type { SignatureSettings } from "../../model.ts";
-import { HmacKey } from "./hmac-key.ts";
+import type { SignatureSettings, TargetSecret } from "../../model.ts";
 import { privateKeyOf } from "./key-pair.ts";
 import { type MessageKey, messageKeyId, writeMessageSignatures } from "./sign-message.ts";
-import type { SigningSecrets } from "./valid-secrets.ts";
+
+/**
+ * The secrets of an endpoint that sign a request. Each list has the secret that expires first at its beginning, and the
+ * current one last.
+ */
+export interface SigningSecrets {
+  /** Used by every scheme without its own secret. */
+  readonly shared: readonly string[];
+  readonly ofScheme: ReadonlyMap<string, readonly string[]> | null;
+}
+
+/** Cached results, by list, for lists without an expiring secret: grouping one takes 0.2 µs and 500 bytes. */
+const lasting = new WeakMap<readonly TargetSecret[], SigningSecrets>();
+
+/** Returns the secrets that have not expired. */
+export function validSecrets(secrets: readonly TargetSecret[], now: Date): SigningSecrets {
+  let found = lasting.get(secrets);
+  if (found === undefined) {
+    found = groupByScheme(secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now));
+    if (secrets.every(({ expiresAt }) => expiresAt === null)) lasting.set(secrets, found);
+  }
+  return found;
+}
+
+function groupByScheme(valid: TargetSecret[]): SigningSecrets {
+  if (valid.length > 1) valid.sort((a, b) => expiryOf(a) - expiryOf(b));
+  const shared: string[] = [];
+  let ofScheme: Map<string, string[]> | null = null;
+  for (const { value, scheme } of valid) {
+    if (scheme === undefined) shared.push(value);
+    else {
+      ofScheme ??= new Map();
+      ofScheme.set(scheme, [...(ofScheme.get(scheme) ?? []), value]);
+    }
+  }
+  return { shared, ofScheme };
+}
+
+function expiryOf({ expiresAt }: TargetSecret): number {
+  return expiresAt === null ? Number.MAX_SAFE_INTEGER : expiresAt.getTime();
+}
 
 /**
  * Writes the headers of every configured scheme, each signed with all its secrets, the one that expires first at the
@@ -122,4 +161,65 @@ function prepareSigner({ algorithm, encoding, key: kind }: Scheme, secret: strin
 /** Ed25519 reads its message twice (RFC 8032 §5.1.6), so the parts are joined. */
 function joined(parts: readonly SignedPart[]): Buffer {
   return Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
+}
+
+type HmacHash = "sha256" | "sha1";
+
+/** The block size of both hashes. */
+const BLOCK_BYTES = 64;
+/** Shared by all keys: a signature is complete before the next begins. */
+const innerInput = Buffer.allocUnsafeSlow(64 * 1024);
+const outerInputs = {
+  sha256: Buffer.allocUnsafeSlow(BLOCK_BYTES + 32),
+  sha1: Buffer.allocUnsafeSlow(BLOCK_BYTES + 20),
+};
+
+/**
+ * HMAC (RFC 2104) as two one-shot hashes, of a key with its two padded blocks. A signature of 1 KB takes 1.7 µs, and 2.5 µs
+ * with createHmac, whose native objects the garbage collector has to finalize as well.
+ */
+export class HmacKey {
+  readonly #hash: HmacHash;
+  readonly #inner: Uint8Array;
+  readonly #outer: Uint8Array;
+
+  constructor(name: HmacHash, key: Uint8Array) {
+    const block = Buffer.alloc(BLOCK_BYTES);
+    block.set(key.length > BLOCK_BYTES ? hash(name, key, "buffer") : key);
+    this.#hash = name;
+    this.#inner = block.map((byte) => byte ^ 0x36);
+    this.#outer = block.map((byte) => byte ^ 0x5c);
+  }
+
+  sign(parts: readonly SignedPart[], encoding: "hex" | "base64"): string {
+    const input = outerInputs[this.#hash];
+    const digest = this.#innerDigest(parts);
+    input.set(this.#outer);
+    input.write(digest, BLOCK_BYTES, "binary");
+    return hash(this.#hash, input, encoding);
+  }
+
+  /** As a binary string, which is faster than a buffer. */
+  #innerDigest(parts: readonly SignedPart[]): string {
+    innerInput.set(this.#inner);
+    let length = BLOCK_BYTES;
+    for (const part of parts) {
+      // a UTF-16 code unit takes at most three bytes of UTF-8
+      const maxBytes = typeof part === "string" ? 3 * part.length : part.length;
+      if (length + maxBytes > innerInput.length) return this.#innerDigestOfLarge(parts);
+      if (typeof part === "string") length += innerInput.write(part, length);
+      else {
+        innerInput.set(part, length);
+        length += part.length;
+      }
+    }
+    return hash(this.#hash, innerInput.subarray(0, length), "binary");
+  }
+
+  /** For parts that do not fit in the shared buffer. */
+  #innerDigestOfLarge(parts: readonly SignedPart[]): string {
+    const digest = createHash(this.#hash).update(this.#inner);
+    for (const part of parts) digest.update(part);
+    return digest.digest("binary");
+  }
 }

@@ -56,7 +56,6 @@ export function addCompanions(
   delivery: Pick<SendableDelivery, "event" | "attempts">,
   custom: Readonly<Record<string, string>>,
 ): void {
-  if (companions.length === 0) return;
   const replaced = new Set(Object.keys(custom).map((name) => name.toLowerCase()));
   for (const [header, companion] of companions) {
     if (!replaced.has(header.toLowerCase())) headers[header] = textOf(companion, delivery);

@@ -5,7 +5,7 @@ import type { Content } from "../../formats/format.ts";
 import { contentOf } from "../../formats/formats.ts";
 import type { Event, HubSignatureMethod, PayloadFormat, PreparedRequest, Target } from "../../model.ts";
 import type { AttemptMoment, SendableDelivery } from "../destination.ts";
-import { validSecrets } from "../webhook/valid-secrets.ts";
+import { validSecrets } from "../webhook/sign.ts";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
 
 /** The parts of a subscription that its notifications need. */
