@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { uuidTimeMs } from "@posthorn/wire";
 import type pg from "pg";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { createDatabase, createPool } from "../../../../tests/support/database/postgres.ts";
@@ -191,3 +192,17 @@ async function makeRole(): Promise<{ name: string; connectionString: string }> {
   url.searchParams.set("password", "test");
   return { name, connectionString: url.href };
 }
+
+test("ids that the database creates have the order of their microseconds", async () => {
+  const db = open();
+  await migrate(db);
+  const text = `
+    select ${db.schema}.uuidv7(timestamptz '2026-11-18 12:00:00.999Z' + n * interval '1 microsecond') as id
+    from generate_series(0, 1999) as n`;
+  const ids = (await pool.query<{ id: string }>(text)).rows.map(({ id }) => id);
+  expect(ids.toSorted()).toEqual(ids);
+  const startMs = Date.UTC(2026, 10, 18, 12, 0, 0, 999);
+  expect(ids.map(uuidTimeMs)).toEqual(ids.map((_, n) => startMs + Math.floor(n / 1000)));
+  for (const id of ids)
+    expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+});

@@ -8,18 +8,18 @@ as $$ select now() $$;
 
 -- Ids are UUIDv7. Their first 48 bits are the time, so a range of ids is a range of time: large tables are partitioned
 -- by day on their primary key, a lookup by id reads one partition, and old days are dropped instead of deleted.
+-- The next 12 bits are the fraction of the millisecond, so that rows created one after another are in that order.
 create function posthorn.uuidv7(at timestamptz) returns uuid
 language sql volatile parallel safe
 as $$
-  -- a random v4 UUID whose first 48 bits are replaced by the time and whose version is changed from 4 to 7
+  -- a random v4 UUID whose first 64 bits are replaced by milliseconds, version 7 and fraction
   select encode(
-    set_bit(set_bit(
-      overlay(
-        uuid_send(gen_random_uuid())
-        placing substring(int8send(floor(extract(epoch from at) * 1000)::bigint) from 3)
-        from 1 for 6),
-      52, 1), 53, 1),
+    overlay(
+      uuid_send(gen_random_uuid())
+      placing int8send((floor(t.ms)::bigint << 16) | x'7000'::bigint | floor((t.ms - floor(t.ms)) * 4096)::bigint)
+      from 1 for 8),
     'hex')::uuid
+  from (select extract(epoch from at) * 1000 as ms) t
 $$;
 
 -- The lowest UUID of a millisecond: the lower bound of a partition.
