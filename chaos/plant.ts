@@ -65,7 +65,7 @@ export const plants = {
     faults: ["kill worker"],
   },
   "reap-without-claims": {
-    bug: "reaping a worker forgets the deliveries that only their events claim",
+    bug: "reaping a worker forgets deliveries that have no queue row",
     breaks: "lost",
     edits: {
       "posthorn/src/storage/queries/workers/reap.ts": {

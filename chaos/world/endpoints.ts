@@ -36,7 +36,7 @@ const specs: Readonly<Record<string, EndpointSpec>> = {
 
 /**
  * While the others are faulty, its receiver is only slow. Its lane is never paused, so its owner sends new deliveries at
- * once, and a kill interrupts some which only their events claim.
+ * once, and a kill interrupts some that have no queue row.
  */
 export const slowReceiver = "r9";
 
