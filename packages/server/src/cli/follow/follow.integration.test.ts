@@ -4,6 +4,7 @@ import { DEFAULT_SCHEMES, generateSecret, verify } from "@posthorn/wire";
 import type { ReceivedRequest } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { queryOnce } from "../../../../../tests/support/database/own-postgres.ts";
+import { eventually } from "../../../../../tests/support/eventually.ts";
 import { argv, startCommand, useCommandServer } from "../../../../../tests/support/servers/run-command.ts";
 import { startReceiver } from "../../../../../tests/support/servers/start-receiver.ts";
 import { adminKey, startServer } from "../../../../../tests/support/servers/start-server.ts";
@@ -38,6 +39,11 @@ const jsonLines = (text: string) =>
 test("tail shows events and their deliveries, and continues after a restart of the server", async () => {
   await makeEndpoint("tailed", (await startReceiver()).url);
   await publish("tailed", "before.start", null);
+  // a delivery that succeeds after the start is shown
+  await eventually("it is delivered", async () => {
+    const { data } = await server.hooks.deliveries.list({ tenant: "tailed", state: "success" });
+    return data.length === 1;
+  });
   const front = await startFront();
   const tail = start(["tail"], "tailed", front.url);
   const json = start(argv`tail --type order.paid --json`, "tailed", front.url);
