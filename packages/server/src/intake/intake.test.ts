@@ -70,6 +70,7 @@ async function exchange(
   parts: readonly (string | Buffer)[],
   { responses = 1, hasEnd = false, onSent = () => {} } = {},
 ): Promise<string> {
+  const earlier = sockets.length;
   const client = connect(port, "127.0.0.1")
     .setNoDelay()
     .on("error", () => {});
@@ -78,7 +79,9 @@ async function exchange(
     text += chunk.toString();
   });
   await once(client, "connect");
-  const isOurs = (socket: Socket): boolean => socket.remotePort === client.localPort;
+  // an earlier connection may have had the same port
+  const isOurs = (socket: Socket, index: number): boolean =>
+    index >= earlier && socket.remotePort === client.localPort;
   while (!sockets.some(isOurs)) await setImmediate();
   const socket = sockets.find(isOurs) as Socket;
   let sent = 0;
