@@ -20,7 +20,7 @@ import { createMailChannel } from "./notify/mail-channel.ts";
 import { type Channel, Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
 import { createPoller } from "./poller.ts";
-import { Publishers } from "./publish/publisher.ts";
+import { Publishers } from "./publish/publishers.ts";
 import { Replayer } from "./replay/replayer.ts";
 import type { Endpoints } from "./resources/endpoints/endpoints.ts";
 import type { Targets } from "./resources/endpoints/targets.ts";
@@ -109,6 +109,7 @@ export class Engine {
       utilisation: eventLoopUtilisation(),
       stages,
       onOutboxNotified: () => this.relay.wake(),
+      storePassed: (events) => this.publishers.storePassed(events),
     });
     const onQueued = (endpointId: Uuid, owner: number | null) =>
       this.worker.notifyDueDelivery(endpointId, owner);
@@ -132,7 +133,7 @@ export class Engine {
       routes: new Routes(targets.ofTenants),
     });
     const ingest = { db, logger, fanOut, onLostReply: () => this.worker.reconcileSoon() };
-    this.publishers = new Publishers(ingest);
+    this.publishers = new Publishers({ ...ingest, lanes: this.worker });
     this.relay = createRelay(ingest);
     const services = options.createServices(this);
     this.#services = delivers ? services : [];

@@ -2,8 +2,8 @@
 import type { DataOf, EventDeclarations } from "./catalogue/declared-types.ts";
 import type { PublishInput } from "./event/validate.ts";
 import type { LibraryResources } from "./library-resources.ts";
+import type { PublishResult } from "./publish/pending-events.ts";
 import type { Transaction } from "./publish/publish-in-transaction.ts";
-import type { PublishResult } from "./publish/publisher.ts";
 import type { PublishOutcome } from "./publish/publishing.ts";
 import type { UserPublishInput, UserPublishResult } from "./publish/user-event.ts";
 import type { MigrateResult, MigrationStatus } from "./storage/migrate.ts";

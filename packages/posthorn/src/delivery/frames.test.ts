@@ -2,7 +2,15 @@ import { uuidTimeMs, uuidv7 } from "@posthorn/wire";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Event } from "../model.ts";
-import { encodeDeliveries, encodeRefused, type Frame, FrameReader, type PassedDelivery } from "./frames.ts";
+import {
+  encodeDeliveries,
+  encodeEvents,
+  encodeRefused,
+  encodeStored,
+  type Frame,
+  FrameReader,
+  type PassedDelivery,
+} from "./frames.ts";
 
 function eventWith(payload: Uint8Array, tenant: string): Event {
   const id = uuidv7();
@@ -32,7 +40,7 @@ function readInPieces(bytes: Buffer, sizes: readonly number[]): Frame[] {
   return frames;
 }
 
-test("deliveries and refusals arrive as they were sent, however the bytes are cut", () => {
+test("frames arrive as they were sent, however the bytes are cut", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.uint8Array({ maxLength: 300 }), fc.string(), fc.nat(3)), { maxLength: 5 }),
@@ -46,11 +54,15 @@ test("deliveries and refusals arrive as they were sent, however the bytes are cu
         const bytes = Buffer.concat([
           encodeDeliveries({ workerId: 7, deliveries, due }),
           encodeRefused(due),
+          encodeEvents({ batch: 3, events: deliveries.map(({ delivery }) => delivery.event) }),
+          encodeStored({ batch: 3, stored: [1, null] }),
           encodeDeliveries({ workerId: 8, deliveries: [], due: [] }),
         ]);
         expect(readInPieces(bytes, sizes)).toEqual([
           { kind: "deliveries", workerId: 7, deliveries, due },
           { kind: "refused", endpointIds: due },
+          { kind: "events", batch: 3, events: deliveries.map(({ delivery }) => delivery.event) },
+          { kind: "stored", batch: 3, stored: [1, null] },
           { kind: "deliveries", workerId: 8, deliveries: [], due: [] },
         ]);
       },

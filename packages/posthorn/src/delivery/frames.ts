@@ -1,5 +1,6 @@
 // Frames between processes of one machine: a length, the length of the head, the head as JSON, and payloads as they are.
 import { uuidTimeMs } from "@posthorn/wire";
+import type { StoredEvents } from "../fan-out/fan-out.ts";
 import type { ClaimedDelivery, Event, Uuid } from "../model.ts";
 
 /** New deliveries in lanes of the receiver. */
@@ -25,7 +26,22 @@ export interface RefusedFrame {
   readonly endpointIds: readonly Uuid[];
 }
 
-export type Frame = DeliveriesFrame | RefusedFrame;
+/** New events for the receiver to store. They have no subject, trace or attributes. */
+export interface EventsFrame {
+  readonly kind: "events";
+  /** Repeated in the reply. */
+  readonly batch: number;
+  readonly events: readonly Event[];
+}
+
+/** The reply to an `EventsFrame`. */
+export interface StoredFrame {
+  readonly kind: "stored";
+  readonly batch: number;
+  readonly stored: StoredEvents["deliveries"];
+}
+
+export type Frame = DeliveriesFrame | RefusedFrame | EventsFrame | StoredFrame;
 
 type EventHead = [id: Uuid, tenant: string, type: string, apiVersion: string, bytes: number];
 type DeliveryHead = [id: Uuid, endpointId: Uuid, event: number, targetVersion: number];
@@ -36,7 +52,9 @@ type Head =
       readonly deliveries: readonly DeliveryHead[];
       readonly due: readonly Uuid[];
     }
-  | { readonly refused: readonly Uuid[] };
+  | { readonly refused: readonly Uuid[] }
+  | { readonly batch: number; readonly events: readonly EventHead[] }
+  | { readonly batch: number; readonly stored: StoredEvents["deliveries"] };
 
 const lengthBytes = 4;
 const maxFrameBytes = 64 * 1024 * 1024;
@@ -55,9 +73,8 @@ export function encodeDeliveries({
     if (index === undefined) {
       index = events.length;
       indexes.set(event.id, index);
-      const { payload } = event;
-      events.push([event.id, event.tenant, event.type, event.apiVersion, payload.byteLength]);
-      payloads.push(payload);
+      events.push(eventHead(event));
+      payloads.push(event.payload);
     }
     return [id, endpointId, index, targetVersion];
   });
@@ -66,6 +83,19 @@ export function encodeDeliveries({
 
 export function encodeRefused(endpointIds: readonly Uuid[]): Buffer {
   return encode({ refused: endpointIds }, []);
+}
+
+export function encodeEvents({ batch, events }: Omit<EventsFrame, "kind">): Buffer {
+  const payloads = events.map(({ payload }) => payload);
+  return encode({ batch, events: events.map(eventHead) }, payloads);
+}
+
+export function encodeStored({ batch, stored }: Omit<StoredFrame, "kind">): Buffer {
+  return encode({ batch, stored }, []);
+}
+
+function eventHead({ id, tenant, type, apiVersion, payload }: Event): EventHead {
+  return [id, tenant, type, apiVersion, payload.byteLength];
 }
 
 function encode(head: Head, payloads: readonly Uint8Array[]): Buffer {
@@ -119,14 +149,9 @@ function decode(frame: Buffer): Frame {
   const headEnd = lengthBytes + frame.readUInt32BE(0);
   const head = JSON.parse(frame.toString("utf8", lengthBytes, headEnd)) as Head;
   if ("refused" in head) return { kind: "refused", endpointIds: head.refused };
-  let offset = headEnd;
-  const events = head.events.map(([id, tenant, type, apiVersion, bytes]): Event => {
-    // a copy, so that one slow delivery does not keep the whole frame in memory
-    const payload = Buffer.from(frame.subarray(offset, offset + bytes));
-    offset += bytes;
-    const createdAt = new Date(uuidTimeMs(id));
-    return { id, tenant, type, apiVersion, subject: null, sequence: null, payload, createdAt };
-  });
+  if ("stored" in head) return { kind: "stored", ...head };
+  const events = decodeEvents(head.events, frame.subarray(headEnd));
+  if ("batch" in head) return { kind: "events", batch: head.batch, events };
   const deliveries = head.deliveries.map(([id, endpointId, index, targetVersion]): PassedDelivery => {
     const event = events[index] as Event;
     const scheduleStartedMs = event.createdAt.getTime();
@@ -134,4 +159,15 @@ function decode(frame: Buffer): Frame {
     return { delivery: { id, event, endpointId, scheduleStartedMs, ...fresh }, targetVersion };
   });
   return { kind: "deliveries", workerId: head.to, deliveries, due: head.due };
+}
+
+function decodeEvents(heads: readonly EventHead[], payloads: Buffer): Event[] {
+  let offset = 0;
+  return heads.map(([id, tenant, type, apiVersion, bytes]): Event => {
+    // a copy, so that one slow delivery does not keep the whole frame in memory
+    const payload = Buffer.from(payloads.subarray(offset, offset + bytes));
+    offset += bytes;
+    const createdAt = new Date(uuidTimeMs(id));
+    return { id, tenant, type, apiVersion, subject: null, sequence: null, payload, createdAt };
+  });
 }

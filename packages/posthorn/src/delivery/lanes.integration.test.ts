@@ -104,27 +104,32 @@ async function fetches(instance: TestInstance): Promise<number> {
   return Number(count);
 }
 
-test("an event for a lane of another process is claimed by the owner on insert, which does not fetch it", async () => {
+test("a delivery in a lane of another process is claimed by the owner on insert, which does not fetch it", async () => {
   const [a, b] = [await open(), await open()];
-  const { path, lane } = await endpointOn(a);
-  receiver.answer(path, {});
-  await publish(a, 1);
-  await receiver.received(1, { path });
+  const ofA = await endpointOn(a, { events: ["of.a", "of.both"] });
+  const ofB = await endpointOn(b, { events: ["of.b", "of.both"] });
+  for (const { path } of [ofA, ofB]) receiver.answer(path, {});
+  await publish(a, 1, "of.a");
+  await publish(b, 1, "of.b");
+  for (const { path } of [ofA, ofB]) await receiver.received(1, { path });
   // by the first one, b learns who owns the lane
-  await publish(b, 1);
-  await receiver.received(2, { path });
+  await publish(b, 1, "of.both");
+  await receiver.received(2, { path: ofA.path });
   await a.settle();
   const [workerOfA] = await workerIds();
   let count = 2;
-  await eventually("b passes events to a", async () => {
+  await eventually("b passes deliveries to a", async () => {
     const before = await fetches(a);
-    await publish(b, 1);
+    await publish(b, 1, "of.both");
     count += 1;
-    await receiver.received(count, { path });
+    await receiver.received(count, { path: ofA.path });
     return (await fetches(a)) === before;
   });
-  expect(await laneOwner(lane)).toBe(workerOfA);
-  const { rows } = await world.pool.query("select distinct worker from posthorn.attempts");
+  expect(await laneOwner(ofA.lane)).toBe(workerOfA);
+  const { rows } = await world.pool.query(
+    "select distinct a.worker from posthorn.attempts a join posthorn.deliveries d on d.id = a.delivery_id where d.endpoint_id = $1",
+    [ofA.lane],
+  );
   expect(rows).toEqual([{ worker: workerOfA }]);
 });
 

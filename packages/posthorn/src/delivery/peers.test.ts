@@ -1,19 +1,23 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { uuidv7 } from "@posthorn/wire";
-import { expect, onTestFinished, test } from "vitest";
+import { uuidTimeMs, uuidv7 } from "@posthorn/wire";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { eventually } from "../../../../tests/support/eventually.ts";
 import type { Planned } from "../fan-out/plan.ts";
-import type { Uuid } from "../model.ts";
+import type { Event, Uuid } from "../model.ts";
 import { silentLogger } from "../observe/log.ts";
 import { claim } from "../storage/queries/events/ingest.ts";
 import type { DeliveriesFrame } from "./frames.ts";
-import { Peers } from "./peers.ts";
+import { Peers, type PeersOptions } from "./peers.ts";
 
 const lane = uuidv7();
 
-async function openPeers({ refuses = [] as Uuid[] } = {}) {
+type Store = PeersOptions["store"];
+
+const storesAll: Store = async (events) => ({ deliveries: events.map(() => 1), lanesOfOthers: [] });
+
+async function openPeers({ refuses = [] as Uuid[], store = storesAll } = {}) {
   const seen = { frames: [] as DeliveriesFrame[], lost: 0, notPassed: [] as number[] };
   const peers = new Peers({
     logger: silentLogger,
@@ -21,6 +25,7 @@ async function openPeers({ refuses = [] as Uuid[] } = {}) {
       seen.frames.push(frame);
       return refuses;
     },
+    store,
     onLost: () => {
       seen.lost += 1;
     },
@@ -38,12 +43,18 @@ async function meet(peers: Peers, workerId: number, socket: string): Promise<voi
   await eventually("the workers are connected", () => peers.ownerOf(lane) === workerId);
 }
 
-function row(owner: number, how: Planned["claim"] = claim.byOwner): Planned {
+function newEvent(payload = Buffer.from("{}")): Event {
   const id = uuidv7();
-  const event = { id, tenant: "acme", type: "a", apiVersion: "1", payload: Buffer.from("{}") };
+  const createdAt = new Date(uuidTimeMs(id));
+  const rest = { type: "a", apiVersion: "1", subject: null, sequence: null };
+  return { id, tenant: "acme", payload, createdAt, ...rest };
+}
+
+function row(owner: number, how: Planned["claim"] = claim.byOwner): Planned {
+  const event = newEvent();
   return {
-    id,
-    eventId: id,
+    id: event.id,
+    eventId: event.id,
     endpointId: lane,
     event,
     target: { version: 3 },
@@ -148,4 +159,55 @@ test("sockets of other machines, users and versions are not connected to", async
     sender.peers.update([{ id: 5, socket }]);
   await meet(sender.peers, 6, owner.path);
   expect(sender.peers.ownerOf(lane)).toBe(6);
+});
+
+test("a worker stores the events that another one passes, and replies to each batch", async () => {
+  const sender = await openPeers();
+  const batches: (readonly Event[])[] = [];
+  const owner = await openPeers({
+    store: async (events) => {
+      const turn = batches.push(events);
+      // the first batch is stored last
+      if (turn === 1) await eventually("the second batch arrives", () => batches.length === 2);
+      return { deliveries: events.map(() => turn), lanesOfOthers: [] };
+    },
+  });
+  await meet(sender.peers, 5, owner.path);
+  const events = [newEvent(), newEvent(Buffer.alloc(100_000, "x"))];
+  const replies = [sender.peers.passEvents(5, events), sender.peers.passEvents(5, [newEvent()])];
+  expect(await Promise.all(replies)).toEqual([[1, 1], [2]]);
+  expect(batches[0]).toEqual(events);
+});
+
+test("no events are passed for lanes that the worker no longer owns", async () => {
+  const sender = await openPeers();
+  const owner = await openPeers({ store: async () => ({ deliveries: [null], lanesOfOthers: [lane] }) });
+  await meet(sender.peers, 5, owner.path);
+  expect(await sender.peers.passEvents(5, [newEvent()])).toEqual([null]);
+  expect(sender.peers.accepts(lane)).toBe(false);
+});
+
+test("it is unknown what a worker stored if the connection is lost before its reply", async () => {
+  const sender = await openPeers();
+  const owner = await openPeers({ store: () => new Promise(() => {}) });
+  await meet(sender.peers, 5, owner.path);
+  const passed = sender.peers.passEvents(5, [newEvent()]);
+  await owner.peers.close();
+  expect(await passed).toBeNull();
+  expect(await sender.peers.passEvents(5, [newEvent()])).toBeNull();
+});
+
+test("a worker that does not reply is passed no more events", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const sender = await openPeers();
+  const owner = await openPeers({ store: () => new Promise(() => {}) });
+  sender.peers.update([{ id: 5, socket: owner.path }]);
+  sender.peers.noteOwners([], new Map([[lane, 5]]));
+  while (sender.peers.ownerOf(lane) === null) await new Promise((resolve) => setImmediate(resolve));
+  const passed = sender.peers.passEvents(5, [newEvent()]);
+  vi.advanceTimersByTime(2_500);
+  expect(await passed).toBeNull();
+  sender.peers.update([{ id: 5, socket: owner.path }]);
+  expect(sender.peers.ownerOf(lane)).toBeNull();
 });

@@ -1,21 +1,26 @@
-// The other workers of this machine. A delivery for a lane of another worker is inserted claimed by that worker and passed
-// to it over a Unix socket, so that it does not have to be fetched. Correctness does not depend on the socket: a delivery
-// that does not arrive is found by reconciliation or when its worker is reaped. Workers of other machines are notified
-// by the database.
+// The other workers of this machine, connected by Unix sockets. An event whose lanes one other worker owns is passed to
+// that worker, which stores it. A delivery for a lane of another worker is inserted claimed by that worker and passed to
+// it, so that it does not have to be fetched. Correctness does not depend on the socket: the sender looks for events
+// without a reply in the database, and a delivery that does not arrive is found by reconciliation or when its worker is
+// reaped. Workers of other machines are notified by the database.
 import { randomBytes } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, unlink } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { BoundedMap } from "@posthorn/wire";
+import type { StoredEvents } from "../fan-out/fan-out.ts";
 import type { Planned } from "../fan-out/plan.ts";
-import type { Uuid } from "../model.ts";
+import type { Event, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { claim } from "../storage/queries/events/ingest.ts";
 import {
   type DeliveriesFrame,
+  type EventsFrame,
   encodeDeliveries,
+  encodeEvents,
   encodeRefused,
+  encodeStored,
   FrameReader,
   type PassedDelivery,
 } from "./frames.ts";
@@ -24,6 +29,8 @@ export interface PeersOptions {
   readonly logger: Logger;
   /** Accepts deliveries, and returns the lanes that did not. */
   readonly accept: (frame: DeliveriesFrame) => Promise<readonly Uuid[]>;
+  /** Stores events that another process passed. */
+  readonly store: (events: readonly Event[]) => Promise<StoredEvents>;
   /** Deliveries claimed by this worker may have been lost on their way. */
   readonly onLost: () => void;
   /** A delivery claimed by that worker could not be passed to it. */
@@ -38,15 +45,19 @@ export interface PeerAddress {
 interface Peer {
   readonly path: string;
   readonly socket: Socket;
+  /** Called with the replies to passed events, by batch; with null if the connection is lost. */
+  readonly replies: Map<number, (deliveries: StoredEvents["deliveries"] | null) => void>;
   isOpen: boolean;
 }
 
 /** Changes with the format of the frames: processes of different versions do not connect to each other. */
-const protocol = "v1";
+const protocol = "v2";
 /** A longer path does not fit in the address of a Unix socket. */
 const maxPathBytes = 100;
 /** How long deliveries of a lane that refused one are left in the database. */
 const refusedPauseMs = 1_000;
+/** After this time a worker that does not reply is considered stuck: half of the time that a publish may take. */
+const replyMs = 2_500;
 /** A worker on another machine has a path that does not exist here. */
 const unreachablePauseMs = 30_000;
 /** At this many unsent bytes the worker is too busy to receive more. */
@@ -63,6 +74,7 @@ export class Peers {
   readonly #refusedUntil = new BoundedMap<Uuid, number>(maxLanes);
   readonly #incoming = new Set<Socket>();
   #server: Server | null = null;
+  #lastBatch = 0;
 
   constructor(options: PeersOptions) {
     this.#options = options;
@@ -127,10 +139,37 @@ export class Peers {
     return owner !== undefined && this.#canReceive(owner) ? owner : null;
   }
 
+  get isAlone(): boolean {
+    return this.#byWorker.size === 0;
+  }
+
   /** Returns false if the lane's owner has just refused a delivery. */
   accepts(endpointId: Uuid): boolean {
     const refusedUntil = this.#refusedUntil.get(endpointId);
     return refusedUntil === undefined || performance.now() >= refusedUntil;
+  }
+
+  /**
+   * Passes new events to the worker that owns their lanes. Resolves with null if it is unknown what that worker stored
+   * and will store.
+   */
+  passEvents(workerId: number, events: readonly Event[]): Promise<StoredEvents["deliveries"] | null> {
+    const peer = this.#byWorker.get(workerId);
+    if (!peer?.isOpen) return Promise.resolve(null);
+    this.#lastBatch += 1;
+    const batch = this.#lastBatch;
+    return new Promise((resolve) => {
+      const stuck = setTimeout(() => {
+        this.#unreachableUntil.set(peer.path, performance.now() + unreachablePauseMs);
+        peer.socket.destroy();
+      }, replyMs);
+      peer.replies.set(batch, (deliveries) => {
+        clearTimeout(stuck);
+        peer.replies.delete(batch);
+        resolve(deliveries);
+      });
+      peer.socket.write(encodeEvents({ batch, events }));
+    });
   }
 
   /** Passes stored deliveries to the owners of their lanes, and notifies them of lanes with unclaimed ones. */
@@ -173,7 +212,7 @@ export class Peers {
     const now = performance.now();
     if (now < (this.#unreachableUntil.get(path) ?? 0)) return;
     const socket = connect(path);
-    const peer: Peer = { path, socket, isOpen: false };
+    const peer: Peer = { path, socket, replies: new Map(), isOpen: false };
     this.#byWorker.set(workerId, peer);
     const reader = new FrameReader();
     socket.unref();
@@ -184,11 +223,14 @@ export class Peers {
     socket.on("error", () => this.#unreachableUntil.set(path, now + unreachablePauseMs));
     socket.on("data", (chunk: Buffer) => {
       const until = performance.now() + refusedPauseMs;
-      for (const frame of this.#read(socket, reader, chunk))
+      for (const frame of this.#read(socket, reader, chunk)) {
         if (frame.kind === "refused") for (const id of frame.endpointIds) this.#refusedUntil.set(id, until);
+        else if (frame.kind === "stored") peer.replies.get(frame.batch)?.(frame.stored);
+      }
     });
     socket.once("close", () => {
       peer.isOpen = false;
+      for (const reply of [...peer.replies.values()]) reply(null);
       if (this.#byWorker.get(workerId) === peer) this.#byWorker.delete(workerId);
     });
   }
@@ -201,8 +243,10 @@ export class Peers {
     socket.on("error", () => {});
     socket.on("data", (chunk: Buffer) => {
       isPeer = true;
-      for (const frame of this.#read(socket, reader, chunk))
+      for (const frame of this.#read(socket, reader, chunk)) {
         if (frame.kind === "deliveries") void this.#accept(frame, socket);
+        else if (frame.kind === "events") void this.#store(frame, socket);
+      }
     });
     socket.once("close", () => {
       this.#incoming.delete(socket);
@@ -213,6 +257,13 @@ export class Peers {
   async #accept(frame: DeliveriesFrame, socket: Socket): Promise<void> {
     const refused = await this.#options.accept(frame);
     if (refused.length > 0 && !socket.destroyed) socket.write(encodeRefused(refused));
+  }
+
+  async #store({ batch, events }: EventsFrame, socket: Socket): Promise<void> {
+    const { deliveries, lanesOfOthers } = await this.#options.store(events);
+    if (socket.destroyed) return;
+    if (lanesOfOthers.length > 0) socket.write(encodeRefused(lanesOfOthers));
+    socket.write(encodeStored({ batch, stored: deliveries }));
   }
 
   #read(socket: Socket, reader: FrameReader, chunk: Buffer) {

@@ -2,9 +2,9 @@
 // that only ingests is a worker without lanes, because it writes under a worker id.
 import { performance } from "node:perf_hooks";
 import { BoundedMap, formatId } from "@posthorn/wire";
-import type { LaneOwner } from "../fan-out/fan-out.ts";
+import type { LaneOwner, StoredEvents } from "../fan-out/fan-out.ts";
 import type { Planned } from "../fan-out/plan.ts";
-import type { ClaimedDelivery, DisableCause, Settlement, Target, Uuid } from "../model.ts";
+import type { ClaimedDelivery, DisableCause, Event, Settlement, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Observer } from "../observe/observer.ts";
 import type { Span } from "../observe/tracing.ts";
@@ -47,6 +47,8 @@ export interface WorkerOptions {
   readonly stages: Stages;
   /** Events may be waiting in the outbox. */
   readonly onOutboxNotified: () => void;
+  /** Stores events that another process passed. */
+  readonly storePassed: (events: readonly Event[]) => Promise<StoredEvents>;
 }
 
 /** An attempt with an outcome that is not yet settled. */
@@ -105,6 +107,7 @@ export class Worker implements LaneOwner, LeaseHolder {
     this.#peers = new Peers({
       logger,
       accept: (frame) => this.#acceptPassed(frame),
+      store: options.storePassed,
       onLost: () => this.reconcileSoon(),
       onNotPassed: (owner) => this.#hints.notifyLost(owner),
     });
@@ -250,6 +253,27 @@ export class Worker implements LaneOwner, LeaseHolder {
       if (result.readyLanes.length > 0) this.#notifyReady();
     }
     this.#pumpSoon();
+  }
+
+  /** A process that only ingests stores all events itself, so that publishing does not wait for a busy worker. */
+  ownerElsewhere(targets: readonly Target[]): number | null {
+    if (!this.delivers || this.#peers.isAlone) return null;
+    let owner: number | null = null;
+    for (const { endpointId } of targets) {
+      if (this.#lanes.get(endpointId) !== undefined || !this.#peers.accepts(endpointId)) return null;
+      const its = this.#peers.ownerOf(endpointId);
+      if (its === null || (owner !== null && its !== owner)) return null;
+      owner = its;
+    }
+    return owner;
+  }
+
+  passEvents(owner: number, events: readonly Event[]): Promise<StoredEvents["deliveries"] | null> {
+    return this.#peers.passEvents(owner, events);
+  }
+
+  owns(endpointId: Uuid): boolean {
+    return this.#lanes.isAccepting && this.#lanes.get(endpointId)?.isOpen === true;
   }
 
   async reregister(workerId: number): Promise<void> {

@@ -1,6 +1,6 @@
 // Turns events into deliveries, one per endpoint that subscribed, in one statement for a whole batch. Those in lanes
 // that this worker owns, or gains by the same statement, are claimed in that statement and sent at once.
-import type { Event, Uuid } from "../model.ts";
+import type { Event, Target, Uuid } from "../model.ts";
 import type { Observer } from "../observe/observer.ts";
 import type { Database } from "../storage/database.ts";
 import type { IngestBatch, IngestResult } from "../storage/queries/events/ingest.ts";
@@ -8,6 +8,14 @@ import { ingestInOrder } from "../storage/queries/events/ingest-in-order.ts";
 import type { IdempotencyKey } from "../storage/queries/events/number.ts";
 import { type Collected, type Plan, type Planned, planDeliveries } from "./plan.ts";
 import type { Routes } from "./routes.ts";
+
+/** The reply of a process that other events were passed to. */
+export interface StoredEvents {
+  /** The number of deliveries of each event; null if it is unknown whether the event is stored. */
+  readonly deliveries: readonly (number | null)[];
+  /** Lanes of these events that are no longer lanes of that process, or will not be for long. */
+  readonly lanesOfOthers: readonly Uuid[];
+}
 
 /** Owns lanes and accepts their new deliveries; implemented by the worker. */
 export interface LaneOwner {
@@ -22,6 +30,12 @@ export interface LaneOwner {
   ingest(batch: IngestBatch): Promise<IngestResult>;
   /** Admits the stored deliveries, and notifies the owners of other lanes. A null `result`: nothing was stored. */
   apply(deliveries: readonly Planned[], result: IngestResult | null): void;
+  /** Returns the process of this machine that owns the lanes of all these targets; null if there is none, or this one. */
+  ownerElsewhere(targets: readonly Target[]): number | null;
+  /** Passes new events to that process. Resolves with null if it is unknown what is stored. */
+  passEvents(owner: number, events: readonly Event[]): Promise<StoredEvents["deliveries"] | null>;
+  /** Returns false if the lane belongs to another worker, or is about to. */
+  owns(endpointId: Uuid): boolean;
   /** Called after a statement wrote nothing. Gets a new worker id if this worker has been reaped. */
   reregister(workerId: number): Promise<void>;
 }
@@ -65,7 +79,19 @@ export function createFanOut({
   /** Events wait for their batches. */
   onCollected: (collected: readonly Collected[]) => void;
 }) {
-  return { fit, run };
+  return { passesTo, fit, run, lanesOfOthers };
+
+  /** Returns the process that stores this event; null for this one. */
+  function passesTo({ tenant, type, traceparent, attributes }: Event): number | null {
+    if (traceparent !== undefined || attributes !== undefined) return null;
+    return lanes.ownerElsewhere(routes.matching(tenant, type));
+  }
+
+  /** Returns the lanes that the process that passed these events should not pass events for. */
+  function lanesOfOthers(events: readonly Event[]): Uuid[] {
+    const targets = events.flatMap(({ tenant, type }) => routes.matching(tenant, type));
+    return [...new Set(targets.map(({ endpointId }) => endpointId))].filter((id) => !lanes.owns(id));
+  }
 
   /** Returns how many of these events, from the first on, fit in one statement; a tenant may have thousands of endpoints. */
   async function fit(events: readonly Event[]): Promise<number> {
@@ -129,7 +155,7 @@ export function createFanOut({
       outbox: batch.fromOutbox ? batch.events : [],
       deliveries: plan.deliveries,
       collected: plan.collected,
-      ...lanesOfOthers(plan.deliveries),
+      ...foreignLanesOf(plan.deliveries),
     };
     // events in the outbox have sequences, and a reader of one sees the earlier ones
     const needsSubjects = !batch.fromOutbox && plan.deliveries.some((row) => row.isOrdered);
@@ -146,7 +172,7 @@ export function createFanOut({
   }
 }
 
-function lanesOfOthers(deliveries: readonly Planned[]): Pick<IngestBatch, "foreignLanes" | "peerLanes"> {
+function foreignLanesOf(deliveries: readonly Planned[]): Pick<IngestBatch, "foreignLanes" | "peerLanes"> {
   const foreignLanes = new Set<Uuid>();
   const peerLanes = new Map<Uuid, number>();
   for (const { endpointId, isForeign, owner } of deliveries) {

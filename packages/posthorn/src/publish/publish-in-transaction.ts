@@ -5,7 +5,7 @@ import type { ValidEvent } from "../event/validate.ts";
 import type { Event } from "../model.ts";
 import { noteStatement, publishStatement } from "../storage/queries/events/publish-in-transaction.ts";
 import { inSchema } from "../storage/sql.ts";
-import type { PublishResult } from "./publisher.ts";
+import type { PublishResult } from "./pending-events.ts";
 
 /** A `pg` client with an open transaction, as returned by `pool.connect()` after `begin`. */
 export interface Transaction {

@@ -5,23 +5,22 @@ import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
 import type { ValidEvent } from "../event/validate.ts";
 import type { FanOut } from "../fan-out/fan-out.ts";
-import type { Event, Uuid } from "../model.ts";
+import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { type Database, isConflict, isDuplicate, isLockTimeout, isUnavailable } from "../storage/database.ts";
 import { existingEvents, knownKeys } from "../storage/queries/events/known-keys.ts";
-import type { IdempotencyKey } from "../storage/queries/events/number.ts";
 import { LockWaitQueue, locksOf } from "./lock-wait-queue.ts";
+import {
+  bytesOf,
+  firstOf,
+  overdueIn,
+  overload,
+  type Pending,
+  type PublishResult,
+  rejectAll,
+  resolveStored,
+} from "./pending-events.ts";
 import { conflictError, stoppedError, unavailableError } from "./publish-errors.ts";
-
-export interface PublishResult {
-  readonly id: string;
-  /** The event's sequence in its subject; null without a subject. */
-  readonly sequence: number | null;
-  /** The idempotency key was known: `id` is the first event's, and nothing was created. */
-  readonly duplicate: boolean;
-  /** Deliveries this call created; null if they are created later, after your transaction commits. */
-  readonly deliveries: number | null;
-}
 
 export interface PublisherOptions {
   readonly db: Database;
@@ -31,22 +30,8 @@ export interface PublisherOptions {
   readonly onLostReply: () => void;
 }
 
-interface Pending {
-  readonly event: Event;
-  readonly key: IdempotencyKey | null;
-  readonly since: number;
-  readonly resolve: (result: PublishResult) => void;
-  readonly reject: (error: Error) => void;
-}
-
-const maxBatchEvents = 500;
-const maxBatchBytes = 4 * 1024 * 1024;
-/** After a longer outage the publish is rejected; the caller may publish again with the same key. */
-const maxWaitMs = 5_000;
-const maxWaiting = 20_000;
 /** Each blocks a connection while it waits for its lock. */
 const maxLockWaiters = 2;
-const maxWaitingBytes = 64 * 1024 * 1024;
 
 export class Publisher {
   readonly #options: PublisherOptions;
@@ -66,22 +51,30 @@ export class Publisher {
 
   publish({ event, idempotency }: ValidEvent): Promise<PublishResult> {
     if (this.#stopped) return Promise.reject(stoppedError());
-    const bytes = this.#waitingBytes + this.#lockQueue.bytes;
-    if (this.#waiting.length + this.#lockQueue.size >= maxWaiting || bytes >= maxWaitingBytes) {
-      return Promise.reject(
-        new PosthornError(
-          "overloaded",
-          "Too many publishes are waiting for the database; try again in a second.",
-        ),
-      );
-    }
+    const waiting = this.#waiting.length + this.#lockQueue.size;
+    const overloaded = overload(waiting, this.#waitingBytes + this.#lockQueue.bytes);
+    if (overloaded !== null) return Promise.reject(overloaded);
     return new Promise((resolve, reject) => {
       const key = idempotency === null ? null : { tenant: event.tenant, eventId: event.id, ...idempotency };
-      const entry: Pending = { event, key, since: performance.now(), resolve, reject };
-      this.#waiting.push(entry);
-      this.#waitingBytes += event.payload.byteLength;
-      this.#flushing ??= this.#flush();
+      this.#add({ event, key, since: performance.now(), mayBeStored: false, resolve, reject });
     });
+  }
+
+  /** Publishes events that another process may have stored, or may still store. */
+  async publishUnlessStored(entries: readonly Pending[]): Promise<void> {
+    const ids = entries.map(({ event }) => event.id);
+    // if this fails, each of them is looked for again when its statement fails
+    const existing = await existingEvents(this.#options.db, ids).catch(() => new Map<Uuid, null>());
+    for (const entry of entries) {
+      if (existing.has(entry.event.id)) resolveStored(entry, { deliveries: null });
+      else this.#add({ ...entry, mayBeStored: true });
+    }
+  }
+
+  #add(entry: Pending): void {
+    this.#waiting.push(entry);
+    this.#waitingBytes += entry.event.payload.byteLength;
+    this.#flushing ??= this.#flush();
   }
 
   /** Writes what is waiting and accepts no more. */
@@ -114,7 +107,7 @@ export class Publisher {
       this.#overdueTimer = undefined;
     }
     const overdue = this.#waiting.splice(0, overdueIn(this.#waiting).length);
-    for (const { event } of overdue) this.#waitingBytes -= event.payload.byteLength;
+    this.#waitingBytes -= bytesOf(overdue);
     rejectAll([...overdueIn(this.#writing), ...overdue], unavailableError());
   }
 
@@ -122,7 +115,7 @@ export class Publisher {
   #nextBatch(): Pending[] {
     const taken = firstOf(this.#waiting);
     this.#waiting = this.#waiting.slice(taken.length);
-    for (const { event } of taken) this.#waitingBytes -= event.payload.byteLength;
+    this.#waitingBytes -= bytesOf(taken);
     if (this.#lockQueue.size === 0) return taken;
     const batch: Pending[] = [];
     // one by one, because a joining entry adds its own locks
@@ -138,7 +131,7 @@ export class Publisher {
     this.#writing = batch;
     const rest = batch.slice(await this.#fit(batch));
     this.#waiting.unshift(...rest);
-    for (const { event } of rest) this.#waitingBytes += event.payload.byteLength;
+    this.#waitingBytes += bytesOf(rest);
     return batch.slice(0, batch.length - rest.length);
   }
 
@@ -177,7 +170,7 @@ export class Publisher {
    * their content.
    */
   async #write(batch: readonly Pending[]): Promise<"finished" | "locked" | Error> {
-    let mayBeCommitted = false;
+    let mayBeCommitted = batch.length === 1 && batch[0]?.mayBeStored === true;
     for (let failures = 0; ; failures += 1) {
       try {
         if (mayBeCommitted && (await this.#resolveIfCommitted(batch))) return "finished";
@@ -230,7 +223,7 @@ export class Publisher {
       const { id } = entry.event;
       const sequence = sequences.get(id) ?? null;
       if (refused.has(id)) duplicates.push(entry);
-      else entry.resolve({ id: formatId("evt", id), sequence, duplicate: false, deliveries: deliveries(id) });
+      else resolveStored(entry, { sequence, deliveries: deliveries(id) });
     }
     if (duplicates.length > 0) await this.#resolveDuplicates(duplicates);
   }
@@ -241,7 +234,8 @@ export class Publisher {
       duplicates.flatMap((entry) => entry.key ?? []),
     );
     const byKey = new Map(known.map((row) => [keyOf(row), row]));
-    for (const { event, key, resolve, reject } of duplicates) {
+    for (const entry of duplicates) {
+      const { event, key, resolve, reject } = entry;
       const first = key === null ? undefined : byKey.get(keyOf(key));
       const sequence = first?.sequence ?? null;
       if (first === undefined)
@@ -251,8 +245,7 @@ export class Publisher {
       else if (!first.digest.equals(key?.digest as Uint8Array))
         reject(conflictError(event, key?.key ?? "", first.eventId));
       // stored by this call, whose first reply was lost
-      else if (first.eventId === event.id)
-        resolve({ id: formatId("evt", event.id), sequence, duplicate: false, deliveries: null });
+      else if (first.eventId === event.id) resolveStored(entry, { sequence, deliveries: null });
       else resolve({ id: formatId("evt", first.eventId), sequence, duplicate: true, deliveries: 0 });
     }
   }
@@ -285,53 +278,12 @@ export class Publisher {
   }
 }
 
-/** The publishers of a process. Events with keys or subjects may have to wait for locks; others never wait with them. */
-export class Publishers {
-  readonly #plain: Publisher;
-  readonly #locking: Publisher;
-
-  constructor(options: PublisherOptions) {
-    this.#plain = new Publisher(options);
-    this.#locking = new Publisher(options);
-  }
-
-  publish(event: ValidEvent): Promise<PublishResult> {
-    const takesLocks = event.idempotency !== null || event.event.subject !== null;
-    return (takesLocks ? this.#locking : this.#plain).publish(event);
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all([this.#plain.stop(), this.#locking.stop()]);
-  }
-}
-
-/** Returns the entries, from the first on, that have waited too long. */
-function overdueIn(entries: readonly Pending[]): readonly Pending[] {
-  const firstInTime = entries.findIndex(({ since }) => performance.now() - since < maxWaitMs);
-  return firstInTime === -1 ? entries : entries.slice(0, firstInTime);
-}
-
 /** A tenant id contains no space. */
 function keyOf({ tenant, key }: { readonly tenant: string; readonly key: string }): string {
   return `${tenant} ${key}`;
 }
 
-/** Returns as many entries, from the first on, as one statement takes. */
-function firstOf(entries: readonly Pending[]): Pending[] {
-  let bytes = 0;
-  let size = 0;
-  while (size < entries.length && size < maxBatchEvents && bytes < maxBatchBytes) {
-    bytes += (entries[size] as Pending).event.payload.byteLength;
-    size += 1;
-  }
-  return entries.slice(0, size);
-}
-
 function countOf(deliveries: ReadonlyMap<Uuid, number | null>, eventId: Uuid): number | null {
   const count = deliveries.get(eventId);
   return count === undefined ? 0 : count;
-}
-
-function rejectAll(batch: readonly Pending[], error: Error): void {
-  for (const entry of batch) entry.reject(error);
 }

@@ -7,9 +7,10 @@ import type { Span } from "../observe/tracing.ts";
 import { invalid } from "../option-checks.ts";
 import { type Database, isConflict } from "../storage/database.ts";
 import type { Admission } from "./admission.ts";
+import type { PublishResult } from "./pending-events.ts";
 import { stoppedError } from "./publish-errors.ts";
 import { publishInTransaction, type Transaction } from "./publish-in-transaction.ts";
-import type { Publishers, PublishResult } from "./publisher.ts";
+import type { Publishers } from "./publishers.ts";
 import { isForUser, publishForUser, type UserPublishInput, type UserPublishResult } from "./user-event.ts";
 
 /** The part of a started engine that publishes. */

@@ -7,6 +7,7 @@ import {
   tenantsOfUserStatement,
 } from "../storage/queries/events/publish-in-transaction.ts";
 import { inSchema } from "../storage/sql.ts";
+import type { PublishResult } from "./pending-events.ts";
 import {
   note,
   refusalOf,
@@ -14,7 +15,6 @@ import {
   resultOf,
   type Transaction,
 } from "./publish-in-transaction.ts";
-import type { PublishResult } from "./publisher.ts";
 
 /** Like `PublishInput`, with a user (your own id, as in `members`) instead of a tenant. */
 export type UserPublishInput = Omit<PublishInput, "tenant"> & { readonly user: string };

@@ -5,7 +5,7 @@ import type { ValidEvent } from "../../event/validate.ts";
 import type { AttemptOutcome, PreparedRequest } from "../../model.ts";
 import type { Logger } from "../../observe/log.ts";
 import type { Metrics } from "../../observe/metrics.ts";
-import type { PublishResult } from "../../publish/publisher.ts";
+import type { PublishResult } from "../../publish/pending-events.ts";
 import type { EndpointChange } from "../../resources/endpoints/changes.ts";
 import type { Loop } from "../../service/loop.ts";
 import type { Database } from "../../storage/database.ts";

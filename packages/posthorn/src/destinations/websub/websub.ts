@@ -3,7 +3,7 @@
 import { PosthornError } from "../../errors.ts";
 import { maxTypeLength, typeSyntax } from "../../event/limits.ts";
 import type { ValidEvent } from "../../event/validate.ts";
-import type { PublishResult } from "../../publish/publisher.ts";
+import type { PublishResult } from "../../publish/pending-events.ts";
 import { isTenantId } from "../../resources/tenants/tenants.ts";
 import type { Database } from "../../storage/database.ts";
 import type { KeyRing } from "../../storage/key-ring.ts";

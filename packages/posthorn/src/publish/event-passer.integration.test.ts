@@ -1,0 +1,114 @@
+// Two instances on one database: events that one publishes for lanes of the other.
+import { afterEach, expect, test, vi } from "vitest";
+import {
+  databasePerTest,
+  newEndpoint,
+  receiverPerFile,
+} from "../../../../tests/support/database/database-per-test.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
+import { Peers } from "../delivery/peers.ts";
+import type { Event } from "../model.ts";
+import type { TestInstance } from "../testing/index.ts";
+
+const receiver = await receiverPerFile();
+const world = databasePerTest();
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const order = { tenant: "acme", type: "order.paid", data: { text: "hello" } };
+const { passEvents } = Peers.prototype;
+type Pass = typeof passEvents;
+
+/** The second instance knows that the first one owns the lane, and is connected to it. */
+async function openOwnerAndOther(): Promise<{ owner: TestInstance; other: TestInstance; path: string }> {
+  const [owner, other] = [await world.open(), await world.open()];
+  const { path } = await newEndpoint(owner, receiver);
+  await owner.hooks.publish(order);
+  await receiver.received(1, { path });
+  const pass = vi.spyOn(Peers.prototype, "passEvents");
+  await eventually("events are passed to the owner", async () => {
+    await other.hooks.publish(order);
+    return pass.mock.calls.length > 0;
+  });
+  pass.mockRestore();
+  return { owner, other, path };
+}
+
+async function stored(): Promise<{ id: string; type: string; claimed_by: number }[]> {
+  const { rows } = await world.pool.query(
+    "select 'evt_' || id as id, type, claimed_by from posthorn.events order by id",
+  );
+  return rows;
+}
+
+async function ownerOfLane(): Promise<number> {
+  const { rows } = await world.pool.query("select owner from posthorn.lanes");
+  return rows[0].owner;
+}
+
+/** Publishes an event while the passing of events is replaced, and expects that it is stored and sent once. */
+async function publishWhile({ other, path }: { other: TestInstance; path: string }, pass: Pass) {
+  const before = (await stored()).length;
+  vi.spyOn(Peers.prototype, "passEvents").mockImplementation(pass);
+  const result = await other.hooks.publish({ ...order, type: "order.lost" });
+  await receiver.received(before + 1, { path });
+  expect((await stored()).map(({ id }) => id)).toContain(result.id);
+  expect(await stored()).toHaveLength(before + 1);
+  return result;
+}
+
+test("an event is stored by the process that owns its lanes, and by no other", async () => {
+  const { owner, other, path } = await openOwnerAndOther();
+  const before = (await stored()).length;
+  const outcomes = await other.hooks.publishMany(Array(20).fill({ ...order, type: "order.passed" }));
+  await receiver.received(before + 20, { path });
+  await owner.settle();
+  expect(outcomes.map(({ ok }) => ok)).toEqual(Array(20).fill(true));
+  expect(outcomes[0]).toMatchObject({ result: { sequence: null, duplicate: false, deliveries: 1 } });
+  const passed = (await stored()).filter(({ type }) => type === "order.passed");
+  expect(passed).toHaveLength(20);
+  expect(new Set(passed.map(({ claimed_by }) => claimed_by))).toEqual(new Set([await ownerOfLane()]));
+  expect(await world.countStates()).toEqual({ success: before + 20 });
+});
+
+test("an event is not stored again if only the reply of the owner was lost", async () => {
+  const result = await publishWhile(await openOwnerAndOther(), async function (this: Peers, ...args) {
+    await passEvents.apply(this, args);
+    return null;
+  });
+  expect(result).toMatchObject({ duplicate: false, deliveries: null });
+});
+
+test("an event that the owner did not get is stored by the process that publishes", async () => {
+  const result = await publishWhile(await openOwnerAndOther(), async () => null);
+  expect(result).toMatchObject({ duplicate: false, deliveries: 1 });
+});
+
+test("an event that the owner stores late is stored once, and others of its batch are not affected", async () => {
+  const opened = await openOwnerAndOther();
+  const late: Promise<unknown>[] = [];
+  const before = (await stored()).length;
+  vi.spyOn(Peers.prototype, "passEvents").mockImplementation(async function (this: Peers, owner, events) {
+    // both processes store the first event now
+    late.push(passEvents.call(this, owner, events.slice(0, 1) as Event[]));
+    return null;
+  });
+  const outcomes = await opened.other.hooks.publishMany(Array(3).fill(order));
+  expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true]);
+  await Promise.all(late);
+  await receiver.received(before + 3, { path: opened.path });
+  expect(await stored()).toHaveLength(before + 3);
+  expect(receiver.requestsTo(opened.path)).toHaveLength(before + 3);
+});
+
+test("no events are passed to a process that is stopping", async () => {
+  const { owner, other, path } = await openOwnerAndOther();
+  const before = (await stored()).length;
+  const stopping = owner.hooks.stop();
+  for (let count = 0; count < 5; count += 1) await other.hooks.publish(order);
+  await stopping;
+  await receiver.received(before + 5, { path });
+  expect(await stored()).toHaveLength(before + 5);
+});
