@@ -7,6 +7,7 @@ import type { Arrivals, Progress } from "./programs/receiver.ts";
 import type { Subject } from "./subject.ts";
 import { monotonicMs } from "./system/monotonic.ts";
 import { familyCpuMs, machineBusyMs, peakResidentMb } from "./system/processes.ts";
+import type { Subprocess } from "./system/subprocess.ts";
 import type { batchSize } from "./workload.ts";
 import type { World } from "./world.ts";
 
@@ -73,6 +74,50 @@ export async function measure(world: World, subject: Subject, workload: Workload
     sentP99,
     peakMb: peakResidentMb(subject.pid),
   };
+}
+
+/** Loads several servers at once, over as many connections in total as `measure`, and returns the cost of a delivery. */
+export async function measureTogether(
+  world: World,
+  subjects: readonly (Subject & { readonly generator: Subprocess })[],
+  durationMs: number,
+): Promise<Costs> {
+  const maxEvents = Math.ceil((durationMs / 1000) * maxEventsPerSecond);
+  await world.receiver.call("expect", maxEvents);
+  const settledBefore = await Promise.all(subjects.map((subject) => subject.settledCount()));
+  const before = await countersOf(world, subjects);
+  const results = await Promise.all(
+    subjects.map(({ generator, port, key }) => {
+      const load: Load = {
+        batch: 1,
+        rate: null,
+        connections: 64 / subjects.length,
+        port,
+        key,
+        durationMs,
+        maxEvents,
+      };
+      return generator.call<LoadResult>("run", load);
+    }),
+  );
+  for (const [index, subject] of subjects.entries()) {
+    const settled = (settledBefore[index] as number) + (results[index] as LoadResult).accepted;
+    await until(() => subject.hasSettled(settled), settlePollMs);
+  }
+  const elapsedMs = monotonicMs() - Math.min(...results.map(({ startedAt }) => startedAt));
+  const after = await countersOf(world, subjects);
+  return costs(
+    before,
+    after,
+    results.reduce((sum, { accepted }) => sum + accepted, 0),
+    elapsedMs,
+  );
+}
+
+async function countersOf(world: World, subjects: readonly Subject[]): Promise<Counters> {
+  const counters = await Promise.all(subjects.map((subject) => readCounters(world, subject)));
+  const sum = (name: "statements" | "nodeMs") => counters.reduce((total, each) => total + each[name], 0);
+  return { ...(counters[0] as Counters), statements: sum("statements"), nodeMs: sum("nodeMs") };
 }
 
 async function until(holds: () => Promise<boolean>, pollMs: number): Promise<void> {

@@ -47,7 +47,7 @@ test("a delivery that is recovered while its lane is being released is released 
   const keeper = new LaneKeeper({
     db: { ...db, transaction: (work: (tx: Queryable) => unknown) => work(db) } as unknown as Database,
     lanes,
-    lease: { workerId: 1, others: 1, isOverloaded: false, excessLanes: 0 } as Lease,
+    lease: { workerId: 1, others: 1, takeLanesToYield: () => 0 } as unknown as Lease,
     hints: {} as Hints,
     claims: new SharedLock(),
     observer: {} as Observer,

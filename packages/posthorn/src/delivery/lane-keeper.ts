@@ -49,11 +49,6 @@ const limitsRecordedMs = 5_000;
 /** A single worker keeps idle lanes much longer. */
 const idleAloneMs = 30_000;
 const idleMs = 1_500;
-/**
- * Share of the lanes that an overloaded worker yields per survey: a moved lane pauses briefly, and the load of the
- * other workers has to show its effect first.
- */
-const yieldedShare = 0.05;
 const lanesPerRelease = 1_000;
 
 export class LaneKeeper {
@@ -161,9 +156,7 @@ export class LaneKeeper {
     await this.#recordLimits(limits);
     this.#noteUnknown(unknown);
     if (stale.length > 0) await this.#reload(stale);
-    const yielded = lease.isOverloaded
-      ? Math.ceil(lanes.size * yieldedShare)
-      : Math.ceil(lease.excessLanes / 2);
+    const yielded = lease.takeLanesToYield();
     if (yielded > 0) lanes.yieldSome(yielded);
     await this.releaseWaiting();
     await this.#releaseIdle();

@@ -18,6 +18,7 @@ import {
   releaseLivenessLocks,
   renewWorker,
 } from "../storage/queries/workers/register.ts";
+import { LaneBalance } from "./lane-balance.ts";
 
 export interface LeaseOptions {
   readonly db: Database;
@@ -60,9 +61,6 @@ export interface Hint {
 
 /** Interval of reconciliation without any failure: one scan of the queue takes 70 ms at a million rows. */
 const reconcileEveryMs = 60_000;
-/** Utilisation above which a worker is overloaded, and below which it has time for more lanes. */
-const busyAbove = 0.8;
-const idleBelow = 0.5;
 
 export class Lease {
   readonly #options: LeaseOptions;
@@ -78,8 +76,7 @@ export class Lease {
   #holdsLivenessLock = false;
   #others = 0;
   #utilisation = 0;
-  #isAnotherIdle = false;
-  #excessLanes = 0;
+  readonly #balance = new LaneBalance();
   #stopped = false;
 
   constructor(options: LeaseOptions) {
@@ -108,19 +105,14 @@ export class Lease {
     return this.#others;
   }
 
-  /** True if this worker is overloaded while another delivering worker has time. */
-  get isOverloaded(): boolean {
-    return this.#utilisation > busyAbove && this.#isAnotherIdle;
-  }
-
-  /** The number of lanes beyond this worker's share; a tenth more than the average is not an excess. */
-  get excessLanes(): number {
-    return this.#excessLanes;
-  }
-
   /** False if other workers should get the lanes that become ready. */
   get mayGainLanes(): boolean {
-    return !this.isOverloaded && this.#excessLanes === 0;
+    return this.#balance.mayGainLanes;
+  }
+
+  /** Returns how many lanes this worker should yield now. */
+  takeLanesToYield(): number {
+    return this.#balance.takeLanesToYield(this.#options.holder.laneCount, performance.now());
   }
 
   /** False from shortly before the lease expires, because another worker may then reap this one: nothing is started. */
@@ -303,11 +295,8 @@ export class Lease {
     const lateMs = leaseMs - Math.min(2_000, leaseMs / 2);
     const others = await otherWorkers(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
     this.#others = others.length;
-    this.#excessLanes = excessOf(holder.laneCount, others);
+    this.#balance.compare({ lanes: holder.laneCount, utilisation: this.#utilisation }, others);
     holder.othersSeen(others);
-    this.#isAnotherIdle = others.some(
-      (other) => other.delivers && !other.leaseEnded && other.utilisation < idleBelow,
-    );
     const now = performance.now();
     for (const id of this.#observed.keys())
       if (!others.some((other) => other.id === id)) this.#observed.delete(id);
@@ -325,10 +314,4 @@ export class Lease {
       holder.anotherWasReaped();
     }
   }
-}
-
-function excessOf(lanes: number, others: readonly OtherWorker[]): number {
-  const sharing = others.filter((other) => other.delivers && !other.leaseEnded);
-  const average = sharing.reduce((sum, other) => sum + other.lanes, lanes) / (sharing.length + 1);
-  return Math.max(0, lanes - Math.ceil(average * 1.1));
 }
