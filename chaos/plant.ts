@@ -31,7 +31,7 @@ export const plants = {
     breaks: "lost",
     edits: {
       "posthorn/src/publish/publisher.ts": {
-        "      this.#waiting.push(entry);\n": `      this.#waiting.push(entry);
+        "      this.#waitingBytes += event.payload.byteLength;\n": `      this.#waitingBytes += event.payload.byteLength;
       resolve({ id: formatId("evt", event.id), sequence: null, duplicate: false, deliveries: null });\n`,
       },
     },

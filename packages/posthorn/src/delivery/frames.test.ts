@@ -51,18 +51,19 @@ test("frames arrive as they were sent, however the bytes are cut", () => {
           return Array.from({ length: endpoints }, (_, version) => passed(event, version));
         });
         const due = [uuidv7()];
+        const stored = { deliveries: [1, null], refusedLanes: due, routingVersions: [["acme", 7]] } as const;
         const bytes = Buffer.concat([
           encodeDeliveries({ workerId: 7, deliveries, due }),
           encodeRefused(due),
           encodeEvents({ batch: 3, events: deliveries.map(({ delivery }) => delivery.event) }),
-          encodeStored({ batch: 3, stored: [1, null] }),
+          encodeStored({ batch: 3, stored }),
           encodeDeliveries({ workerId: 8, deliveries: [], due: [] }),
         ]);
         expect(readInPieces(bytes, sizes)).toEqual([
           { kind: "deliveries", workerId: 7, deliveries, due },
           { kind: "refused", endpointIds: due },
           { kind: "events", batch: 3, events: deliveries.map(({ delivery }) => delivery.event) },
-          { kind: "stored", batch: 3, stored: [1, null] },
+          { kind: "stored", batch: 3, stored },
           { kind: "deliveries", workerId: 8, deliveries: [], due: [] },
         ]);
       },

@@ -38,7 +38,7 @@ export interface EventsFrame {
 export interface StoredFrame {
   readonly kind: "stored";
   readonly batch: number;
-  readonly stored: StoredEvents["deliveries"];
+  readonly stored: StoredEvents;
 }
 
 export type Frame = DeliveriesFrame | RefusedFrame | EventsFrame | StoredFrame;
@@ -54,7 +54,7 @@ type Head =
     }
   | { readonly refused: readonly Uuid[] }
   | { readonly batch: number; readonly events: readonly EventHead[] }
-  | { readonly batch: number; readonly stored: StoredEvents["deliveries"] };
+  | { readonly batch: number; readonly stored: StoredEvents };
 
 const lengthBytes = 4;
 const maxFrameBytes = 64 * 1024 * 1024;

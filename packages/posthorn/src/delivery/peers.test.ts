@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { uuidTimeMs, uuidv7 } from "@posthorn/wire";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { eventually } from "../../../../tests/support/eventually.ts";
+import type { StoredEvents } from "../fan-out/fan-out.ts";
 import type { Planned } from "../fan-out/plan.ts";
 import type { Event, Uuid } from "../model.ts";
 import { silentLogger } from "../observe/log.ts";
@@ -15,7 +16,11 @@ const lane = uuidv7();
 
 type Store = PeersOptions["store"];
 
-const storesAll: Store = async (events) => ({ deliveries: events.map(() => 1), lanesOfOthers: [] });
+const storesAll: Store = async (events) => storedEvents(events.map(() => 1));
+
+function storedEvents(deliveries: (number | null)[], refusedLanes: Uuid[] = []): StoredEvents {
+  return { deliveries, refusedLanes, routingVersions: [["acme", 1]] };
+}
 
 async function openPeers({ refuses = [] as Uuid[], store = storesAll } = {}) {
   const seen = { frames: [] as DeliveriesFrame[], lost: 0, notPassed: [] as number[] };
@@ -169,21 +174,21 @@ test("a worker stores the events that another one passes, and replies to each ba
       const turn = batches.push(events);
       // the first batch is stored last
       if (turn === 1) await eventually("the second batch arrives", () => batches.length === 2);
-      return { deliveries: events.map(() => turn), lanesOfOthers: [] };
+      return storedEvents(events.map(() => turn));
     },
   });
   await meet(sender.peers, 5, owner.path);
   const events = [newEvent(), newEvent(Buffer.alloc(100_000, "x"))];
   const replies = [sender.peers.passEvents(5, events), sender.peers.passEvents(5, [newEvent()])];
-  expect(await Promise.all(replies)).toEqual([[1, 1], [2]]);
+  expect(await Promise.all(replies)).toEqual([storedEvents([1, 1]), storedEvents([2])]);
   expect(batches[0]).toEqual(events);
 });
 
 test("no events are passed for lanes that the worker no longer owns", async () => {
   const sender = await openPeers();
-  const owner = await openPeers({ store: async () => ({ deliveries: [null], lanesOfOthers: [lane] }) });
+  const owner = await openPeers({ store: async () => storedEvents([null], [lane]) });
   await meet(sender.peers, 5, owner.path);
-  expect(await sender.peers.passEvents(5, [newEvent()])).toEqual([null]);
+  expect(await sender.peers.passEvents(5, [newEvent()])).toEqual(storedEvents([null], [lane]));
   expect(sender.peers.accepts(lane)).toBe(false);
 });
 

@@ -46,7 +46,7 @@ interface Peer {
   readonly path: string;
   readonly socket: Socket;
   /** Called with the replies to passed events, by batch; with null if the connection is lost. */
-  readonly replies: Map<number, (deliveries: StoredEvents["deliveries"] | null) => void>;
+  readonly replies: Map<number, (stored: StoredEvents | null) => void>;
   isOpen: boolean;
 }
 
@@ -58,6 +58,8 @@ const maxPathBytes = 100;
 const refusedPauseMs = 1_000;
 /** After this time a worker that does not reply is considered stuck: half of the time that a publish may take. */
 const replyMs = 2_500;
+/** How long such a worker is not connected to; it may only have waited for the database. */
+const stuckPauseMs = 5_000;
 /** A worker on another machine has a path that does not exist here. */
 const unreachablePauseMs = 30_000;
 /** At this many unsent bytes the worker is too busy to receive more. */
@@ -150,23 +152,23 @@ export class Peers {
   }
 
   /**
-   * Passes new events to the worker that owns their lanes. Resolves with null if it is unknown what that worker stored
-   * and will store.
+   * Passes new events to the worker that owns their lanes. Resolves with null if it is unknown what that worker has
+   * stored, or may still store.
    */
-  passEvents(workerId: number, events: readonly Event[]): Promise<StoredEvents["deliveries"] | null> {
+  passEvents(workerId: number, events: readonly Event[]): Promise<StoredEvents | null> {
     const peer = this.#byWorker.get(workerId);
     if (!peer?.isOpen) return Promise.resolve(null);
     this.#lastBatch += 1;
     const batch = this.#lastBatch;
     return new Promise((resolve) => {
       const stuck = setTimeout(() => {
-        this.#unreachableUntil.set(peer.path, performance.now() + unreachablePauseMs);
+        this.#unreachableUntil.set(peer.path, performance.now() + stuckPauseMs);
         peer.socket.destroy();
       }, replyMs);
-      peer.replies.set(batch, (deliveries) => {
+      peer.replies.set(batch, (stored) => {
         clearTimeout(stuck);
         peer.replies.delete(batch);
-        resolve(deliveries);
+        resolve(stored);
       });
       peer.socket.write(encodeEvents({ batch, events }));
     });
@@ -222,10 +224,12 @@ export class Peers {
     });
     socket.on("error", () => this.#unreachableUntil.set(path, now + unreachablePauseMs));
     socket.on("data", (chunk: Buffer) => {
-      const until = performance.now() + refusedPauseMs;
       for (const frame of this.#read(socket, reader, chunk)) {
-        if (frame.kind === "refused") for (const id of frame.endpointIds) this.#refusedUntil.set(id, until);
-        else if (frame.kind === "stored") peer.replies.get(frame.batch)?.(frame.stored);
+        if (frame.kind === "refused") this.#noteRefused(frame.endpointIds);
+        else if (frame.kind === "stored") {
+          this.#noteRefused(frame.stored.refusedLanes);
+          peer.replies.get(frame.batch)?.(frame.stored);
+        }
       }
     });
     socket.once("close", () => {
@@ -233,6 +237,11 @@ export class Peers {
       for (const reply of [...peer.replies.values()]) reply(null);
       if (this.#byWorker.get(workerId) === peer) this.#byWorker.delete(workerId);
     });
+  }
+
+  #noteRefused(endpointIds: readonly Uuid[]): void {
+    const until = performance.now() + refusedPauseMs;
+    for (const id of endpointIds) this.#refusedUntil.set(id, until);
   }
 
   #receive(socket: Socket): void {
@@ -260,10 +269,8 @@ export class Peers {
   }
 
   async #store({ batch, events }: EventsFrame, socket: Socket): Promise<void> {
-    const { deliveries, lanesOfOthers } = await this.#options.store(events);
-    if (socket.destroyed) return;
-    if (lanesOfOthers.length > 0) socket.write(encodeRefused(lanesOfOthers));
-    socket.write(encodeStored({ batch, stored: deliveries }));
+    const stored = await this.#options.store(events);
+    if (!socket.destroyed) socket.write(encodeStored({ batch, stored }));
   }
 
   #read(socket: Socket, reader: FrameReader, chunk: Buffer) {

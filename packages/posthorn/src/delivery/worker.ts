@@ -255,7 +255,7 @@ export class Worker implements LaneOwner, LeaseHolder {
     this.#pumpSoon();
   }
 
-  /** A process that only ingests stores all events itself, so that publishing does not wait for a busy worker. */
+  /** A process that only ingests stores all events itself: its publishing does not depend on workers. */
   ownerElsewhere(targets: readonly Target[]): number | null {
     if (!this.delivers || this.#peers.isAlone) return null;
     let owner: number | null = null;
@@ -268,7 +268,7 @@ export class Worker implements LaneOwner, LeaseHolder {
     return owner;
   }
 
-  passEvents(owner: number, events: readonly Event[]): Promise<StoredEvents["deliveries"] | null> {
+  passEvents(owner: number, events: readonly Event[]): Promise<StoredEvents | null> {
     return this.#peers.passEvents(owner, events);
   }
 

@@ -9,12 +9,14 @@ import type { IdempotencyKey } from "../storage/queries/events/number.ts";
 import { type Collected, type Plan, type Planned, planDeliveries } from "./plan.ts";
 import type { Routes } from "./routes.ts";
 
-/** The reply of a process that other events were passed to. */
+/** The reply of a process that events were passed to. */
 export interface StoredEvents {
   /** The number of deliveries of each event; null if it is unknown whether the event is stored. */
   readonly deliveries: readonly (number | null)[];
-  /** Lanes of these events that are no longer lanes of that process, or will not be for long. */
-  readonly lanesOfOthers: readonly Uuid[];
+  /** Lanes of these events that this process does not own, or is about to release, or cannot serve now. */
+  readonly refusedLanes: readonly Uuid[];
+  /** The routing versions of the events' tenants. */
+  readonly routingVersions: readonly (readonly [tenant: string, version: number])[];
 }
 
 /** Owns lanes and accepts their new deliveries; implemented by the worker. */
@@ -33,7 +35,7 @@ export interface LaneOwner {
   /** Returns the process of this machine that owns the lanes of all these targets; null if there is none, or this one. */
   ownerElsewhere(targets: readonly Target[]): number | null;
   /** Passes new events to that process. Resolves with null if it is unknown what is stored. */
-  passEvents(owner: number, events: readonly Event[]): Promise<StoredEvents["deliveries"] | null>;
+  passEvents(owner: number, events: readonly Event[]): Promise<StoredEvents | null>;
   /** Returns false if the lane belongs to another worker, or is about to. */
   owns(endpointId: Uuid): boolean;
   /** Called after a statement wrote nothing. Gets a new worker id if this worker has been reaped. */
@@ -79,7 +81,7 @@ export function createFanOut({
   /** Events wait for their batches. */
   onCollected: (collected: readonly Collected[]) => void;
 }) {
-  return { passesTo, fit, run, lanesOfOthers };
+  return { passesTo, confirmPassed, compareRoutes, fit, run };
 
   /** Returns the process that stores this event; null for this one. */
   function passesTo({ tenant, type, traceparent, attributes }: Event): number | null {
@@ -87,10 +89,25 @@ export function createFanOut({
     return lanes.ownerElsewhere(routes.matching(tenant, type));
   }
 
-  /** Returns the lanes that the process that passed these events should not pass events for. */
-  function lanesOfOthers(events: readonly Event[]): Uuid[] {
-    const targets = events.flatMap(({ tenant, type }) => routes.matching(tenant, type));
-    return [...new Set(targets.map(({ endpointId }) => endpointId))].filter((id) => !lanes.owns(id));
+  /** Returns the reply to the process that passed these events. */
+  function confirmPassed(events: readonly Event[], deliveries: StoredEvents["deliveries"]): StoredEvents {
+    // an event is not confirmed if this process is stopping or overloaded
+    const refusesAll = deliveries.includes(null);
+    const refusedLanes = new Set<Uuid>();
+    const routingVersions = new Map<string, number>();
+    for (const { tenant, type } of events) {
+      routingVersions.set(tenant, routes.versionOf(tenant));
+      for (const { endpointId } of routes.matching(tenant, type))
+        if (refusesAll || !lanes.owns(endpointId)) refusedLanes.add(endpointId);
+    }
+    return { deliveries, refusedLanes: [...refusedLanes], routingVersions: [...routingVersions] };
+  }
+
+  /** Forgets the routes of tenants of which another process has read other ones. */
+  function compareRoutes(versions: StoredEvents["routingVersions"]): void {
+    routes.forget(
+      versions.filter(([tenant, version]) => routes.versionOf(tenant) !== version).map(([tenant]) => tenant),
+    );
   }
 
   /** Returns how many of these events, from the first on, fit in one statement; a tenant may have thousands of endpoints. */

@@ -7,6 +7,7 @@ import {
 } from "../../../../tests/support/database/database-per-test.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
 import { Peers } from "../delivery/peers.ts";
+import { Worker } from "../delivery/worker.ts";
 import type { Event } from "../model.ts";
 import type { TestInstance } from "../testing/index.ts";
 
@@ -86,7 +87,7 @@ test("an event that the owner did not get is stored by the process that publishe
   expect(result).toMatchObject({ duplicate: false, deliveries: 1 });
 });
 
-test("an event that the owner stores late is stored once, and others of its batch are not affected", async () => {
+test("an event that both processes store at the same time is stored once, and others of its batch are not affected", async () => {
   const opened = await openOwnerAndOther();
   const late: Promise<unknown>[] = [];
   const before = (await stored()).length;
@@ -103,12 +104,80 @@ test("an event that the owner stores late is stored once, and others of its batc
   expect(receiver.requestsTo(opened.path)).toHaveLength(before + 3);
 });
 
-test("no events are passed to a process that is stopping", async () => {
+test("if another process stored a part of a batch whose connection is lost, the rest is stored too", async () => {
+  const { other } = await openOwnerAndOther();
+  vi.spyOn(Peers.prototype, "passEvents").mockImplementation(async () => null);
+  const { ingest } = Worker.prototype;
+  const lost = vi.spyOn(Worker.prototype, "ingest").mockImplementation(async function (this: Worker, batch) {
+    const { id, tenant, type, apiVersion, payload } = batch.events[0] as Event;
+    lost.mockImplementation(ingest);
+    await world.pool.query(
+      "insert into posthorn.events (id, tenant, type, api_version, payload) values ($1, $2, $3, $4, $5)",
+      [id, tenant, type, apiVersion, payload],
+    );
+    throw Object.assign(new Error("Connection terminated"), { code: "ECONNRESET" });
+  });
+  const before = (await stored()).length;
+  const outcomes = await other.hooks.publishMany(Array(3).fill(order));
+  expect(outcomes).toMatchObject([
+    { ok: true, result: { deliveries: null } },
+    { ok: true, result: { deliveries: 1 } },
+    { ok: true, result: { deliveries: 1 } },
+  ]);
+  expect(await stored()).toHaveLength(before + 3);
+});
+
+test("events that could not be passed count towards the limit of waiting events, and wait as long as others", async () => {
+  const { other } = await openOwnerAndOther();
+  vi.spyOn(Peers.prototype, "passEvents").mockImplementation(async () => null);
+  const lock = await world.pool.connect();
+  await lock.query("begin");
+  await lock.query("lock table posthorn.events in share mode");
+  const codes = new Map<string, number>();
+  const publishes: Promise<unknown>[] = [];
+  for (let round = 0; round < 21; round += 1) {
+    const outcomes = other.hooks.publishMany(Array(1_000).fill(order)).then((all) => {
+      for (const outcome of all) {
+        const code = outcome.ok ? "ok" : outcome.error.code;
+        codes.set(code, (codes.get(code) ?? 0) + 1);
+      }
+    });
+    publishes.push(outcomes);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const real = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => real() + 5_000);
+  await Promise.all(publishes);
+  await lock.query("rollback");
+  lock.release();
+  // 500 are being written and no longer wait
+  expect(Object.fromEntries(codes)).toEqual({ overloaded: 500, database_unavailable: 20_500 });
+});
+
+test("a process that only passes a tenant's events learns of changed endpoints", async () => {
+  const { owner, other } = await openOwnerAndOther();
+  const pass = vi.spyOn(Peers.prototype, "passEvents");
+  const second = await newEndpoint(owner, receiver);
+  await other.hooks.publish(order);
+  expect(pass).toHaveBeenCalledTimes(1);
+  await receiver.received(1, { path: second.path });
+  // it loads the routes again, and reads the owner of the second lane, before it passes events
+  await other.hooks.publish(order);
+  expect(pass).toHaveBeenCalledTimes(1);
+  await eventually("events are passed again", async () => {
+    await other.hooks.publish(order);
+    return pass.mock.calls.length > 1;
+  });
+});
+
+test("a process that is stopping refuses events, and they are stored by the process that publishes", async () => {
   const { owner, other, path } = await openOwnerAndOther();
   const before = (await stored()).length;
+  const pass = vi.spyOn(Peers.prototype, "passEvents");
   const stopping = owner.hooks.stop();
   for (let count = 0; count < 5; count += 1) await other.hooks.publish(order);
   await stopping;
+  expect(pass.mock.calls.length).toBeLessThanOrEqual(1);
   await receiver.received(before + 5, { path });
   expect(await stored()).toHaveLength(before + 5);
 });

@@ -1,14 +1,22 @@
 // Passes events to the process of this machine that owns the lanes of their deliveries. That process stores them like its
-// own, so that each of the processes costs as much as one alone. An event that it may not have stored is stored here.
+// own, with deliveries that are claimed by their events. An event that it does not confirm is stored here.
 import type { Event } from "../model.ts";
-import { firstOf, overload, type Pending, type PublishResult, resolveStored } from "./pending-events.ts";
+import {
+  bytesOf,
+  firstOf,
+  overload,
+  type Pending,
+  type PublishResult,
+  resolveStored,
+} from "./pending-events.ts";
 import { stoppedError } from "./publish-errors.ts";
+import type { Publisher } from "./publisher.ts";
 
 export interface EventPasserOptions {
-  /** Resolves with the number of deliveries of each event that was stored, and with null if that is unknown. */
+  /** Resolves with the number of deliveries of each stored event; null if it is unknown whether an event is stored. */
   readonly pass: (workerId: number, events: readonly Event[]) => Promise<readonly (number | null)[] | null>;
-  /** Publishes events in this process that may be stored already. */
-  readonly publishUnlessStored: (entries: readonly Pending[]) => Promise<void>;
+  /** Publishes the events that are not confirmed. */
+  readonly publisher: Pick<Publisher, "publishUnlessStored" | "waitingCount" | "waitingBytes">;
 }
 
 export class EventPasser {
@@ -25,7 +33,8 @@ export class EventPasser {
 
   publish(owner: number, event: Event): Promise<PublishResult> {
     if (this.#isStopped) return Promise.reject(stoppedError());
-    const overloaded = overload(this.#count, this.#bytes);
+    const { publisher } = this.#options;
+    const overloaded = overload(this.#count + publisher.waitingCount, this.#bytes + publisher.waitingBytes);
     if (overloaded !== null) return Promise.reject(overloaded);
     this.#count += 1;
     this.#bytes += event.payload.byteLength;
@@ -63,18 +72,16 @@ export class EventPasser {
   }
 
   async #pass(owner: number, entries: readonly Pending[]): Promise<void> {
-    const stored = await this.#options.pass(
-      owner,
-      entries.map(({ event }) => event),
-    );
-    const others: Pending[] = [];
+    const events = entries.map(({ event }) => event);
+    const stored = await this.#options.pass(owner, events).catch(() => null);
+    this.#count -= entries.length;
+    this.#bytes -= bytesOf(entries);
+    const unconfirmed: Pending[] = [];
     for (const [index, entry] of entries.entries()) {
-      this.#count -= 1;
-      this.#bytes -= entry.event.payload.byteLength;
       const deliveries = stored?.[index] ?? null;
-      if (deliveries === null) others.push(entry);
+      if (deliveries === null) unconfirmed.push(entry);
       else resolveStored(entry, { deliveries });
     }
-    if (others.length > 0) await this.#options.publishUnlessStored(others);
+    if (unconfirmed.length > 0) this.#options.publisher.publishUnlessStored(unconfirmed);
   }
 }

@@ -51,30 +51,29 @@ export class Publisher {
 
   publish({ event, idempotency }: ValidEvent): Promise<PublishResult> {
     if (this.#stopped) return Promise.reject(stoppedError());
-    const waiting = this.#waiting.length + this.#lockQueue.size;
-    const overloaded = overload(waiting, this.#waitingBytes + this.#lockQueue.bytes);
+    const overloaded = overload(this.waitingCount, this.waitingBytes);
     if (overloaded !== null) return Promise.reject(overloaded);
     return new Promise((resolve, reject) => {
       const key = idempotency === null ? null : { tenant: event.tenant, eventId: event.id, ...idempotency };
-      this.#add({ event, key, since: performance.now(), mayBeStored: false, resolve, reject });
+      this.#waiting.push({ event, key, since: performance.now(), mayBeStored: false, resolve, reject });
+      this.#waitingBytes += event.payload.byteLength;
+      this.#flushing ??= this.#flush();
     });
   }
 
-  /** Publishes events that another process may have stored, or may still store. */
-  async publishUnlessStored(entries: readonly Pending[]): Promise<void> {
-    const ids = entries.map(({ event }) => event.id);
-    // if this fails, each of them is looked for again when its statement fails
-    const existing = await existingEvents(this.#options.db, ids).catch(() => new Map<Uuid, null>());
-    for (const entry of entries) {
-      if (existing.has(entry.event.id)) resolveStored(entry, { deliveries: null });
-      else this.#add({ ...entry, mayBeStored: true });
-    }
+  /** Publishes events that another process may have stored, or may still store, before those that are waiting. */
+  publishUnlessStored(entries: readonly Pending[]): void {
+    this.#waiting.unshift(...entries.map((entry) => ({ ...entry, mayBeStored: true })));
+    this.#waitingBytes += bytesOf(entries);
+    this.#flushing ??= this.#flush();
   }
 
-  #add(entry: Pending): void {
-    this.#waiting.push(entry);
-    this.#waitingBytes += entry.event.payload.byteLength;
-    this.#flushing ??= this.#flush();
+  get waitingCount(): number {
+    return this.#waiting.length + this.#lockQueue.size;
+  }
+
+  get waitingBytes(): number {
+    return this.#waitingBytes + this.#lockQueue.bytes;
   }
 
   /** Writes what is waiting and accepts no more. */
@@ -169,11 +168,18 @@ export class Publisher {
    * Returns `locked` if another transaction holds a lock that one of them needs, and an error if the database rejects
    * their content.
    */
-  async #write(batch: readonly Pending[]): Promise<"finished" | "locked" | Error> {
-    let mayBeCommitted = batch.length === 1 && batch[0]?.mayBeStored === true;
+  async #write(all: readonly Pending[]): Promise<"finished" | "locked" | Error> {
+    let batch = all;
+    let mayBeStored = batch.some((entry) => entry.mayBeStored);
+    let duplicate: Error | undefined;
     for (let failures = 0; ; failures += 1) {
       try {
-        if (mayBeCommitted && (await this.#resolveIfCommitted(batch))) return "finished";
+        if (mayBeStored) {
+          const rest = await this.#resolveExisting(batch);
+          if (duplicate !== undefined && rest.length === batch.length) return duplicate;
+          batch = rest;
+          if (batch.length === 0) return "finished";
+        }
         const result = await this.#options.fanOut.run({
           events: batch.map((entry) => entry.event),
           keys: batch.flatMap((entry) => entry.key ?? []),
@@ -182,10 +188,15 @@ export class Publisher {
         await this.#resolve(batch, result.refused, result.sequences, (id) => countOf(result.deliveries, id));
         return "finished";
       } catch (error) {
-        // a statement that was considered lost was only late: its events exist now
-        if (isUnavailable(error) || (mayBeCommitted && isDuplicate(error))) {
-          mayBeCommitted = true;
+        duplicate = undefined;
+        if (isUnavailable(error)) {
+          mayBeStored = true;
           this.#options.onLostReply();
+        } else if (isDuplicate(error)) {
+          // a statement that was considered lost was only late, or another process stored an event that it was passed
+          mayBeStored = true;
+          duplicate = error as Error;
+          continue;
         } else if (isLockTimeout(error) && batch.some((entry) => locksOf(entry).length > 0)) {
           return "locked";
         } else if (!isConflict(error)) {
@@ -200,16 +211,24 @@ export class Publisher {
     }
   }
 
-  /** After a lost reply either all of the batch exists or none. Reconciliation finds what it claimed. */
-  async #resolveIfCommitted(batch: readonly Pending[]): Promise<boolean> {
-    const existing = await existingEvents(
-      this.#options.db,
-      batch.map((entry) => entry.event.id),
+  /**
+   * Resolves events that are stored already, and returns the others. Reconciliation finds what the lost statement
+   * claimed.
+   */
+  async #resolveExisting(batch: readonly Pending[]): Promise<readonly Pending[]> {
+    const ids = batch.map((entry) => entry.event.id);
+    const existing = await existingEvents(this.#options.db, ids);
+    if (existing.size === 0) return batch;
+    // events with keys are stored by one statement only: it refused those that do not exist
+    const isMissing = ({ event, key }: Pending) => key === null && !existing.has(event.id);
+    const refused = new Set(ids.filter((id) => !existing.has(id)));
+    await this.#resolve(
+      batch.filter((entry) => !isMissing(entry)),
+      refused,
+      existing,
+      () => null,
     );
-    if (existing.size === 0) return false;
-    const refused = new Set(batch.map((entry) => entry.event.id).filter((id) => !existing.has(id)));
-    await this.#resolve(batch, refused, existing, () => null);
-    return true;
+    return batch.filter(isMissing);
   }
 
   async #resolve(

@@ -21,8 +21,12 @@ export class Publishers {
     this.#plain = new Publisher(options);
     this.#locking = new Publisher(options);
     this.#passer = new EventPasser({
-      pass: (owner, events) => options.lanes.passEvents(owner, events),
-      publishUnlessStored: (entries) => this.#plain.publishUnlessStored(entries),
+      pass: async (owner, events) => {
+        const stored = await options.lanes.passEvents(owner, events);
+        if (stored !== null) options.fanOut.compareRoutes(stored.routingVersions);
+        return stored?.deliveries ?? null;
+      },
+      publisher: this.#plain,
     });
   }
 
@@ -43,7 +47,7 @@ export class Publishers {
         ),
       ),
     );
-    return { deliveries, lanesOfOthers: this.#options.fanOut.lanesOfOthers(events) };
+    return this.#options.fanOut.confirmPassed(events, deliveries);
   }
 
   /** Other processes may still pass events while those passed by this one are awaited. */
