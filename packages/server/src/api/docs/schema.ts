@@ -49,7 +49,7 @@ function optionOf(option: Schema): Html {
 
 function rowOf(name: string, field: Schema, isRequired: boolean): Html {
   const more = fieldsOf(field);
-  return html`<tr><th scope="row"><code>${name}</code>${!isRequired && html`<span class="quiet">optional</span>`}</th>
+  return html`<tr><th scope="row"><code>${name}</code> ${!isRequired && html`<span class="quiet">optional</span>`}</th>
 <td><span class="type">${typeOf(field)}</span>${limitsOf(field)}${field.description && html`<p>${prose(field.description)}</p>`}${
     more.text !== "" && html`<details><summary>Its fields</summary>${more}</details>`
   }</td></tr>`;
