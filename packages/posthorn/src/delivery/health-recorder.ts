@@ -11,7 +11,9 @@ import type { Lease } from "./lease.ts";
 export interface HealthRecorderOptions {
   readonly db: Queryable;
   readonly logger: Logger;
-  readonly lease: Lease;
+  readonly lease: Pick<Lease, "workerId">;
+  /** The health of these lanes is in the database. */
+  readonly onRecorded: (lanes: readonly Lane[]) => void;
 }
 
 export class HealthRecorder extends Loop {
@@ -45,7 +47,9 @@ export class HealthRecorder extends Loop {
       for (const { lane } of entries) this.#changed.add(lane);
       throw error;
     }
-    for (const { lane, health } of entries) if (lane.health === health) lane.isHealthUnrecorded = false;
+    const recorded = entries.filter(({ lane, health }) => lane.health === health).map(({ lane }) => lane);
+    for (const lane of recorded) lane.isHealthUnrecorded = false;
+    this.#options.onRecorded(recorded);
     return false;
   }
 }

@@ -88,7 +88,9 @@ export class LaneKeeper {
   async fetch(): Promise<boolean> {
     const { db, lanes, lease } = this.#options;
     if (lanes.promoter.isDue) {
-      for (const lane of await lanes.promoter.run(db, lease.workerId)) lanes.markDue(lane);
+      const { examined, promoted } = await lanes.promoter.run(db, lease.workerId);
+      for (const lane of promoted) lanes.markDue(lane);
+      for (const lane of examined) lanes.releaseIfDrained(lane);
     }
     const turn = lanes.nextToFetch(lanesToFetchFor(this.#averageBytes));
     if (turn.length === 0) return lanes.promoter.isDue;
@@ -96,7 +98,10 @@ export class LaneKeeper {
     try {
       await this.#options.claims.shared(() => this.#fetchFor(turn));
     } finally {
-      for (const lane of turn) lane.isFetching = false;
+      for (const lane of turn) {
+        lane.isFetching = false;
+        lanes.releaseIfDrained(lane);
+      }
     }
     return lanes.promoter.isDue || lanes.hasLanesToFetch;
   }

@@ -1,9 +1,11 @@
 // Turns and rates: the parts that need no database.
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Planned } from "../fan-out/plan.ts";
 import type { ClaimedDelivery, Target } from "../model.ts";
+import { silentLogger } from "../observe/log.ts";
 import type { IngestResult } from "../storage/queries/events/ingest.ts";
 import { applyIngested, reserve } from "./claimed-on-insert.ts";
+import { HealthRecorder } from "./health-recorder.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes, type Start } from "./lanes.ts";
 import { RateBucket } from "./rate-bucket.ts";
@@ -87,6 +89,29 @@ test("a yielded lane is released as soon as its last delivery is settled", () =>
     lanes.attemptEnded(lane);
     lanes.settled(delivery, lane, true);
   }
+  expect(lanes.takeEffects()).toEqual([{ kind: "survey" }]);
+});
+
+test("a yielded lane whose health has to be recorded is released as soon as it is", async () => {
+  const lanes = createLanes();
+  const lane = openLane(lanes, "1");
+  lanes.changeHealth(lane, { ...lane.health, lastError: "timeout" });
+  lanes.yieldSome(1);
+  lanes.takeEffects();
+  lanes.releaseIfDrained(lane);
+  expect(lanes.takeEffects()).toEqual([]);
+  const recorder = new HealthRecorder({
+    db: { query: async () => [] },
+    logger: silentLogger,
+    lease: { workerId: 1 },
+    onRecorded: (recorded) => {
+      for (const each of recorded) lanes.releaseIfDrained(each);
+    },
+  });
+  onTestFinished(() => recorder.stop());
+  await recorder.start();
+  recorder.note(lane);
+  await recorder.runNow();
   expect(lanes.takeEffects()).toEqual([{ kind: "survey" }]);
 });
 

@@ -329,11 +329,16 @@ export class Lanes {
     lane.settled(delivery);
     this.#release(delivery, lane);
     this.#enqueue(lane);
-    if (lane.isDraining && !lane.isHolding) this.#add(surveyEffect);
+    this.releaseIfDrained(lane);
     if (!delivery.isOrdered || !isOver || lane.isGone) return;
     // the next delivery of the subject gets its turn at the next fetch
     this.promoter.promoteNext(lane, delivery.event.subject as string);
     this.#add(fetchEffect);
+  }
+
+  /** A survey releases a draining lane as soon as it holds nothing. Called whenever something that it held has ended. */
+  releaseIfDrained(lane: Lane): void {
+    if (lane.isDraining && !lane.isHolding) this.#add(surveyEffect);
   }
 
   /** Applies what an attempt revealed about the endpoint. A blocked lane starts nothing, and nothing waits in it. */

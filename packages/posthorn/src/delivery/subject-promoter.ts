@@ -34,8 +34,14 @@ export class SubjectPromoter {
     return this.#lanes.size > 0;
   }
 
-  /** Returns the lanes with a promoted delivery. If a statement fails, its promotions are kept for the next run. */
-  async run(db: Queryable, workerId: number): Promise<Lane[]> {
+  /**
+   * Returns the lanes that it examined, and those with a promoted delivery. If a statement fails, its promotions are kept
+   * for the next run.
+   */
+  async run(
+    db: Queryable,
+    workerId: number,
+  ): Promise<{ readonly examined: readonly Lane[]; readonly promoted: readonly Lane[] }> {
     const batch = this.#take();
     const byId = new Map(batch.lanes.map((lane) => [lane.endpointId, lane]));
     try {
@@ -46,7 +52,7 @@ export class SubjectPromoter {
         if (promoted > 0) due.push(endpointId);
         if (lastSubject !== null) this.#continueScan(byId.get(endpointId) as Lane, lastSubject);
       }
-      return [...new Set(due)].map((id) => byId.get(id) as Lane);
+      return { examined: batch.lanes, promoted: [...new Set(due)].map((id) => byId.get(id) as Lane) };
     } catch (error) {
       this.#restore(batch, byId);
       throw error;

@@ -139,7 +139,11 @@ export class Worker implements LaneOwner, LeaseHolder {
       workerId: () => this.workerId,
       nowMs: () => clock.nowMs(),
     });
-    this.#health = new HealthRecorder({ db, logger, lease: this.#lease });
+    const onRecorded = (lanes: readonly Lane[]) => {
+      for (const lane of lanes) this.#lanes.releaseIfDrained(lane);
+      this.#runEffects();
+    };
+    this.#health = new HealthRecorder({ db, logger, lease: this.#lease, onRecorded });
     this.#activity = new ActivityRecorder({ db, logger, nowMs: () => clock.nowMs() });
     const loop = (name: string, intervalMs: number | (() => number), work: () => Promise<boolean>) =>
       new Loop({ name, intervalMs, logger, step: () => this.#step(work) });
