@@ -259,9 +259,12 @@ export class Worker implements LaneOwner, LeaseHolder {
     this.#pumpSoon();
   }
 
-  /** A process that only ingests stores all events itself: its publishing does not depend on workers. */
+  /** False in a process that only ingests: it stores all events itself, so that its publishing does not depend on workers. */
+  get hasPeers(): boolean {
+    return this.delivers && !this.#peers.isAlone;
+  }
+
   ownerElsewhere(targets: readonly Target[]): number | null {
-    if (!this.delivers || this.#peers.isAlone) return null;
     let owner: number | null = null;
     for (const { endpointId } of targets) {
       if (this.#lanes.get(endpointId) !== undefined || !this.#peers.accepts(endpointId)) return null;

@@ -32,6 +32,8 @@ export interface LaneOwner {
   ingest(batch: IngestBatch): Promise<IngestResult>;
   /** Admits the stored deliveries, and notifies the owners of other lanes. A null `result`: nothing was stored. */
   apply(deliveries: readonly Planned[], result: IngestResult | null): void;
+  /** True if events may be passed to other processes of this machine. */
+  readonly hasPeers: boolean;
   /** Returns the process of this machine that owns the lanes of all these targets; null if there is none, or this one. */
   ownerElsewhere(targets: readonly Target[]): number | null;
   /** Passes new events to that process. Resolves with null if it is unknown what is stored. */
@@ -85,7 +87,7 @@ export function createFanOut({
 
   /** Returns the process that stores this event; null for this one. */
   function passesTo({ tenant, type, traceparent, attributes }: Event): number | null {
-    if (traceparent !== undefined || attributes !== undefined) return null;
+    if (!lanes.hasPeers || traceparent !== undefined || attributes !== undefined) return null;
     return lanes.ownerElsewhere(routes.matching(tenant, type));
   }
 
