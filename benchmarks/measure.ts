@@ -37,8 +37,10 @@ export interface Measurement extends Costs {
 export interface Workload {
   readonly batch: 1 | typeof batchSize;
   readonly durationMs: number;
-  /** Events per second; null: as fast as 64 connections allow. */
+  /** Events per second; null: as fast as the connections allow. */
   readonly rate: number | null;
+  /** 64 by default. */
+  readonly connections?: number;
 }
 
 /** Upper bound for any machine. */
@@ -53,7 +55,7 @@ export async function measure(world: World, subject: Subject, workload: Workload
   await world.receiver.call("expect", maxEvents);
   const settledBefore = await subject.settledCount();
   const before = await readCounters(world, subject);
-  const load: Load = { ...workload, port: subject.port, key: subject.key, connections: 64, maxEvents };
+  const load: Load = { connections: 64, ...workload, port: subject.port, key: subject.key, maxEvents };
   const sent = await world.generator.call<LoadResult>("run", load);
   await until(
     async () => (await world.receiver.call<Progress>("progress")).count >= sent.accepted,
@@ -76,11 +78,11 @@ export async function measure(world: World, subject: Subject, workload: Workload
   };
 }
 
-/** Loads several servers at once, over as many connections in total as `measure`, and returns the cost of a delivery. */
+/** Loads several servers at once, over `connections` in total, and returns the cost of a delivery. */
 export async function measureTogether(
   world: World,
   subjects: readonly (Subject & { readonly generator: Subprocess })[],
-  durationMs: number,
+  { durationMs, connections }: { readonly durationMs: number; readonly connections: number },
 ): Promise<Costs> {
   const maxEvents = Math.ceil((durationMs / 1000) * maxEventsPerSecond);
   await world.receiver.call("expect", maxEvents);
@@ -91,7 +93,7 @@ export async function measureTogether(
       const load: Load = {
         batch: 1,
         rate: null,
-        connections: 64 / subjects.length,
+        connections: connections / subjects.length,
         port,
         key,
         durationMs,

@@ -14,8 +14,8 @@ import { startPosthorn } from "../subject.ts";
 import { milliseconds, percent, progress, ratio, renderTable, whole } from "../table.ts";
 import type { World } from "../world.ts";
 
-// Each process has to be warmed up, and the lanes to be shared.
 const counts = [1, 2, 4] as const;
+const connectionsPerProcess = 64;
 const generatorProgram = new URL("../programs/generator.ts", import.meta.url);
 const headings = [
   "",
@@ -27,35 +27,54 @@ const headings = [
 ];
 const costHeadings = ["Node µs", "PG µs", "CPU compared with one", "lanes of each", "others' load"];
 
-interface Run extends Measurement {
-  readonly lanes: string;
+/** A server, or several, under one load. */
+interface Row {
+  readonly title: string;
+  run(durationMs: number): Promise<Run>;
+  readonly runs: Run[];
+}
+
+interface Run extends Costs, Partial<Measurement> {
+  readonly lanes?: string;
 }
 
 export async function processesTable(world: World, plan: Plan): Promise<string | null> {
   if (!plan.parts.has("processes")) return null;
-  const subjects = [];
-  for (const count of counts) subjects.push(await startWith(world, count));
-  const separateRuns: Costs[] = [];
-  const runs = new Map<number, Run[]>(counts.map((count) => [count, []]));
+  const servers = [];
+  for (const count of counts) servers.push(await startWith(world, count));
   const separate = await startSeparate(world);
-  for (const { count, run } of subjects) await run(plan.warmUpMs * (1 + 3 * count));
-  await separate.run(plan.warmUpMs * 7);
+  const rows = [...servers.flatMap(({ rows }) => rows), ...separate.rows];
+  // each process has to be warmed up, and the lanes to be shared
+  for (const { run } of rows) await run(plan.warmUpMs * 4);
   for (let index = 1; index <= plan.runs; index += 1) {
-    for (const { count, run } of index % 2 === 1 ? subjects : subjects.toReversed()) {
+    for (const row of index % 2 === 1 ? rows : rows.toReversed()) {
       // its lanes were released while the others ran
-      await run(plan.warmUpMs);
-      const measured = await run(plan.runMs);
-      progress(`${count} processes, run ${index} of ${plan.runs}: ${whole(cpuOf(measured))} µs per delivery`);
-      runs.get(count)?.push(measured);
+      await row.run(plan.warmUpMs);
+      const measured = await row.run(plan.runMs);
+      progress(`${row.title}, run ${index} of ${plan.runs}: ${whole(cpuOf(measured))} µs per delivery`);
+      row.runs.push(measured);
     }
-    await separate.run(plan.warmUpMs);
-    separateRuns.push(await separate.run(plan.runMs));
   }
-  for (const { stop } of [...subjects, separate]) await stop();
-  const alone = runs.get(1) as Run[];
-  const rows = counts.map((count) => rowOf(count, runs.get(count) as Run[], alone));
-  rows.push(separateRow(separateRuns, alone));
-  return renderTable([...headings, ...costHeadings], rows);
+  for (const { stop } of [...servers, separate]) await stop();
+  const [alone] = rows as [Row];
+  return renderTable(
+    [...headings, ...costHeadings],
+    rows.map((row) => render(row, alone)),
+  );
+}
+
+async function startWith(world: World, count: number) {
+  const env = { POSTHORN_PROCESSES: String(count) };
+  const subject = await startPosthorn(world, `processes_${count}`, undefined, { env });
+  const rowOf = (connections: number): Row => ({
+    title: titleOf(count === 1 ? "1 process" : `${count} processes`, connections),
+    run: async (durationMs) => {
+      const measured = await measure(world, subject, { batch: 1, durationMs, rate: null, connections });
+      return { ...measured, lanes: await subject.lanesPerWorker() };
+    },
+    runs: [],
+  });
+  return { rows: loadsOf(count).map(rowOf), stop: subject.stop };
 }
 
 async function startSeparate(world: World) {
@@ -66,57 +85,39 @@ async function startSeparate(world: World) {
       generator,
     })),
   );
-  return {
-    run: (durationMs: number) => measureTogether(world, subjects, durationMs),
-    stop: async () => {
-      for (const subject of subjects) await subject.stop();
-    },
+  const rowOf = (connections: number): Row => ({
+    title: titleOf("2 servers with a database each", connections),
+    run: (durationMs) => measureTogether(world, subjects, { durationMs, connections }),
+    runs: [],
+  });
+  const stop = async () => {
+    for (const subject of subjects) await subject.stop();
   };
+  return { rows: loadsOf(subjects.length).map(rowOf), stop };
 }
 
-async function startWith(world: World, count: number) {
-  const env = { POSTHORN_PROCESSES: String(count) };
-  const subject = await startPosthorn(world, `processes_${count}`, undefined, { env });
-  const run = async (durationMs: number): Promise<Run> => {
-    const measured = await measure(world, subject, { batch: 1, durationMs, rate: null });
-    return { ...measured, lanes: await subject.lanesPerWorker() };
-  };
-  return { count, run, stop: subject.stop };
+/** As many connections as one process is measured with, and as many for each process. */
+function loadsOf(processes: number): number[] {
+  return [...new Set([connectionsPerProcess, connectionsPerProcess * processes])];
 }
 
-function separateRow(runs: readonly Costs[], alone: readonly Run[]): string[] {
+function titleOf(subject: string, connections: number): string {
+  return `${subject}, ${connections} connections`;
+}
+
+function render({ title, runs }: Row, alone: Row): string[] {
   const figures = medianOf(runs);
+  const latency = (value: number | undefined) => (value === undefined ? "" : milliseconds(value));
   return [
-    "  two servers with a database each",
+    title,
     whole(figures.perSecond),
-    "",
-    "",
+    latency(figures.acceptedP50),
+    latency(figures.acceptedP99),
     figures.statements.toFixed(3),
     whole(figures.walBytes),
     whole(figures.nodeMicros),
     whole(figures.postgresMicros),
-    ratio(comparedWith(alone, runs)),
-    "",
-    percent(figures.foreignShare),
-  ];
-}
-
-function comparedWith(alone: readonly Costs[], runs: readonly Costs[]): number {
-  return medianNumber(runs.map((run, index) => cpuOf(run) / cpuOf(alone[index] as Costs)));
-}
-
-function rowOf(count: number, runs: readonly Run[], alone: readonly Run[]): string[] {
-  const figures = medianOf(runs);
-  return [
-    `single events, ${count === 1 ? "1 process" : `${count} processes`}`,
-    whole(figures.perSecond),
-    milliseconds(figures.acceptedP50),
-    milliseconds(figures.acceptedP99),
-    figures.statements.toFixed(3),
-    whole(figures.walBytes),
-    whole(figures.nodeMicros),
-    whole(figures.postgresMicros),
-    ratio(comparedWith(alone, runs)),
+    ratio(medianNumber(runs.map((run, index) => cpuOf(run) / cpuOf(alone.runs[index] as Run)))),
     runs.at(-1)?.lanes ?? "",
     percent(figures.foreignShare),
   ];
