@@ -34,7 +34,7 @@ interface Row {
   readonly runs: Run[];
 }
 
-interface Run extends Costs, Partial<Measurement> {
+interface Run extends Costs, Omit<Partial<Measurement>, keyof Costs> {
   readonly lanes?: string;
 }
 
