@@ -27,6 +27,7 @@ const libraries: Record<string, string> = {
   "@posthorn/server": "ours, and scanned",
   zod: "checks values",
   commander: "parses the command line",
+  yaml: "parses the settings file",
   "@opentelemetry/api": "passes spans to the SDK of the application; opens no connection itself",
   pg: "connects to the operator's database, under the address the operator gave",
   nodemailer: "connects to the operator's mail server, under the address the operator gave",

@@ -1,8 +1,13 @@
-// Resolves settings once at start, from flags, the environment and files. All invalid settings are reported together.
+// Resolves settings once at start, from flags, the environment and a settings file. All invalid settings are reported
+// together.
 import { readFileSync } from "node:fs";
-import { closest } from "@posthorn/wire";
+import { ConfigError } from "./config/config-error.ts";
+import { type ConfigFile, readConfigFile } from "./config/config-file.ts";
 import { InvalidValueError } from "./config/parsers.ts";
-import { type Setting, type Settings, settings } from "./config/settings.ts";
+import { CONFIG_VARIABLE, fileKeyOf, type Setting, type Settings, settings } from "./config/settings.ts";
+import { unknownKeys, unknownVariables } from "./config/unknown-names.ts";
+
+export { ConfigError } from "./config/config-error.ts";
 
 export type Config = {
   readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T, infer Default>
@@ -18,35 +23,53 @@ export interface ConfigSources {
   readonly env: Environment;
   /** Text from the command line; takes precedence over the environment. */
   readonly flags?: Partial<Readonly<Record<keyof Settings, string | undefined>>>;
+  /** The environment takes precedence over it. */
+  readonly file?: ConfigFile | null;
   /** Defaults of a command, instead of those of the settings table. */
   readonly defaults?: Partial<Config>;
 }
 
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  readonly problems: readonly string[];
-  /** True if one of the invalid settings is a command-line flag. */
-  readonly isOfFlags: boolean;
-
-  constructor(problems: readonly string[], { isOfFlags = false } = {}) {
-    super(
-      problems.length === 1
-        ? `Invalid setting: ${problems[0]}`
-        : `Invalid settings:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`,
-    );
-    this.problems = problems;
-    this.isOfFlags = isOfFlags;
-  }
+/** Where a value comes from, and its name there: `--port`, `PORT`, `PORT_FILE` or `port (posthorn.yaml:3)`. */
+export interface Origin {
+  readonly kind: "flag" | "environment" | "file" | "default";
+  readonly label: string | null;
 }
 
-export function loadConfig({ env, flags = {}, defaults = {} }: ConfigSources): Config {
-  const problems = unknownNames(env);
-  const values: Record<string, unknown> = {};
+export interface ResolvedSetting {
+  readonly name: keyof Settings;
+  readonly value: unknown;
+  readonly origin: Origin;
+}
+
+export interface CommandSources extends Pick<ConfigSources, "env" | "defaults"> {
+  readonly flags?: ConfigSources["flags"] & { readonly config?: string };
+}
+
+/** Reads the file that `--config` or POSTHORN_CONFIG names, and resolves all settings. */
+export async function readConfig(sources: CommandSources): Promise<Config> {
+  return loadConfig(await withFile(sources));
+}
+
+export async function withFile({ env, flags = {}, ...rest }: CommandSources): Promise<ConfigSources> {
+  const { config, ...others } = flags;
+  const path = config ?? (env[CONFIG_VARIABLE] || undefined);
+  return { ...rest, env, flags: others, file: path === undefined ? null : await readConfigFile(path) };
+}
+
+export function loadConfig(sources: ConfigSources): Config {
+  return Object.fromEntries(resolveSettings(sources).map(({ name, value }) => [name, value])) as Config;
+}
+
+export function resolveSettings(sources: ConfigSources): ResolvedSetting[] {
+  const { env, flags = {}, file, defaults = {} } = sources;
+  const problems = [...unknownVariables(env), ...(file ? unknownKeys(file) : [])];
+  const resolved: ResolvedSetting[] = [];
   let isOfFlags = false;
-  for (const [name, setting] of entries()) {
+  for (const [name, setting] of Object.entries(settings) as [keyof Settings, Setting<unknown, unknown>][]) {
     try {
-      const source = fromFlag(name, flags[name]) ?? fromEnvironment(setting.env, env);
-      values[name] = source ? parse(setting, source) : (defaults[name] ?? setting.default);
+      const source = sourceOf(name, sources);
+      const value = source ? parse(setting, source) : (defaults[name] ?? setting.default);
+      resolved.push({ name, value, origin: source?.origin ?? { kind: "default", label: null } });
     } catch (error) {
       if (!(error instanceof InvalidValueError)) throw error;
       problems.push(error.message);
@@ -54,87 +77,76 @@ export function loadConfig({ env, flags = {}, defaults = {} }: ConfigSources): C
     }
   }
   if (problems.length > 0) throw new ConfigError(problems, { isOfFlags });
-  return values as Config;
+  return resolved;
+}
+
+/** Returns the text of one setting, not validated, for commands that need no other. */
+export function textOf(name: keyof Settings, sources: ConfigSources): string | undefined {
+  return sourceOf(name, sources)?.text;
 }
 
 interface Source {
-  readonly label: string;
+  readonly origin: Origin & { readonly label: string };
   readonly text: string;
+}
+
+function sourceOf(name: keyof Settings, { flags = {}, env, file }: ConfigSources): Source | null {
+  const variable = settings[name].env;
+  return fromFlag(name, flags[name]) ?? fromEnvironment(variable, env) ?? fromFile(variable, file);
 }
 
 function fromFlag(name: string, text: string | undefined): Source | null {
   const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return text === undefined ? null : { label: `--${flag}`, text };
+  return text === undefined ? null : { origin: { kind: "flag", label: `--${flag}` }, text };
 }
 
 function fromEnvironment(name: string, env: Environment): Source | null {
-  const text = env[name] || undefined;
-  const file = env[`${name}_FILE`] || undefined;
-  if (text !== undefined && file !== undefined) {
-    throw new InvalidValueError(`${name} and ${name}_FILE are both set. Keep one of them.`);
-  }
-  if (file === undefined) return text === undefined ? null : { label: name, text };
-  const content = readSettingFile(name, file);
-  return content === "" ? null : { label: `${name}_FILE`, text: content };
+  const given = (label: string): Given => ({ label, text: env[label] ?? "" });
+  return valueOrItsFile("environment", given(name), given(`${name}_FILE`));
 }
 
-function readSettingFile(name: string, path: string): string {
+function fromFile(variable: string, file: ConfigFile | null | undefined): Source | null {
+  const key = fileKeyOf(variable);
+  const given = (wanted: string): Given => {
+    const { label = wanted, text = "" } = file?.entries.find((entry) => entry.key === wanted) ?? {};
+    if (text !== null) return { label, text };
+    throw new InvalidValueError(`${label} must be text, a number, true, false, or a list of these.`);
+  };
+  return valueOrItsFile("file", given(key), given(`${key}_file`));
+}
+
+interface Given {
+  readonly label: string;
+  /** Empty if it is unset. */
+  readonly text: string;
+}
+
+function valueOrItsFile(kind: Origin["kind"], value: Given, path: Given): Source | null {
+  if (value.text !== "" && path.text !== "") {
+    throw new InvalidValueError(`${value.label} and ${path.label} are both set. Keep one of them.`);
+  }
+  const { label } = path.text === "" ? value : path;
+  const text = path.text === "" ? value.text : contentOf(path);
+  return text === "" ? null : { origin: { kind, label }, text };
+}
+
+function contentOf({ label, text: path }: Given): string {
   try {
     return readFileSync(path, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
     const { code = "an error" } = error as { code?: string };
     throw new InvalidValueError(
-      `${name}_FILE names ${path}, which cannot be read (${code}). Check the path and its permissions.`,
+      `${label} names ${path}, which cannot be read (${code}). Check the path and its permissions.`,
     );
   }
 }
 
-function parse(setting: Setting<unknown, unknown>, { label, text }: Source): unknown {
+function parse(setting: Setting<unknown, unknown>, { origin, text }: Source): unknown {
   try {
     return setting.parse(text.trim());
   } catch (error) {
     if (!(error instanceof InvalidValueError)) throw error;
     const shown = setting.secret ? "" : ` It is ${JSON.stringify(text.slice(0, 100))}.`;
-    throw new InvalidValueError(`${label} ${error.message}.${shown}`);
+    throw new InvalidValueError(`${origin.label} ${error.message}.${shown}`);
   }
-}
-
-/** Variables of the commands that use the API; they may be set where a server is started too. */
-const API_COMMAND_VARIABLES = ["POSTHORN_URL", "POSTHORN_API_KEY", "POSTHORN_API_KEY_FILE"];
-
-function unknownNames(env: Environment): string[] {
-  const known = [
-    ...entries().flatMap(([, { env: name }]) => [name, `${name}_FILE`]),
-    ...API_COMMAND_VARIABLES,
-  ];
-  return Object.entries(env)
-    .filter(([name, value]) => name.startsWith("POSTHORN_") && value && !known.includes(name))
-    .filter(([name, value]) => !isFromKubernetes(name, value ?? ""))
-    .map(([name]) => `${name} is not a setting. ${suggestion(name, known)}`);
-}
-
-function suggestion(name: string, known: readonly string[]): string {
-  const bare = withoutPrefix(name);
-  if (known.includes(bare)) return `Did you mean ${bare}?`;
-  // The common prefix would make unrelated names similar.
-  const nearest = closest(bare, known.map(withoutPrefix));
-  const match = known.find((candidate) => withoutPrefix(candidate) === nearest);
-  return match ? `Did you mean ${match}?` : "Remove it, or check its spelling.";
-}
-
-function withoutPrefix(name: string): string {
-  return name.replace(/^POSTHORN_/, "");
-}
-
-/** Kubernetes sets such variables in every container for a service named `posthorn…`. */
-function isFromKubernetes(name: string, value: string): boolean {
-  return (
-    /_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$/.test(name) ||
-    /_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
-    (/_PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value))
-  );
-}
-
-function entries(): [keyof Settings, Setting<unknown, unknown>][] {
-  return Object.entries(settings) as [keyof Settings, Setting<unknown, unknown>][];
 }

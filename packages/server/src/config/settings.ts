@@ -1,15 +1,15 @@
 // All settings: parser, default and description. A test compares the reference page with this table.
-import { type CamelCase, camelCase, endpointSettings, snakeCase } from "@posthorn/wire";
+import { endpointSettings, snakeCase } from "@posthorn/wire";
 import {
   CATALOGUE_MODES,
   DEFAULT_USER_AGENT,
   HUB_SIGNATURE_METHODS,
   hubNumbers,
-  type NumericOption,
   numericOptions,
 } from "posthorn/internal";
 import { LOG_LEVELS } from "../logger.ts";
 import { MAX_PROCESSES } from "../processes/process-count.ts";
+import { type Definition, numbersOf, optional, secret, setting } from "./definition.ts";
 import {
   anyText,
   cidr,
@@ -21,7 +21,6 @@ import {
   list,
   mailSender,
   oneOf,
-  type Parser,
   postgresUrl,
   shortText,
   smtpUrl,
@@ -32,16 +31,6 @@ import {
   wholeNumberOr,
   yesOrNo,
 } from "./parsers.ts";
-
-interface Definition<T, Default extends T | undefined> {
-  readonly parse: Parser<T>;
-  readonly default: Default;
-  /** The default for the reference page if `default` is undefined. */
-  readonly whenUnset?: string;
-  readonly description: string;
-  /** The value is never shown, not even in error messages. */
-  readonly secret?: boolean;
-}
 
 export interface Setting<T, Default extends T | undefined> extends Definition<T, Default> {
   /** The environment variable. */
@@ -260,6 +249,14 @@ function variableOf(name: string): string {
   return OTHER_VARIABLES[name] ?? `POSTHORN_${snakeCase(name).toUpperCase()}`;
 }
 
+/** Names the settings file; not a setting, because it cannot be in that file. */
+export const CONFIG_VARIABLE = "POSTHORN_CONFIG";
+
+/** The name of a variable's setting in the settings file: `timeout_ms` for `POSTHORN_TIMEOUT_MS`. */
+export function fileKeyOf(variable: string): string {
+  return variable.replace(/^POSTHORN_/, "").toLowerCase();
+}
+
 type Definitions = typeof definitions;
 export type Settings = {
   readonly [Name in keyof Definitions]: Definitions[Name] & { readonly env: string };
@@ -273,35 +270,4 @@ export const settings = Object.fromEntries(
 export function defaultText({ default: value, whenUnset }: Setting<unknown, unknown>): string {
   if (value === undefined) return whenUnset ?? "none";
   return Array.isArray(value) && value.length === 0 ? "none" : String(value);
-}
-
-function setting<T, Default extends T>(
-  parse: Parser<T>,
-  preset: Default,
-  description: string,
-): Definition<T, Default> {
-  return { parse, default: preset, description };
-}
-
-/** A setting without a default here: unset, it has the library's default or the effect that `whenUnset` names. */
-function optional<T>(parse: Parser<T>, whenUnset: string, description: string): Definition<T, undefined> {
-  return { parse, default: undefined, whenUnset, description };
-}
-
-/** Numbers with the bounds and defaults of the library's options; their settings have the same names with a prefix. */
-function numbersOf<Prefix extends string, Name extends string>(
-  prefix: Prefix,
-  options: Readonly<Record<Name, NumericOption>>,
-  descriptions: Readonly<Record<Name, string>>,
-) {
-  const names = Object.keys(descriptions) as Name[];
-  const definitionOf = (name: Name) =>
-    optional(wholeNumber(options[name]), String(options[name].default), descriptions[name]);
-  return Object.fromEntries(names.map((name) => [camelCase(`${prefix}${name}`), definitionOf(name)])) as {
-    [Key in Name as CamelCase<`${Prefix}${Key}`>]: Definition<number, undefined>;
-  };
-}
-
-function secret<T>(...args: Parameters<typeof optional<T>>): Definition<T, undefined> {
-  return { ...optional(...args), secret: true };
 }

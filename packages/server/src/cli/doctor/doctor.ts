@@ -1,5 +1,5 @@
 // `posthorn doctor`: checks the configuration of this machine.
-import { ConfigError, loadConfig } from "../../config.ts";
+import { ConfigError, readConfig } from "../../config.ts";
 import { failed } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, type Tone, toned } from "../terminal/text.ts";
@@ -9,6 +9,7 @@ import { inspectConfiguredDatabase, inspectDataDir, inspectPort, inspectSettings
 
 export interface DoctorFlags {
   readonly dataDir?: string;
+  readonly config?: string;
   readonly json?: boolean;
 }
 
@@ -21,9 +22,12 @@ export async function doctor({ json, ...flags }: DoctorFlags, terminal: Terminal
   throw failed(`${problems} ${problems === 1 ? "problem" : "problems"} found.`);
 }
 
-async function runChecks(terminal: Terminal, flags: { dataDir?: string }): Promise<Check[]> {
+async function runChecks(
+  terminal: Terminal,
+  flags: Pick<DoctorFlags, "dataDir" | "config">,
+): Promise<Check[]> {
   try {
-    const config = loadConfig({ env: terminal.env, flags });
+    const config = await readConfig({ env: terminal.env, flags });
     return [
       inspectSettings(config),
       ...inspectDataDir(config),

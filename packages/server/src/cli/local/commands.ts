@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import type { DoctorFlags } from "../doctor/doctor.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import type { ConfigFlags } from "./config-print.ts";
 import type { DevFlags } from "./dev.ts";
 import type { MigrateFlags } from "./migrate.ts";
 import type { ReencryptFlags } from "./reencrypt.ts";
@@ -15,12 +16,14 @@ export function addLocalCommands(program: Command, terminal: Terminal): void {
     "embedded database and keys (POSTHORN_DATA_DIR, default .posthorn)",
   );
   const json = new Option("--json", "print JSON");
+  const config = new Option("--config <file>", "settings file, YAML or JSON (POSTHORN_CONFIG)");
   program
     .command("dev")
     .description("start everything on this machine and deliver a first event")
     .addOption(port)
     .addOption(host)
     .addOption(dataDir)
+    .addOption(config)
     .action(async (flags: DevFlags) => (await import("./dev.ts")).dev(flags, terminal));
   program
     .command("serve")
@@ -35,6 +38,7 @@ export function addLocalCommands(program: Command, terminal: Terminal): void {
     .addOption(port)
     .addOption(host)
     .addOption(dataDir)
+    .addOption(config)
     .action(async (flags: ServeFlags) => (await import("./serve.ts")).serve(flags, terminal));
   program
     .command("migrate")
@@ -43,17 +47,29 @@ export function addLocalCommands(program: Command, terminal: Terminal): void {
     .option("--status", "show applied and pending migrations")
     .addOption(json)
     .addOption(dataDir)
+    .addOption(config)
     .action(async (flags: MigrateFlags) => (await import("./migrate.ts")).migrate(flags, terminal));
   program
     .command("reencrypt")
     .description("encrypt all endpoint secrets with the first encryption key, while servers run")
     .addOption(json)
     .addOption(dataDir)
+    .addOption(config)
     .action(async (flags: ReencryptFlags) => (await import("./reencrypt.ts")).reencrypt(flags, terminal));
   program
     .command("doctor")
     .description("check the configuration of this machine; exit code 1 if there is a problem")
     .addOption(dataDir)
+    .addOption(config)
     .addOption(json)
     .action(async (flags: DoctorFlags) => (await import("../doctor/doctor.ts")).doctor(flags, terminal));
+  program
+    .command("config")
+    .description("show the settings of this machine")
+    .command("print")
+    .description("print every setting with its value and where it comes from; secrets are masked")
+    .addOption(dataDir)
+    .addOption(config)
+    .addOption(json)
+    .action(async (flags: ConfigFlags) => (await import("./config-print.ts")).printConfig(flags, terminal));
 }

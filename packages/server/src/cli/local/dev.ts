@@ -1,7 +1,7 @@
 // `posthorn dev`: everything in one process, with a demo delivery. Starting again keeps existing data; each start sends one
 // event.
 import { withProgress } from "@posthorn/embedded-postgres";
-import { loadConfig } from "../../config.ts";
+import { readConfig } from "../../config.ts";
 import { checkPort } from "../../listen.ts";
 import { createLogger } from "../../logger.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -15,13 +15,14 @@ export interface DevFlags {
   readonly port?: string;
   readonly host?: string;
   readonly dataDir?: string;
+  readonly config?: string;
 }
 
 const WAIT_TIMEOUT_MS = 10_000;
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
 export async function dev(flags: DevFlags, { print, printError }: Terminal): Promise<void> {
-  const given = loadConfig({ env: process.env, flags, defaults: { allowHttp: true, sink: true } });
+  const given = await readConfig({ env: process.env, flags, defaults: { allowHttp: true, sink: true } });
   const config = {
     ...given,
     allowCidrs: [...given.allowCidrs, ...LOOPBACK],

@@ -1,6 +1,6 @@
 // `posthorn migrate`: applies pending migrations, or shows them.
 import { statusOfNewDatabase } from "posthorn/internal";
-import { loadConfig } from "../../config.ts";
+import { readConfig } from "../../config.ts";
 import { createLogger } from "../../logger.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { hasDatabase, openDatabase } from "./installation.ts";
@@ -11,6 +11,7 @@ export interface MigrateFlags {
   readonly status?: boolean;
   readonly json?: boolean;
   readonly dataDir?: string;
+  readonly config?: string;
 }
 
 export async function migrate(
@@ -19,7 +20,7 @@ export async function migrate(
 ): Promise<void> {
   const show = <T extends object>(result: T, describe: (result: T) => string): void =>
     print(json ? JSON.stringify(result, null, 2) : describe(result));
-  const config = loadConfig({ env: process.env, flags });
+  const config = await readConfig({ env: process.env, flags });
   if ((status || dryRun) && !hasDatabase(config)) {
     const { script, ...survey } = statusOfNewDatabase(config.schema);
     if (!json) printError("There is no database yet; `posthorn migrate` or the first start creates it.");

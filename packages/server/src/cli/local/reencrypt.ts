@@ -1,7 +1,7 @@
 // `posthorn reencrypt`: encrypts all endpoint secrets with the first key, so that older keys can be removed.
 import type { Reencrypted } from "posthorn";
 import { parseKeyRing } from "posthorn/internal";
-import { loadConfig } from "../../config.ts";
+import { readConfig } from "../../config.ts";
 import { createLogger } from "../../logger.ts";
 import { failed } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -13,10 +13,11 @@ import { Lifetime } from "./lifetime.ts";
 export interface ReencryptFlags {
   readonly json?: boolean;
   readonly dataDir?: string;
+  readonly config?: string;
 }
 
 export async function reencrypt({ json, ...flags }: ReencryptFlags, terminal: Terminal): Promise<void> {
-  const config = { ...loadConfig({ env: terminal.env, flags }), migrate: "check" as const };
+  const config = { ...(await readConfig({ env: terminal.env, flags })), migrate: "check" as const };
   const logger = createLogger({ level: config.logLevel, format: "json" });
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   terminal.ending.addEventListener("abort", () => void lifetime.end());

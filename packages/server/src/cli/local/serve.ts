@@ -1,7 +1,7 @@
 // `posthorn serve`: the production server. One process serves, or a primary supervises several that share the port.
 import cluster from "node:cluster";
 import type { Posthorn, Role } from "posthorn";
-import { type Config, loadConfig } from "../../config.ts";
+import { type Config, readConfig } from "../../config.ts";
 import { checkPort } from "../../listen.ts";
 import { createLogger, type LevelledLogger } from "../../logger.ts";
 import { connectionsFor, processCount } from "../../processes/process-count.ts";
@@ -18,13 +18,18 @@ export interface ServeFlags {
   readonly port?: string;
   readonly host?: string;
   readonly dataDir?: string;
+  readonly config?: string;
 }
 
 export async function serve({ role, ...flags }: ServeFlags, { print }: Terminal): Promise<void> {
   if (cluster.isWorker && process.env[CHILD_VARIABLE])
     return await (await import("./serve-child.ts")).serveAsChild();
   // Workers serve only health checks; several on one machine must not compete for the default port.
-  const config = loadConfig({ env: process.env, flags, defaults: role === "worker" ? { port: 0 } : {} });
+  const config = await readConfig({
+    env: process.env,
+    flags,
+    defaults: role === "worker" ? { port: 0 } : {},
+  });
   const wanted = wantedProcesses(config.processes);
   const logger = createLogger({ level: config.logLevel, format: "json" });
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });

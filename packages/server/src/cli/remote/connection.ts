@@ -14,7 +14,7 @@ import {
 } from "@posthorn/client";
 import { httpUrl } from "../../config/parsers.ts";
 import { settings } from "../../config/settings.ts";
-import type { Environment } from "../../config.ts";
+import { type Environment, textOf, withFile } from "../../config.ts";
 import { CliError, usage } from "../failure.ts";
 import { DEFAULT_URL } from "./default-url.ts";
 
@@ -36,9 +36,9 @@ export interface Connection {
 
 const TIMEOUT_MS = 30_000;
 
-export function connect(flags: ConnectionFlags, env: Environment): Connection {
+export async function connect(flags: ConnectionFlags, env: Environment): Promise<Connection> {
   const url = urlOf(flags, env);
-  const key = keyOf(flags, env, url);
+  const key = await keyOf(flags, env, url);
   let aheadMs = 0;
   const send: typeof fetch = async (input, init) => {
     const response = await reach(url, () =>
@@ -78,8 +78,8 @@ function urlOf(flags: ConnectionFlags, env: Environment): string {
   }
 }
 
-function keyOf(flags: ConnectionFlags, env: Environment, url: string): string {
-  const key = flags.key ?? (env.POSTHORN_API_KEY || keyFromFile(env) || keyOfThisMachine(env, url));
+async function keyOf(flags: ConnectionFlags, env: Environment, url: string): Promise<string> {
+  const key = flags.key ?? (env.POSTHORN_API_KEY || keyFromFile(env) || (await keyOfThisMachine(env, url)));
   if (key && /^[\x21-\x7e]+$/.test(key)) return key;
   throw usage(
     key
@@ -99,11 +99,12 @@ function keyFromFile(env: Environment): string | undefined {
 }
 
 /** Used for a server on this machine only, so that the key is never sent elsewhere. */
-function keyOfThisMachine(env: Environment, url: string): string | undefined {
+async function keyOfThisMachine(env: Environment, url: string): Promise<string | undefined> {
   if (!/^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(new URL(url).hostname)) return undefined;
-  if (env.POSTHORN_ADMIN_KEY) return env.POSTHORN_ADMIN_KEY;
   try {
-    return readFileSync(join(env.POSTHORN_DATA_DIR || settings.dataDir.default, "admin-key"), "utf8").trim();
+    const sources = await withFile({ env });
+    const dataDir = textOf("dataDir", sources) ?? settings.dataDir.default;
+    return textOf("adminKey", sources) ?? readFileSync(join(dataDir, "admin-key"), "utf8").trim();
   } catch {
     return undefined;
   }

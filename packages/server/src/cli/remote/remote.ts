@@ -110,7 +110,7 @@ export async function openRemote(terminal: Terminal, flags: RemoteFlags): Promis
   const { connect } = await import("./connection.ts");
   const isJson = flags.json ?? false;
   return {
-    ...connect(flags, terminal.env),
+    ...(await connect(flags, terminal.env)),
     terminal,
     isJson,
     print: (result, describe) => terminal.print(isJson ? jsonText(result) : describe(result)),

@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type CommandSources, ConfigError, readConfig, resolveSettings, withFile } from "../config.ts";
+import { fileKeyOf, settings } from "./settings.ts";
+
+/** Writes a settings file and returns its path. */
+function fileWith(content: string, name = "posthorn.yaml"): string {
+  const folder = mkdtempSync(join(tmpdir(), "posthorn-settings-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+function configOf(content: string, sources: Partial<CommandSources> = {}) {
+  return readConfig({ env: {}, ...sources, flags: { ...sources.flags, config: fileWith(content) } });
+}
+
+async function problemsOf(content: string, sources?: Partial<CommandSources>): Promise<readonly string[]> {
+  const error = await configOf(content, sources).catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(ConfigError);
+  return (error as ConfigError).problems;
+}
+
+const everyKind = {
+  port: 9000,
+  host: "0.0.0.0",
+  allowHttp: true,
+  allowCidrs: ["10.0.0.0/8", "fd00::/8"],
+  portalName: "Acme: hooks # 1",
+  retentionDays: 30,
+};
+
+test.each([
+  [
+    "YAML",
+    `# our settings
+port: 9000
+host: 0.0.0.0
+allow_http: yes
+allow_cidrs:
+  - 10.0.0.0/8
+  - fd00::/8
+portal_name: "Acme: hooks # 1"
+retention_days: 30
+`,
+  ],
+  [
+    "JSON",
+    JSON.stringify({
+      port: 9000,
+      host: "0.0.0.0",
+      allow_http: true,
+      allow_cidrs: ["10.0.0.0/8", "fd00::/8"],
+      portal_name: "Acme: hooks # 1",
+      retention_days: "30",
+    }),
+  ],
+])("settings are read from %s", async (_format, content) => {
+  expect(await configOf(content)).toMatchObject(everyKind);
+});
+
+test("POSTHORN_CONFIG names the file, and --config takes precedence over it", async () => {
+  const env = { POSTHORN_CONFIG: fileWith("port: 1\nhost: a") };
+  expect(await readConfig({ env })).toMatchObject({ port: 1, host: "a" });
+  const flags = { config: fileWith("port: 2") };
+  expect(await readConfig({ env, flags })).toMatchObject({ port: 2, host: "127.0.0.1" });
+});
+
+test("a flag takes precedence over the environment, that over the file, and the file over a default", async () => {
+  const path = fileWith("port: 1\nhost: file\nsink: false\nschema: file");
+  const sources = await withFile({
+    env: { PORT: "2", HOST: "environment" },
+    flags: { config: path, port: "3" },
+    defaults: { sink: true, allowHttp: true },
+  });
+  const resolved = Object.fromEntries(resolveSettings(sources).map(({ name, ...rest }) => [name, rest]));
+  expect(resolved).toMatchObject({
+    port: { value: 3, origin: { kind: "flag", label: "--port" } },
+    host: { value: "environment", origin: { kind: "environment", label: "HOST" } },
+    schema: { value: "file", origin: { kind: "file", label: "schema (posthorn.yaml:4)" } },
+    sink: { value: false, origin: { kind: "file", label: "sink (posthorn.yaml:3)" } },
+    allowHttp: { value: true, origin: { kind: "default", label: null } },
+    logLevel: { value: "info", origin: { kind: "default", label: null } },
+  });
+});
+
+test("every setting has its own name in the file, which is that of its variable", () => {
+  const keys = Object.values(settings).map(({ env }) => fileKeyOf(env));
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(keys).toEqual(expect.arrayContaining(["port", "database_url", "smtp_url", "cloudevents_source"]));
+});
+
+test("an empty file, an empty value and null count as unset", async () => {
+  for (const content of ["", "# nothing\n", "port:\nhost: null\nportal_name: ''\nallow_cidrs: []"]) {
+    expect(await configOf(content)).toMatchObject({ port: 8400, host: "127.0.0.1", allowCidrs: [] });
+  }
+});
+
+test("a secret of digits only is not read as a number", async () => {
+  const adminKey = "12345678901234567890123456789012";
+  expect(await configOf(`admin_key: ${adminKey}`)).toMatchObject({ adminKey });
+});
+
+test("a secret can be in a file of its own, named in the settings file", async () => {
+  const key = "k".repeat(40);
+  expect(await configOf(`admin_key_file: ${fileWith(`${key}\n`, "key")}`)).toMatchObject({ adminKey: key });
+  expect(await problemsOf(`admin_key: ${key}\nadmin_key_file: /run/key`)).toEqual([
+    "admin_key (posthorn.yaml:1) and admin_key_file (posthorn.yaml:2) are both set. Keep one of them.",
+  ]);
+});
+
+test("all problems of file, environment and flags are reported together, with their places", async () => {
+  const content = "prot: 1\ntimeout_ms: soon\nPOSTHORN_ALLOW_HTTP: true\nretentionDays: 3\nsink: {a: 1}";
+  const problems = await problemsOf(content, { env: { POSTHORN_SINKS: "1" }, flags: { port: "x" } });
+  expect(problems).toEqual([
+    "POSTHORN_SINKS is not a setting. Did you mean POSTHORN_SINK?",
+    "prot (posthorn.yaml:1) is not a setting. Did you mean port?",
+    "POSTHORN_ALLOW_HTTP (posthorn.yaml:3) is not a setting. Did you mean allow_http?",
+    "retentionDays (posthorn.yaml:4) is not a setting. Did you mean retention_days?",
+    '--port must be a whole number from 0 to 65535. It is "x".',
+    "sink (posthorn.yaml:5) must be text, a number, true, false, or a list of these.",
+    expect.stringMatching(/^timeout_ms \(posthorn\.yaml:2\) must be a whole number .* It is "soon"\.$/),
+  ]);
+});
+
+test.each([
+  ["port: 1\nport: 2", /: Map keys must be unique at line 2/],
+  ["port: [1", /at line 1/],
+  ["- port", /must contain settings by name/],
+  ["8400", /must contain settings by name/],
+])("the file %j is rejected with its path", async (content, message) => {
+  const [problem] = await problemsOf(content);
+  expect(problem).toMatch(message);
+  expect(problem).toMatch(/^\/.*posthorn\.yaml/);
+});
+
+test("an unreadable file is rejected, and no message contains a secret of the file", async () => {
+  await expect(readConfig({ env: { POSTHORN_CONFIG: "/nowhere.yaml" } })).rejects.toThrow(
+    "/nowhere.yaml cannot be read (ENOENT). Check --config or POSTHORN_CONFIG",
+  );
+  for (const content of ["admin_key: 'hunter2", "admin_key: hunter2", "admin_key: [hunter2"])
+    expect((await problemsOf(content)).join()).not.toContain("hunter2");
+});

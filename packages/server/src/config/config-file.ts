@@ -1,0 +1,71 @@
+// Reads the settings file. JSON is YAML, so one parser reads both; it is loaded only if a file is configured.
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import type { Document } from "yaml";
+import { ConfigError } from "./config-error.ts";
+
+export interface ConfigFile {
+  readonly path: string;
+  readonly entries: readonly FileEntry[];
+}
+
+export interface FileEntry {
+  readonly key: string;
+  /** Where it is: `timeout_ms (posthorn.yaml:3)`. */
+  readonly label: string;
+  /** As an environment variable would have it; empty counts as unset. Null if it is no text, number, boolean or list. */
+  readonly text: string | null;
+}
+
+type Yaml = typeof import("yaml");
+
+/** Throws a `ConfigError` if the file cannot be read or has no settings by name. */
+export async function readConfigFile(path: string): Promise<ConfigFile> {
+  const source = read(path);
+  const yaml = await import("yaml");
+  const lineCounter = new yaml.LineCounter();
+  const document = yaml.parseDocument(source, { lineCounter });
+  if (document.errors.length > 0) {
+    throw new ConfigError(document.errors.map(({ message }) => `${path}: ${firstLineOf(message)}`));
+  }
+  // an empty file
+  if (document.contents === null) return { path, entries: [] };
+  if (!yaml.isMap(document.contents)) {
+    throw new ConfigError([`${path} must contain settings by name, such as port: 8400.`]);
+  }
+  const entries = document.contents.items.map(({ key, value }) => {
+    const name = String(key);
+    const { line } = lineCounter.linePos(yaml.isNode(key) ? (key.range?.[0] ?? 0) : 0);
+    return { key: name, label: `${name} (${basename(path)}:${line})`, text: textOf(value, document, yaml) };
+  });
+  return { path, entries };
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code = "an error" } = error as { code?: string };
+    throw new ConfigError([
+      `The settings file ${path} cannot be read (${code}). Check --config or POSTHORN_CONFIG and its permissions.`,
+    ]);
+  }
+}
+
+/** The parser's messages quote the line, which may contain a secret. */
+function firstLineOf(message: string): string {
+  return message.split("\n")[0]?.replace(/:$/, ".") ?? "";
+}
+
+/** Scalars keep the text of the file: a key of 32 digits must not become a rounded number. */
+function textOf(value: unknown, document: Document, yaml: Yaml): string | null {
+  const node = yaml.isAlias(value) ? value.resolve(document) : value;
+  if (yaml.isSeq(node)) {
+    const items = node.items.map((item) => (yaml.isSeq(item) ? null : textOf(item, document, yaml)));
+    return items.includes(null) ? null : items.join();
+  }
+  if (node === null || node === undefined) return "";
+  if (!yaml.isScalar(node)) return null;
+  if (node.value === null) return "";
+  return typeof node.value === "string" ? node.value : (node.source ?? String(node.value));
+}
