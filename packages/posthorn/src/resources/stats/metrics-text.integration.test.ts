@@ -134,6 +134,17 @@ describe("metrics", () => {
     expect(disabled.get("webhook_oldest_undelivered_age_seconds")).toBeGreaterThanOrEqual(3_600);
   });
 
+  test("the oldest undelivered age includes events that wait for their batch", async () => {
+    const instance = await database.open();
+    const { hooks, advance } = instance;
+    const batch = { maxEvents: 10, maxDelayMs: 3_600_000 };
+    const { path } = await newEndpoint(instance, receiver, { batch });
+    receiver.answer(path, 200);
+    await hooks.publish(paid);
+    await advance(600_000);
+    expect((await read(hooks)).get("webhook_oldest_undelivered_age_seconds")).toBeGreaterThanOrEqual(600);
+  });
+
   test.each([
     { reason: "circuit", answer: 500 },
     { reason: "throttle", answer: { status: 429, headers: { "retry-after": "3600" } } },

@@ -86,6 +86,8 @@ oldest as (
     union all
     (select o.event_id from posthorn.outbox o order by o.event_id limit 1)
     union all
+    (select b.event_id from posthorn.pending_batch_events b order by b.event_id limit 1)
+    union all
     select null
   ) first
   order by first.id
