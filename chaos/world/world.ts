@@ -290,6 +290,9 @@ function serverSettings(scale: Scale, adminKey: string, encryptionKeys: string):
     // no endpoint may be disabled by an outage
     POSTHORN_DISABLE_AFTER_FAILURES: "1000000",
     // circuits must open and close within a run
+    // reports would be events that nobody published
+    POSTHORN_NOTIFY_DEAD_LETTERS: "false",
+    POSTHORN_NOTIFY_CIRCUITS: "false",
     POSTHORN_CIRCUIT_FAILURES: "4",
     POSTHORN_CIRCUIT_PAUSE_MS: "300",
   };

@@ -43,8 +43,7 @@ const order = { tenant: "acme", type: "order.paid", data: {} };
 function watchWarnings() {
   const nothing = () => {};
   const warn = vi.fn();
-  const failure = () =>
-    warn.mock.calls.find(([text]) => /notification of a disabled endpoint failed/.test(text));
+  const failure = () => warn.mock.calls.find(([text]) => /notification failed/.test(text));
   return {
     logger: { debug: nothing, info: nothing, warn, error: nothing },
     warn,
@@ -80,8 +79,8 @@ test("owners and admins get a mail when an endpoint returns 410, and text of the
   expect(mail?.from).toBe("posthorn@example.com");
   expect(mail?.header("subject")).toEqual([`Webhook endpoint disabled: 127.0.0.1:${world.receiver.port}`]);
   expect(mail?.header("auto-submitted")).toEqual(["auto-generated"]);
-  expect(mail?.body).toContain("Tenant:      acme (x Bcc: mallory@example.com Pay here now <!channel>)\r\n");
-  expect(mail?.body).toContain(`POST https://hooks.example.com/api/v1/tenants/acme/endpoints/${id}/enable`);
+  expect(mail?.body).toContain("Tenant:       acme (x Bcc: mallory@example.com Pay here now <!channel>)\r\n");
+  expect(mail?.body).toContain(`https://hooks.example.com/portal/endpoints/${id}\r\n`);
   expect(mail?.raw).not.toContain("s3cret");
   expect(mail?.header("bcc")).toEqual([]);
 });
@@ -126,7 +125,7 @@ test("operators get one line through the alert webhook, which is repeated after 
   expect(JSON.parse(String(taken?.body))).toEqual({
     text: expect.stringMatching(
       new RegExp(
-        `^Webhook endpoint disabled: ${world.receiver.url}/doomed of tenant acme \\(${id}\\), since .* UTC\\. It returned 410`,
+        `^Webhook endpoint disabled: ${world.receiver.url}/doomed of tenant acme \\(${id}\\), since .* UTC\\. Reason: It returned 410`,
       ),
     ),
   });

@@ -71,7 +71,13 @@ describe("the OpenAPI document", () => {
   });
 
   test("lists system events under webhooks, and the server's URL", () => {
-    expect(Object.keys(document.webhooks as Json)).toEqual(["webhook.test", "webhook.endpoint.disabled"]);
+    expect(Object.keys(document.webhooks as Json)).toEqual([
+      "webhook.test",
+      "webhook.endpoint.disabled",
+      "webhook.endpoint.circuit_opened",
+      "webhook.endpoint.circuit_recovered",
+      "webhook.delivery.dead",
+    ]);
     const { schemas } = document.components as { schemas: Record<string, Json> };
     expect(schemas.TestEvent?.required).toEqual(["message", "endpoint_id"]);
     expect(document).toMatchObject({ openapi: "3.1.0", servers: [{ url: "https://hooks.example.com" }] });

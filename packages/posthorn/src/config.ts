@@ -114,12 +114,21 @@ export interface PosthornOptions {
    * none.
    */
   readonly operatorTenant?: string | undefined;
-  /** Sends one mail to a tenant's owners and admins when an endpoint is disabled. Default: no mail. */
+  /** Notify customers of deliveries that died, by `webhook.delivery.dead` and mail. Default true. */
+  readonly notifyDeadLetters?: boolean | undefined;
+  /** Notify customers of circuits, by `webhook.endpoint.circuit_opened`, `…circuit_recovered` and mail. Default true. */
+  readonly notifyCircuits?: boolean | undefined;
+  /** Sends one mail to a tenant's owners and admins, who are notified of their endpoints. Default: no mail. */
   readonly sendMail?: SendMail | undefined;
-  /** A Slack-style webhook that is sent `{"text": "…"}` when an endpoint is disabled. Default none. */
+  /** A Slack-style webhook that is sent `{"text": "…"}` with each of these notifications. Default none. */
   readonly alertWebhookUrl?: string | undefined;
   /** The public base URL of this installation, used in mails and links. Default none. */
   readonly publicUrl?: string | undefined;
+  /**
+   * The page where your customers open the portal, for links in mails: a URL in which `{tenant}` and `{endpoint}` are
+   * replaced. Default: the portal at `publicUrl`.
+   */
+  readonly customerPortalUrl?: string | undefined;
   /** Makes this installation a WebSub hub at `publicUrl` + `/websub`. Default: no hub. */
   readonly websub?: WebSubOptions | undefined;
   /** If false, events are stored and nothing is sent. Default true. */
@@ -174,9 +183,12 @@ export const optionNames: readonly (keyof PosthornOptions)[] = [
   "events",
   "catalogue",
   "operatorTenant",
+  "notifyDeadLetters",
+  "notifyCircuits",
   "sendMail",
   "alertWebhookUrl",
   "publicUrl",
+  "customerPortalUrl",
   "websub",
   "enabled",
   "metricsEndpointLabel",
@@ -234,9 +246,14 @@ export function resolveConfig(options: PosthornOptions) {
     declaredTypes: new DeclaredTypes(options.events ?? {}),
     catalogue: oneOf("catalogue", options.catalogue ?? "auto", CATALOGUE_MODES),
     operatorTenant: optional(options.operatorTenant, readOperatorTenant),
+    reports: {
+      deadLetters: yesOrNo("notifyDeadLetters", options.notifyDeadLetters ?? true),
+      circuits: yesOrNo("notifyCircuits", options.notifyCircuits ?? true),
+    },
     sendMail: optional(options.sendMail, readSendMail),
     alertWebhookUrl: optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),
-    publicUrl: optional(options.publicUrl, readPublicUrl),
+    publicUrl: optional(options.publicUrl, (url) => readPublicUrl("publicUrl", url)),
+    customerPortalUrl: optional(options.customerPortalUrl, (url) => readPublicUrl("customerPortalUrl", url)),
     /** Null if this installation is not a hub. */
     websub: resolveWebSub(options.websub, options.publicUrl, addressPolicy),
     enabled: yesOrNo("enabled", options.enabled ?? true),
@@ -312,7 +329,7 @@ function readAlertWebhookUrl(url: string, policy: AddressPolicy): string {
   throw invalid(`alertWebhookUrl: ${check.problem.message}`);
 }
 
-function readPublicUrl(url: string): string {
+function readPublicUrl(name: string, url: string): string {
   if (typeof url === "string" && /^https?:\/\/[!-~]{1,2000}$/.test(url) && URL.canParse(url)) return url;
-  throw invalid(`publicUrl must be a URL such as https://hooks.example.com; it is ${shown(url)}.`);
+  throw invalid(`${name} must be a URL such as https://hooks.example.com; it is ${shown(url)}.`);
 }

@@ -16,6 +16,8 @@ import { Routes } from "./fan-out/routes.ts";
 import { Maintenance } from "./maintenance/maintenance.ts";
 import type { Uuid } from "./model.ts";
 import { createAlertChannel } from "./notify/alert-channel.ts";
+import { channelNames } from "./notify/channel-names.ts";
+import { IncidentReporter } from "./notify/incident-reporter.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
 import { type Channel, Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
@@ -69,6 +71,7 @@ export class Engine {
   readonly maintenance: Maintenance;
   /** Woken when a replay was started; if another process leads, it notices within a second. */
   readonly replayer: Replayer;
+  readonly #incidents: IncidentReporter;
   /** Woken when an endpoint was disabled, and people have to be notified. */
   readonly notifier: Notifier;
   readonly #services: readonly DestinationService[];
@@ -106,6 +109,7 @@ export class Engine {
       concurrency: config.concurrency,
       leaseMs: config.leaseMs,
       healthRules: config.healthRules,
+      reports: config.reports,
       utilisation: eventLoopUtilisation(),
       stages,
       onOutboxNotified: () => this.relay.wake(),
@@ -152,6 +156,13 @@ export class Engine {
       leads: () => this.maintenance.leads,
       onQueued,
     });
+    this.#incidents = new IncidentReporter({
+      db,
+      logger,
+      operatorTenant: config.operatorTenant,
+      channels: channelNames(config),
+      leads: () => this.maintenance.leads,
+    });
     this.notifier = new Notifier({ db, logger, channels: this.#channels() });
     this.#catalogueLoop = new Loop({
       name: "reading the catalogue",
@@ -189,20 +200,26 @@ export class Engine {
           wake: () => this.replayer.wake(),
           everyMs: 1_000,
         },
+        {
+          hasWork: ({ hasIncidents }) => hasIncidents,
+          wake: () => this.#incidents.wake(),
+          everyMs: 1_000,
+        },
       ],
     });
   }
 
   #channels(): Channel[] {
     const { db, config } = this.#options;
-    const { logger, sendMail, alertWebhookUrl, publicUrl, userAgent } = config;
+    const { logger, sendMail, alertWebhookUrl, userAgent } = config;
     const channels: Channel[] = [];
-    if (sendMail !== null) channels.push(createMailChannel({ db, logger, sendMail, publicUrl }));
+    if (sendMail !== null) channels.push(createMailChannel({ db, logger, sendMail, links: config }));
     if (alertWebhookUrl !== null) {
       channels.push(
         createAlertChannel({
           url: alertWebhookUrl,
           userAgent,
+          links: config,
           send: (request, signal) => this.dispatchers.send(request, signal),
         }),
       );
@@ -219,6 +236,7 @@ export class Engine {
     await this.worker.start();
     await this.maintenance.start();
     await this.replayer.start();
+    await this.#incidents.start();
     await this.notifier.start();
     await this.#lookForOperators();
     if (delivers) {
@@ -247,6 +265,7 @@ export class Engine {
     await this.relay.stop();
     await this.#batcher.stop();
     await this.replayer.stop();
+    await this.#incidents.stop();
     this.#options.catalogue.keepFresh(false);
     await this.#catalogueLoop.stop();
     await this.maintenance.stop();
@@ -291,6 +310,7 @@ export class Engine {
     await this.#batcher.runNow();
     await this.worker.runNow();
     await this.worker.whenIdle();
+    await this.#incidents.runNow();
     await this.notifier.runNow();
   }
 }

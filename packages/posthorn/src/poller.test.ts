@@ -9,6 +9,7 @@ const nothing: Work = {
   hasReadyLanes: false,
   hasPendingBatches: false,
   hasRunningReplays: false,
+  hasIncidents: false,
   catalogueVersion: 1,
 };
 

@@ -67,6 +67,9 @@ async function openDatabase(encryptionKeys: string, defaults: Partial<TestInstan
       const instance = await createTestInstance({
         database: connectionString,
         encryptionKeys,
+        // reports would be further events for endpoints that receive all
+        notifyDeadLetters: false,
+        notifyCircuits: false,
         ...defaults,
         ...options,
       });

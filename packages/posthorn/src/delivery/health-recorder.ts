@@ -12,6 +12,7 @@ export interface HealthRecorderOptions {
   readonly db: Queryable;
   readonly logger: Logger;
   readonly lease: Pick<Lease, "workerId">;
+  readonly reportsCircuits: boolean;
   /** The health of these lanes is in the database. */
   readonly onRecorded: (lanes: readonly Lane[]) => void;
 }
@@ -32,7 +33,7 @@ export class HealthRecorder extends Loop {
   }
 
   async #record(): Promise<boolean> {
-    const { db, lease } = this.#options;
+    const { db, lease, reportsCircuits } = this.#options;
     const entries = [...this.#changed]
       .filter((lane) => lane.state !== "lost")
       .map((lane) => ({ lane, endpointId: lane.endpointId, health: lane.health }));
@@ -42,6 +43,7 @@ export class HealthRecorder extends Loop {
       await recordHealth(db, lease.workerId, {
         failing: entries.filter(({ health }) => health !== HEALTHY),
         healthy: entries.filter(({ health }) => health === HEALTHY).map(({ endpointId }) => endpointId),
+        reportsCircuits,
       });
     } catch (error) {
       for (const { lane } of entries) this.#changed.add(lane);

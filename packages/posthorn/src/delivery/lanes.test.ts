@@ -103,6 +103,7 @@ test("a yielded lane whose health has to be recorded is released as soon as it i
   const recorder = new HealthRecorder({
     db: { query: async () => [] },
     logger: silentLogger,
+    reportsCircuits: false,
     lease: { workerId: 1 },
     onRecorded: (recorded) => {
       for (const each of recorded) lanes.releaseIfDrained(each);

@@ -42,6 +42,7 @@ export interface WorkerOptions {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly healthRules: HealthRules;
+  readonly reports: { readonly deadLetters: boolean; readonly circuits: boolean };
   /** Returns the share of time, from 0 to 1, in which the event loop was busy since the last call. */
   readonly utilisation: () => number;
   readonly stages: Stages;
@@ -135,6 +136,7 @@ export class Worker implements LaneOwner, LeaseHolder {
       db,
       logger,
       observer,
+      reportsDead: options.reports.deadLetters,
       onSettled,
       workerId: () => this.workerId,
       nowMs: () => clock.nowMs(),
@@ -143,7 +145,13 @@ export class Worker implements LaneOwner, LeaseHolder {
       for (const lane of lanes) this.#lanes.releaseIfDrained(lane);
       this.#runEffects();
     };
-    this.#health = new HealthRecorder({ db, logger, lease: this.#lease, onRecorded });
+    this.#health = new HealthRecorder({
+      db,
+      logger,
+      lease: this.#lease,
+      reportsCircuits: options.reports.circuits,
+      onRecorded,
+    });
     this.#activity = new ActivityRecorder({ db, logger, nowMs: () => clock.nowMs() });
     const loop = (name: string, intervalMs: number | (() => number), work: () => Promise<boolean>) =>
       new Loop({ name, intervalMs, logger, step: () => this.#step(work) });

@@ -4,26 +4,28 @@ import { formatId } from "@posthorn/wire";
 import type { Queryable } from "../storage/database.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/read.ts";
 import { recordSystemEvent, type SystemEvent } from "../storage/queries/events/record-system-event.ts";
-import { writeNotifications } from "../storage/queries/notifications.ts";
-import type { SendMail } from "./mail-channel.ts";
-import type { ChannelName } from "./notifier.ts";
+import { writeNotifications } from "../storage/queries/notifications/notifications.ts";
+import { type ChannelOptions, channelNames } from "./channel-names.ts";
 import { withoutQuery } from "./wording.ts";
 
-interface AnnounceOptions {
+interface AnnounceOptions extends ChannelOptions {
   /** The endpoints of this tenant receive the system events of all tenants. */
   readonly operatorTenant: string | null;
-  /** Null disables the channel, here and in the next option. */
-  readonly sendMail: SendMail | null;
-  readonly alertWebhookUrl: string | null;
 }
 
-export function createAnnounce({ operatorTenant, sendMail, alertWebhookUrl }: AnnounceOptions) {
-  const channels: ChannelName[] = [];
-  if (sendMail !== null) channels.push("mail");
-  if (alertWebhookUrl !== null) channels.push("alert");
+export function createAnnounce({ operatorTenant, ...options }: AnnounceOptions) {
+  const channels = channelNames(options);
   return async (tx: Queryable, disabled: EndpointRow): Promise<void> => {
     await recordSystemEvent(tx, disabledEvent(disabled, operatorTenant));
-    if (channels.length > 0) await writeNotifications(tx, disabled.id, channels);
+    if (channels.length > 0)
+      await writeNotifications(tx, {
+        endpointId: disabled.id,
+        kind: "disabled",
+        channels,
+        sinceMs: null,
+        count: 1,
+        delayMs: 0,
+      });
   };
 }
 

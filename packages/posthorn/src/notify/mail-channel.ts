@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Logger } from "../observe/log.ts";
 import type { Queryable } from "../storage/database.ts";
 import { addressesToNotify } from "../storage/queries/members.ts";
+import { type Links, linkFor } from "./links.ts";
 import type { Channel } from "./notifier.ts";
 import { type Mail, mailText } from "./wording.ts";
 
@@ -17,7 +18,7 @@ export interface MailOptions {
   readonly db: Queryable;
   readonly logger: Logger;
   readonly sendMail: SendMail;
-  readonly publicUrl: string | null;
+  readonly links: Links;
   /** Timeout of one mail. Default 30 s. */
   readonly timeoutMs?: number;
 }
@@ -26,23 +27,17 @@ export interface MailOptions {
 const mailsAtOnce = 2;
 const MOST_MAILS = 50;
 
-export function createMailChannel({
-  db,
-  logger,
-  sendMail,
-  publicUrl,
-  timeoutMs = 30_000,
-}: MailOptions): Channel {
+export function createMailChannel({ db, logger, sendMail, links, timeoutMs = 30_000 }: MailOptions): Channel {
   return {
     name: "mail",
-    async send(endpoint, notified, signal) {
-      const addresses = await addressesToNotify(db, endpoint.tenant, notified, MOST_MAILS);
+    async send(notice, notified, signal) {
+      const addresses = await addressesToNotify(db, notice.tenant, notified, MOST_MAILS);
       if (addresses.length + notified.length === 0)
         logger.warn("no recipients: the tenant has no owner or admin with an e-mail address", {
-          tenant: endpoint.tenant,
-          endpointId: endpoint.endpointId,
+          tenant: notice.tenant,
+          endpointId: notice.endpointId,
         });
-      const mail = mailText(endpoint, publicUrl);
+      const mail = mailText(notice, linkFor(notice, links));
       const reached: string[] = [];
       const problems: string[] = [];
       const waiting = addresses.values();

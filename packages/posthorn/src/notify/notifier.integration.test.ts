@@ -8,7 +8,7 @@ import { prune } from "../maintenance/prune.ts";
 import { silentLogger } from "../observe/log.ts";
 import { createEndpoints } from "../resources/endpoints/endpoints.ts";
 import { parseKeyRing } from "../storage/key-ring.ts";
-import { claimNotifications, type DisabledEndpoint } from "../storage/queries/notifications.ts";
+import { claimNotifications, type Notice } from "../storage/queries/notifications/notifications.ts";
 import { pruneNotifications } from "../storage/queries/retention.ts";
 import type { TestInstance } from "../testing/index.ts";
 import { createAnnounce } from "./announce.ts";
@@ -66,14 +66,16 @@ async function notifications(columns: string): Promise<unknown[]> {
   return (await world.pool.query(`select ${columns} from posthorn.notifications`)).rows;
 }
 
-const disabled: DisabledEndpoint = {
+const disabled: Notice = {
+  kind: "disabled",
   endpointId: "01890000-0000-7000-8000-000000000000",
   tenant: "acme",
   tenantName: null,
   url: "https://example.com/hooks",
   description: null,
-  reason: "gone",
-  disabledMs: 0,
+  sinceMs: 0,
+  count: 1,
+  disabledReason: "gone",
   backlog: 0,
   lastFailure: null,
 };
@@ -231,9 +233,7 @@ test("a notification is tried eight times over two days, then discarded with an 
     expect([gap, mails.length]).toEqual([gap, before + 1]);
   }
   expect(mails).toHaveLength(8);
-  expect(lines.filter((line) => line.startsWith("error"))).toEqual([
-    "error notification of a disabled endpoint discarded",
-  ]);
+  expect(lines.filter((line) => line.startsWith("error"))).toEqual(["error notification discarded"]);
   await advance(5 * day);
   await settle();
   expect(mails).toHaveLength(8);
@@ -265,7 +265,7 @@ test("a mail that never completes times out, and the next one is sent", async ()
     logger: silentLogger,
     sendMail: ({ to: [address] }) =>
       address === "anna@example.com" ? new Promise(() => {}) : Promise.resolve(),
-    publicUrl: null,
+    links: { publicUrl: null, customerPortalUrl: null, operatorTenant: null },
     timeoutMs: 20,
   });
   expect(await channel.send(disabled, [], new AbortController().signal)).toEqual({
@@ -306,7 +306,7 @@ test("notifications are deleted after a month, in bounded steps", async () => {
   const { hooks, uuid, advance, disable } = await open();
   await disable();
   await world.pool.query(
-    "insert into posthorn.notifications (channel, endpoint_id, disabled_at) select 'mail', $1, now() from generate_series(1, 4)",
+    "insert into posthorn.notifications (kind, channel, endpoint_id, since, next_at) select 'disabled', 'mail', $1, now(), null from generate_series(1, 4)",
     [uuid],
   );
   await advance(30 * day - minute);

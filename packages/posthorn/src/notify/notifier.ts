@@ -1,4 +1,4 @@
-// Sends the notifications of disabled endpoints. Their state is in the database, so any process may send them; at least
+// Sends notifications about endpoints. Their state is in the database, so any process may send them; at least
 // once, like deliveries. Each channel has its own loop, independent of deliveries: an unresponsive mail server delays
 // only mail.
 import type { Logger } from "../observe/log.ts";
@@ -8,19 +8,18 @@ import type { Queryable } from "../storage/database.ts";
 import {
   type ClaimedNotification,
   claimNotifications,
-  type DisabledEndpoint,
   describeNotification,
+  type Notice,
   settleNotification,
-} from "../storage/queries/notifications.ts";
+} from "../storage/queries/notifications/notifications.ts";
+import type { ChannelName } from "./channel-names.ts";
 import { MAX_COUNTED, oneLine } from "./wording.ts";
 
-export type ChannelName = "mail" | "alert";
-
-/** A way to notify people that an endpoint was disabled. */
+/** A way to notify people. */
 export interface Channel {
   readonly name: ChannelName;
   /** Never rejects because of a mail server or receiver. Skips the addresses in `notified`. */
-  send(endpoint: DisabledEndpoint, notified: readonly string[], signal: AbortSignal): Promise<Sent>;
+  send(notice: Notice, notified: readonly string[], signal: AbortSignal): Promise<Sent>;
 }
 
 interface Sent {
@@ -95,28 +94,29 @@ export class Notifier {
 
   async #send(channel: Channel, notification: ClaimedNotification): Promise<void> {
     const { db, logger } = this.#options;
-    const endpoint = await describeNotification(db, notification.id, MAX_COUNTED + 1);
+    const notice = await describeNotification(db, notification.id, MAX_COUNTED + 1);
     const { notified, problems } =
-      endpoint === null
+      notice === null
         ? { notified: [], problems: [] }
-        : await channel.send(endpoint, notification.notified, this.#abort.signal);
+        : await channel.send(notice, notification.notified, this.#abort.signal);
     const [problem] = problems;
     // text from outside, which may contain characters that the database rejects
     const error = problem === undefined ? null : oneLine(problem);
     const retryInMs =
       error === null ? null : nextDelayMs(schedule, notification.attempts, { random: Math.random, ageMs: 0 });
-    const isSent = endpoint !== null && (notified.length > 0 || error === null);
+    const isSent = notice !== null && (notified.length > 0 || error === null);
     await settleNotification(db, notification, { isSent, notified, error, retryInMs });
     if (error === null) return;
     const facts = {
       channel: channel.name,
       notification: notification.id,
-      endpointId: endpoint?.endpointId,
+      kind: notice?.kind,
+      endpointId: notice?.endpointId,
       attempts: notification.attempts,
       failed: problems.length,
       error,
     };
-    if (retryInMs === null) logger.error("notification of a disabled endpoint discarded", facts);
-    else logger.warn("notification of a disabled endpoint failed; it will be retried", facts);
+    if (retryInMs === null) logger.error("notification discarded", facts);
+    else logger.warn("notification failed; it will be retried", facts);
   }
 }

@@ -1,9 +1,9 @@
-// Texts about disabled endpoints. Pure. Names, descriptions and URLs are a tenant's text: each is shortened to one
-// line, so that it cannot imitate a line or a header of the mail.
+// Texts of notifications. Pure. Names, descriptions and URLs are a tenant's text: each is shortened to one line, so that it
+// cannot imitate a line or a header of the mail.
 import { STATUS_CODES } from "node:http";
 import { formatId } from "@posthorn/wire";
 import type { AttemptError } from "../model.ts";
-import type { DisabledEndpoint } from "../storage/queries/notifications.ts";
+import type { Notice } from "../storage/queries/notifications/notifications.ts";
 
 export interface Mail {
   readonly subject: string;
@@ -13,42 +13,94 @@ export interface Mail {
 /** Upper bound of counting. */
 export const MAX_COUNTED = 10_000;
 
-export function mailText(endpoint: DisabledEndpoint, publicUrl: string | null): Mail {
-  const { tenant, tenantName, description, lastFailure, backlog } = endpoint;
-  const id = formatId("ep", endpoint.endpointId);
+/** `link` opens the portal or the dashboard; null if no URL is known. */
+export function mailText(notice: Notice, link: string | null): Mail {
+  const { tenant, tenantName, description } = notice;
+  const { title, summary, advice } = texts(notice);
   const facts = [
-    ["Endpoint", oneLine(withoutQuery(endpoint.url))],
+    ["Endpoint", oneLine(withoutQuery(notice.url))],
     ["Description", oneLine(description ?? "")],
-    ["Id", id],
+    ["Id", formatId("ep", notice.endpointId)],
     ["Tenant", tenantName === null ? tenant : `${tenant} (${oneLine(tenantName)})`],
-    ["Since", timeText(endpoint.disabledMs)],
-    ["Reason", reasonText(endpoint.reason)],
-    ["Last error", lastFailure === null ? "" : failureText(lastFailure)],
-    ["Backlog", backlogText(backlog)],
+    ...factsOf(notice),
   ];
   const lines = [
-    "A webhook endpoint was disabled. Nothing is sent to it until it is enabled. Its events are kept.",
+    ...summary,
     "",
-    ...facts.filter(([, value]) => value !== "").map(([name, value]) => `${`${name}:`.padEnd(13)}${value}`),
+    ...facts.filter(([, value]) => value !== "").map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`),
     "",
-    "What to do: make the endpoint return a 2xx status, then enable it and choose whether the backlog",
-    "is delivered or discarded:",
-    "",
-    `  POST ${publicUrl === null ? "" : publicUrl.replace(/\/$/, "")}/api/v1/tenants/${tenant}/endpoints/${id}/enable`,
-    '  {"backlog": "deliver"} or {"backlog": "discard"}',
+    ...advice,
+    ...(link === null ? [] : ["", `  ${link}`]),
     "",
   ];
-  return { subject: `Webhook endpoint disabled: ${hostOf(endpoint.url)}`, text: lines.join("\n") };
+  return { subject: `${title}: ${hostOf(notice.url)}`, text: lines.join("\n") };
 }
 
-export function alertText(endpoint: DisabledEndpoint): string {
-  const { tenant, lastFailure, backlog } = endpoint;
-  const id = formatId("ep", endpoint.endpointId);
-  const last = lastFailure === null ? "" : ` Last error: ${failureText(lastFailure)}.`;
-  return forSlack(
-    `Webhook endpoint disabled: ${oneLine(withoutQuery(endpoint.url))} of tenant ${tenant} (${id}), since ` +
-      `${timeText(endpoint.disabledMs)}. ${reasonText(endpoint.reason)}.${last} Backlog: ${backlogText(backlog)}.`,
+export function alertText(notice: Notice, link: string | null): string {
+  const id = formatId("ep", notice.endpointId);
+  const facts = factsOf(notice).filter(([name, value]) => name !== "Since" && value !== "");
+  const text = forSlack(
+    `${texts(notice).title}: ${oneLine(withoutQuery(notice.url))} of tenant ${notice.tenant} (${id}), since ` +
+      `${timeText(notice.sinceMs)}. ${facts.map(([name, value]) => `${name}: ${value}.`).join(" ")}`,
   );
+  return link === null ? text : `${text} ${forSlack(link)}`;
+}
+
+function texts(notice: Notice) {
+  switch (notice.kind) {
+    case "disabled":
+      return {
+        title: "Webhook endpoint disabled",
+        summary: [
+          "A webhook endpoint was disabled. Nothing is sent to it until it is enabled. Its events are kept.",
+        ],
+        advice: [
+          "What to do: make the endpoint return a 2xx status, then enable it and choose whether the backlog",
+          "is delivered or discarded.",
+        ],
+      };
+    case "circuit":
+      return {
+        title: "Webhook endpoint is failing",
+        summary: [
+          "Most attempts to deliver to a webhook endpoint fail, so its deliveries wait. An attempt is made from",
+          "time to time. When it succeeds, the others follow.",
+        ],
+        advice: ["What to do: make the endpoint return a 2xx status. Nothing else is needed."],
+      };
+    case "dead":
+      return {
+        title: notice.count === 1 ? "Webhook delivery failed" : `${notice.count} webhook deliveries failed`,
+        summary: [
+          "Deliveries to a webhook endpoint failed for good and are not attempted again. They are kept as dead",
+          "letters.",
+        ],
+        advice: ["What to do: correct the cause, then retry or delete the dead letters."],
+      };
+  }
+}
+
+function factsOf({ kind, sinceMs, count, disabledReason, lastFailure, backlog }: Notice): [string, string][] {
+  const last = lastFailure === null ? "" : failureText(lastFailure);
+  const shown: Record<Notice["kind"], [string, string][]> = {
+    disabled: [
+      ["Since", timeText(sinceMs)],
+      ["Reason", reasonText(disabledReason ?? "")],
+      ["Last error", last],
+      ["Backlog", deliveriesText(backlog)],
+    ],
+    circuit: [
+      ["Since", timeText(sinceMs)],
+      ["Last error", last],
+      ["Backlog", deliveriesText(backlog)],
+    ],
+    dead: [
+      ["Since", timeText(sinceMs)],
+      ["Dead letters", String(count)],
+      ["Last error", last],
+    ],
+  };
+  return shown[kind];
 }
 
 /** The query often contains a token and does not help to identify the endpoint. */
@@ -90,7 +142,7 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   no_success: "No attempt succeeded for days",
 };
 
-function failureText({ statusCode, error }: NonNullable<DisabledEndpoint["lastFailure"]>): string {
+function failureText({ statusCode, error }: NonNullable<Notice["lastFailure"]>): string {
   if (statusCode !== null) return `it returned ${statusCode} ${STATUS_CODES[statusCode] ?? ""}`.trim();
   return error === null ? "unknown" : ERRORS[error];
 }
@@ -111,7 +163,7 @@ const ERRORS: Readonly<Record<AttemptError, string>> = {
   unknown: "the outcome of the last attempt is unknown",
 };
 
-function backlogText(backlog: number): string {
+function deliveriesText(backlog: number): string {
   if (backlog > MAX_COUNTED) return `more than ${MAX_COUNTED} deliveries`;
   return backlog === 1 ? "1 delivery" : `${backlog} deliveries`;
 }

@@ -20,6 +20,7 @@ export interface SettlerOptions<Finished extends FinishedAttempt> {
   readonly db: Database;
   readonly logger: Logger;
   readonly observer: Observer;
+  readonly reportsDead: boolean;
   readonly onSettled: OnSettled<Finished>;
 }
 
@@ -95,8 +96,9 @@ export class Settler<Finished extends FinishedAttempt> extends Loop {
   async #settle(workerId: number, settlements: readonly Settlement[]): Promise<ReadonlySet<Uuid> | null> {
     try {
       const startedAt = performance.now();
-      const refused = await settle(this.#options.db, workerId, settlements);
-      this.#options.observer.statementTook("settle", startedAt);
+      const { db, observer, reportsDead } = this.#options;
+      const refused = await settle(db, workerId, settlements, { reportsDead });
+      observer.statementTook("settle", startedAt);
       this.#batchLimit = Math.min(largestBatch, this.#batchLimit * 2);
       return refused;
     } catch (error) {

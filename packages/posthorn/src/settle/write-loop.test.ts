@@ -54,6 +54,7 @@ test("queue rows are added after the statement in progress, although more events
     db,
     logger: silentLogger,
     observer: { metrics: { statementTook() {} } } as unknown as Options["observer"],
+    reportsDead: false,
     onSettled: () => {},
     workerId: () => 1,
     nowMs: () => Date.now(),

@@ -21,6 +21,8 @@ export interface WriteLoopOptions<Finished extends FinishedAttempt> {
   readonly db: Database;
   readonly logger: Logger;
   readonly observer: Observer;
+  /** Whether dead letters are reported, so that people are notified. */
+  readonly reportsDead: boolean;
   readonly onSettled: OnSettled<Finished>;
   readonly workerId: () => number;
   /** Returns the database's time. */

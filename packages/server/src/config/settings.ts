@@ -186,11 +186,22 @@ const definitions = {
     "Source of CloudEvents that have none: a URI reference in which {tenant} is the tenant's id.",
   ),
   operatorTenant: optional(anyText, "none", "Tenant whose endpoints get the system events of all tenants."),
-  alertWebhookUrl: secret(
-    anyText,
-    "none",
-    "Slack-style webhook that is notified when an endpoint is disabled.",
+  notifyDeadLetters: optional(
+    yesOrNo,
+    "true",
+    "Notifies customers of deliveries that died: the event webhook.delivery.dead and one mail per endpoint and hour.",
   ),
+  notifyCircuits: optional(
+    yesOrNo,
+    "true",
+    "Notifies customers of circuits: the events webhook.endpoint.circuit_opened and …circuit_recovered, and a mail after 5 minutes.",
+  ),
+  customerPortalUrl: optional(
+    anyText,
+    "the portal at POSTHORN_PUBLIC_URL",
+    "Page where your customers open the portal, for links in mails: a URL in which {tenant} and {endpoint} are replaced.",
+  ),
+  alertWebhookUrl: secret(anyText, "none", "Slack-style webhook for these notifications."),
   smtpUrl: secret(
     smtpUrl,
     "no e-mail",

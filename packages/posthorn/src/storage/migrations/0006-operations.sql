@@ -1,4 +1,4 @@
--- Replays, charts and notifications.
+-- Replays, charts, incidents and notifications.
 
 -- A replay delivers again what matches a filter. The row is also its progress.
 create table posthorn.replays (
@@ -49,22 +49,42 @@ create table posthorn.activity (
   primary key (width, at, endpoint_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 70);
 
--- Notifications about a disabled endpoint, one per channel, written in the transaction that disables it. The text is
--- composed when the notification is sent.
+-- Dead letters and changes of circuits that nobody was notified of yet. Written in the statement that settles the delivery
+-- or records the health; the leader turns them into system events and notifications.
+create table posthorn.incidents (
+  position bigint generated always as identity primary key,
+  -- dead, circuit_opened or circuit_recovered
+  kind text not null,
+  endpoint_id uuid not null,
+  -- of a dead letter
+  delivery_id uuid,
+  event_id uuid,
+  -- the reason of a dead letter, or the last error of an opened circuit
+  reason text,
+  at timestamptz not null default posthorn.now()
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+
+-- Notifications about an endpoint, one per kind and channel that is not sent yet. The text is composed when it is sent.
 create table posthorn.notifications (
   id uuid primary key default posthorn.uuidv7(posthorn.now()),
+  -- disabled, circuit or dead
+  kind text not null,
   channel text not null,
   endpoint_id uuid not null references posthorn.endpoints (id) on delete cascade,
-  -- identifies the disabling; if the endpoint was enabled since, nothing is sent
-  disabled_at timestamptz not null,
+  -- when the endpoint was disabled, its circuit opened, or the first counted delivery died
+  since timestamptz not null,
+  -- dead letters since then
+  count integer not null default 1,
   -- addresses that have received it, so that a retry for one address sends no second copy to the others
   notified text[] not null default '{}',
   attempts integer not null default 0,
   -- when it is due; moved to the future while a worker sends it; null: sent or discarded
   next_at timestamptz default posthorn.now(),
   last_error text,
-  -- limits notifications for an endpoint that is repeatedly enabled and disabled to one per hour
+  -- limits notifications of a kind for an endpoint to one per hour
   sent_at timestamptz
 );
+create unique index notifications_collecting on posthorn.notifications (endpoint_id, kind, channel)
+  where attempts = 0 and next_at is not null;
 create index notifications_due on posthorn.notifications (channel, next_at) where next_at is not null;
 create index notifications_of_endpoint on posthorn.notifications (endpoint_id);

@@ -6,6 +6,7 @@ export interface Work {
   readonly hasReadyLanes: boolean;
   readonly hasPendingBatches: boolean;
   readonly hasRunningReplays: boolean;
+  readonly hasIncidents: boolean;
   readonly catalogueVersion: number;
 }
 
@@ -29,5 +30,6 @@ select
     limit 1
   ) is not null as "hasPendingBatches",
   exists (select from posthorn.replays r where r.state = 'running') as "hasRunningReplays",
+  (select i.position from posthorn.incidents i order by i.position limit 1) is not null as "hasIncidents",
   (select c.version from posthorn.catalogue c) as "catalogueVersion"
 `;

@@ -25,35 +25,64 @@ export interface HealthEntry {
   readonly health: EndpointHealth;
 }
 
-export const recordHealth = run<
-  [workerId: number, { readonly failing: readonly HealthEntry[]; readonly healthy: readonly Uuid[] }]
->("record health", (workerId, { failing, healthy }) => [
-  workerId,
-  healthy,
-  uuidArray(failing.map(({ endpointId }) => endpointId)),
-  int4Array(failing.map(({ health }) => health.consecutiveFailures)),
-  float8Array(failing.map(({ health }) => health.failingSinceMs)),
-  textArray(failing.map(({ health }) => health.lastError)),
-  int4Array(failing.map(({ health }) => health.trips)),
-  float8Array(failing.map(({ health }) => health.probeAtMs)),
-  int4Array(failing.map(({ health }) => health.throttles)),
-  float8Array(failing.map(({ health }) => health.throttledUntilMs)),
-])`
+export interface RecordedEntries {
+  readonly failing: readonly HealthEntry[];
+  readonly healthy: readonly Uuid[];
+  /** Whether circuits that open or close are reported. */
+  readonly reportsCircuits: boolean;
+}
+
+// A data-modifying statement sees the rows as they were before it, which reveals what has changed.
+export const recordHealth = run<[workerId: number, RecordedEntries]>(
+  "record health",
+  (workerId, { failing, healthy, reportsCircuits }) => [
+    workerId,
+    healthy,
+    uuidArray(failing.map(({ endpointId }) => endpointId)),
+    int4Array(failing.map(({ health }) => health.consecutiveFailures)),
+    float8Array(failing.map(({ health }) => health.failingSinceMs)),
+    textArray(failing.map(({ health }) => health.lastError)),
+    int4Array(failing.map(({ health }) => health.trips)),
+    float8Array(failing.map(({ health }) => health.probeAtMs)),
+    int4Array(failing.map(({ health }) => health.throttles)),
+    float8Array(failing.map(({ health }) => health.throttledUntilMs)),
+    reportsCircuits,
+  ],
+)`
 with recovered as (
   delete from posthorn.endpoint_health h
   where h.endpoint_id = any ($2::uuid[])
     and exists (select from posthorn.lanes l where l.endpoint_id = h.endpoint_id and l.owner = $1::integer)
+  returning h.endpoint_id, h.probe_at
+),
+given as (
+  select given.endpoint_id, given.failures, to_timestamp(given.since_ms / 1000) as failing_since, given.last_error, given.trips,
+    to_timestamp(given.probe_ms / 1000) as probe_at, given.throttles, to_timestamp(given.throttled_ms / 1000) as throttled_until
+  from unnest(
+    $3::uuid[], $4::integer[], $5::double precision[], $6::text[], $7::integer[], $8::double precision[],
+    $9::integer[], $10::double precision[]
+  ) as given (endpoint_id, failures, since_ms, last_error, trips, probe_ms, throttles, throttled_ms)
+  where exists (select from posthorn.lanes l where l.endpoint_id = given.endpoint_id and l.owner = $1::integer)
+),
+reported as (
+  insert into posthorn.incidents (kind, endpoint_id, reason)
+  select 'circuit_recovered', recovered.endpoint_id, null::text
+  from recovered
+  where $11::boolean
+    and recovered.probe_at is not null
+  union all
+  select case when given.probe_at is null then 'circuit_recovered' else 'circuit_opened' end, given.endpoint_id,
+    case when given.probe_at is not null then given.last_error end
+  from given
+  left join posthorn.endpoint_health before on before.endpoint_id = given.endpoint_id
+  where $11::boolean
+    and (given.probe_at is null) <> (before.probe_at is null)
 )
 insert into posthorn.endpoint_health (
   endpoint_id, consecutive_failures, failing_since, last_error, trips, probe_at, throttles, throttled_until
 )
-select given.endpoint_id, given.failures, to_timestamp(given.since_ms / 1000), given.last_error, given.trips,
-  to_timestamp(given.probe_ms / 1000), given.throttles, to_timestamp(given.throttled_ms / 1000)
-from unnest(
-  $3::uuid[], $4::integer[], $5::double precision[], $6::text[], $7::integer[], $8::double precision[],
-  $9::integer[], $10::double precision[]
-) as given (endpoint_id, failures, since_ms, last_error, trips, probe_ms, throttles, throttled_ms)
-where exists (select from posthorn.lanes l where l.endpoint_id = given.endpoint_id and l.owner = $1::integer)
+select endpoint_id, failures, failing_since, last_error, trips, probe_at, throttles, throttled_until
+from given
 on conflict (endpoint_id) do update
 set consecutive_failures = excluded.consecutive_failures,
   failing_since = excluded.failing_since,

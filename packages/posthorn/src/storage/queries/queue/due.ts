@@ -17,5 +17,6 @@ select exists (
         or (q.next_at = 'infinity' and ${isFirstInSubject("q")})
       )
   )
-  or exists (select from posthorn.outbox) as due
+  or exists (select from posthorn.outbox)
+  or exists (select from posthorn.incidents) as due
 `;

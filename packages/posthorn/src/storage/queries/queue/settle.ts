@@ -19,6 +19,7 @@ export async function settle(
   db: Queryable,
   workerId: number,
   settlements: readonly Settlement[],
+  { reportsDead = false }: { readonly reportsDead?: boolean } = {},
 ): Promise<ReadonlySet<Uuid>> {
   const claimed = settlements.map(({ delivery }) => delivery).filter(({ claimBatch }) => claimBatch !== null);
   if (claimed.length > 0) await addQueueRows(db, workerId, claimed);
@@ -31,6 +32,7 @@ export async function settle(
           db,
           values,
           settlements.filter((settlement) => !isFirstSuccess(settlement)),
+          reportsDead,
         );
   return new Set(refused);
 }
@@ -72,6 +74,7 @@ async function settleOthers(
   db: Queryable,
   firstValues: readonly unknown[],
   others: readonly Settlement[],
+  reportsDead: boolean,
 ): Promise<readonly Uuid[]> {
   const delivered = others.filter(({ decision }) => decision.kind === "delivered");
   const dead = sortedById(others, "dead");
@@ -92,6 +95,7 @@ async function settleOthers(
     textArray(others.map(({ outcome }) => (outcome.kind === "failed" ? outcome.error : null))),
     float8Array(others.map(({ decision }) => (decision.kind === "retry" ? decision.delayMs : null))),
     textArray(others.map(({ delivery }) => delivery.trigger)),
+    reportsDead,
   ]);
 }
 
@@ -206,7 +210,7 @@ select ${refusedColumn(2)}
 `;
 
 // Parameters after those of the first successes: 13 delivered · 14–15 dead · 16–19 retries · 20–27 attempts · 28–31 their
-// numbers, errors, delays and triggers.
+// numbers, errors, delays and triggers · 32 whether dead letters are reported.
 const settleText = (holdStep: string): string => `
 with ${firstSuccessSteps(2, { mayHaveRows: true })},
 delivered as (
@@ -222,6 +226,12 @@ died as (
   returning q.id, q.event_id, q.endpoint_id, q.attempts + 1 as attempts, q.replay_count, q.subject, q.sequence
 ),
 ${holdStep}
+reported as (
+  insert into posthorn.incidents (kind, endpoint_id, delivery_id, event_id, reason)
+  select 'dead', endpoint_id, id, event_id, ($15::text[])[width_bucket(id, $14::uuid[])]
+  from died
+  where $32::boolean
+),
 postponed as (
   update posthorn.queue q
   set claimed_by = null,

@@ -1,32 +1,49 @@
-// Writes, claims and settles notifications. One per channel is written in the transaction that disables an endpoint. If
-// one was sent within the last hour, the next is sent when the hour is over, if the endpoint is still disabled then.
-import type { AttemptError, Uuid } from "../../model.ts";
-import { textArray } from "../binary-array.ts";
-import { fields, firstRow, rows, run } from "../query.ts";
+// Writes, claims and settles notifications, which are about one endpoint and sent by one channel.
+import type { AttemptError, Uuid } from "../../../model.ts";
+import { textArray } from "../../binary-array.ts";
+import { fields, firstRow, rows, run } from "../../query.ts";
 
-// Unsent notifications of earlier disablings are replaced.
-export const writeNotifications = run<[endpointId: Uuid, channels: readonly string[]]>("write notifications")`
-with outdated as (
-  delete from posthorn.notifications n
-  where n.endpoint_id = $1::uuid
-    and n.channel = any ($2::text[])
-    and n.attempts = 0
-    and n.next_at is not null
-)
-insert into posthorn.notifications (channel, endpoint_id, disabled_at, next_at)
+export type NotificationKind = "disabled" | "circuit" | "dead";
+
+export interface NewNotification {
+  readonly endpointId: Uuid;
+  readonly kind: NotificationKind;
+  readonly channels: readonly string[];
+  /** When it happened. Null: when the endpoint was disabled. */
+  readonly sinceMs: number | null;
+  /** Dead letters. */
+  readonly count: number;
+  readonly delayMs: number;
+}
+
+// One that is not sent yet is updated: dead letters are counted, and of other kinds only the last one is reported. If one
+// of the kind was sent within the last hour, or is being sent, the next is sent when the hour is over.
+export const writeNotifications = run<[notification: NewNotification]>(
+  "write notifications",
+  fields("endpointId", "kind", "channels", "sinceMs", "count", "delayMs"),
+)`
+insert into posthorn.notifications as n (kind, channel, endpoint_id, since, count, next_at)
 select
+  $2::text,
   wanted.channel,
   ep.id,
-  ep.disabled_at,
-  greatest(posthorn.now(), (
-    select max(n.sent_at) + interval '1 hour'
-    from posthorn.notifications n
-    where n.endpoint_id = ep.id
-      and n.channel = wanted.channel
+  coalesce(to_timestamp($4::double precision / 1000), ep.disabled_at),
+  $5::integer,
+  greatest(posthorn.now() + $6::double precision * interval '1 millisecond', (
+    select max(coalesce(sent.sent_at, posthorn.now())) + interval '1 hour'
+    from posthorn.notifications sent
+    where sent.endpoint_id = ep.id
+      and sent.kind = $2::text
+      and sent.channel = wanted.channel
+      and (sent.sent_at is not null or sent.attempts = 1 and sent.next_at is not null and sent.last_error is null)
   ))
 from posthorn.endpoints ep
-cross join unnest($2::text[]) as wanted (channel)
+cross join unnest($3::text[]) as wanted (channel)
 where ep.id = $1::uuid
+on conflict (endpoint_id, kind, channel) where attempts = 0 and next_at is not null do update
+set since = case when n.kind = 'dead' then n.since else excluded.since end,
+  count = n.count + excluded.count,
+  next_at = case when n.kind = 'dead' then n.next_at else excluded.next_at end
 `;
 
 export interface ClaimedNotification {
@@ -88,33 +105,40 @@ where n.id = $1::uuid
   and n.attempts = $2::integer
 `;
 
-export interface DisabledEndpoint {
+export interface Notice {
+  readonly kind: NotificationKind;
   readonly endpointId: Uuid;
   readonly tenant: string;
   readonly tenantName: string | null;
   readonly url: string;
   readonly description: string | null;
-  readonly reason: string;
-  readonly disabledMs: number;
+  /** When the endpoint was disabled, its circuit opened, or the first of these deliveries died. */
+  readonly sinceMs: number;
+  /** Dead letters since then. */
+  readonly count: number;
+  /** Why the endpoint is disabled. Null if it is not. */
+  readonly disabledReason: string | null;
   /** Queued deliveries, counted up to the given limit. */
   readonly backlog: number;
   readonly lastFailure: { readonly statusCode: number | null; readonly error: AttemptError | null } | null;
 }
 
-/** Returns null if the endpoint was enabled or deleted meanwhile. */
+/** Returns null if there is nothing to report any more: the endpoint was enabled or deleted, or its circuit closed. */
 // disabled_at is null while it is active, which equals nothing. The last failure is searched among the deliveries that
 // ended last and those retried last: bounded, and almost always the last one.
-export const describeNotification = firstRow<DisabledEndpoint, [notificationId: Uuid, maxBacklog: number]>(
+export const describeNotification = firstRow<Notice, [notificationId: Uuid, maxBacklog: number]>(
   "describe notification",
 )`
 select
+  n.kind,
   ep.id as "endpointId",
   ep.tenant,
   t.name as "tenantName",
   ep.url,
   ep.description,
-  ep.disabled_reason as reason,
-  posthorn.epoch_ms(ep.disabled_at) as "disabledMs",
+  posthorn.epoch_ms(n.since) as "sinceMs",
+  n.count,
+  ep.disabled_reason as "disabledReason",
   (
     select count(*)::integer
     from (
@@ -150,7 +174,7 @@ select
           )
         ) recent
       ))
-      and a.started_at <= ep.disabled_at
+      and a.started_at <= coalesce(ep.disabled_at, 'infinity')
       and a.status_code between 200 and 299 is not true
     order by a.started_at desc
     limit 1
@@ -159,6 +183,21 @@ from posthorn.notifications n
 join posthorn.endpoints ep on ep.id = n.endpoint_id
 join posthorn.tenants t on t.id = ep.tenant
 where n.id = $1::uuid
-  and ep.disabled_at = n.disabled_at
   and ep.deleted_at is null
+  and case n.kind
+    when 'disabled' then ep.disabled_at = n.since
+    when 'circuit' then ep.is_active and exists (
+      select from posthorn.endpoint_health h where h.endpoint_id = ep.id and h.probe_at is not null
+    )
+    else true
+  end
+`;
+
+/** Deletes an unsent notification of an open circuit that has recovered. */
+export const withdrawCircuitNotification = run<[endpointId: Uuid]>("withdraw circuit notification")`
+delete from posthorn.notifications n
+where n.endpoint_id = $1::uuid
+  and n.kind = 'circuit'
+  and n.attempts = 0
+  and n.next_at is not null
 `;
