@@ -141,6 +141,8 @@ test("an endpoint with a vendor's signature and a token shows its headers and ne
   await dialog.fill("URL", "http://127.0.0.1:4999/in");
   await dialog.check("github");
   await dialog.check("standard-webhooks");
+  await dialog.fill("Secret", "text of an older sender");
+  await dialog.fill("Encoding of the secret", "text");
   await dialog.fill("Secret for github", "what GitHub's receivers have");
   await dialog.fill("Token", "bearer");
   await dialog.fill("Token value", "not a token");
@@ -166,7 +168,11 @@ test("the secret of one scheme is rotated, the old one is revoked, and a token i
   await ui.see("only for github");
   const dialog = await ui.openDialog("Rotate");
   await dialog.fill("Scheme", "github");
-  await dialog.fill("Custom secret", "another one");
+  await dialog.fill("Custom secret", "00");
+  await dialog.fill("Encoding of the secret", "base64");
+  await dialog.click("Rotate");
+  await dialog.rejected("Custom secret");
+  await dialog.fill("Encoding of the secret", "hex");
   await dialog.click("Rotate");
   await ui.see("Saved. Used from the next attempt.", /Expires in 6d/);
   const { json: secrets } = await shared.call("GET", `/api/v1${path}/secrets`);

@@ -1,7 +1,7 @@
 // Requests to endpoints with a vendor's signature. Our descriptions are compared with the vendors' own code in
 // packages/receiver/src/sources/vendor-sdks.test.ts.
-import { createPublicKey, verify as verifyBytes } from "node:crypto";
-import { headersAddedBy, TOKEN_SCHEMES, vendors, verify } from "@posthorn/wire";
+import { createHmac, createPublicKey, randomBytes, verify as verifyBytes } from "node:crypto";
+import { generateSigningKey, headersAddedBy, TOKEN_SCHEMES, vendors, verify } from "@posthorn/wire";
 import { httpbis } from "http-message-signatures";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import Stripe from "stripe";
@@ -192,4 +192,88 @@ test("a secret of 256 characters is accepted", async () => {
   const secret = "x".repeat(256);
   const { request } = await sent(["github"], { secret });
   expect(await verify({ scheme: "github", ...request, secrets: [secret] })).toEqual({ ok: true });
+});
+
+const BYTES = randomBytes(20);
+/** The same secret as a sender may have stored it, and a text. */
+const IMPORTED = [
+  ["hex", BYTES.toString("hex"), BYTES],
+  ["base64", BYTES.toString("base64url"), BYTES],
+  ["text", "Grüße vom alten Sender", Buffer.from("Grüße vom alten Sender")],
+] as const;
+
+test.each(IMPORTED)(
+  "an imported secret in %s signs with exactly its bytes in every scheme",
+  async (secretEncoding, secret, key) => {
+    const given = { secret, secretEncoding };
+    const hmac = (...parts: (string | Uint8Array)[]) => {
+      const mac = createHmac("sha256", key);
+      for (const part of parts) mac.update(part);
+      return mac;
+    };
+    const ours = await sent(["t-v1", "standard-webhooks", "github", "stripe", "svix"], given);
+    expect(ours.secret).toBe(secret);
+    const { header, request, text } = ours;
+    const time = header("X-Webhook-Timestamp");
+    const hex = hmac(`${time}.`, request.body).digest("hex");
+    expect(header("X-Webhook-Signature")).toBe(`t=${time},v1=${hex}`);
+    expect(header("Stripe-Signature")).toBe(`t=${time},v1=${hex}`);
+    expect(header("X-Hub-Signature-256")).toBe(`sha256=${hmac(request.body).digest("hex")}`);
+    const headers = request.headers as Record<string, string>;
+    expect(new StandardWebhook(key.toString("base64")).verify(text, headers)).toEqual({ a: "é" });
+    expect(new StandardWebhook(new Uint8Array(key), { format: "raw" }).verify(text, headers)).toEqual({
+      a: "é",
+    });
+    const signed = `${header("svix-id")}.${header("svix-timestamp")}.`;
+    expect(header("svix-signature")).toBe(`v1,${hmac(signed, request.body).digest("base64")}`);
+
+    const plain = await sent(["sha256"], given);
+    expect(plain.header("X-Webhook-Signature")).toBe(`sha256=${hmac(plain.request.body).digest("hex")}`);
+    const two = await sent(["two-headers"], given);
+    const signedAt = `${two.header("X-Webhook-Timestamp")}.`;
+    expect(two.header("X-Webhook-Signature")).toBe(hmac(signedAt, two.request.body).digest("hex"));
+  },
+);
+
+test("Stripe's library verifies an imported secret, beside the new one during a rotation", async () => {
+  const { endpoint, publish, path } = await sent(["t-v1"], { secret: SECRET, secretEncoding: "text" });
+  const { secret } = await hooks.endpoints.rotateSecret("acme", endpoint.id);
+  expect(secret).toMatch(/^whsec_/);
+  await publish();
+  await instance.settle();
+  const { body, headers } = receiver.requestsTo(path).at(-1) as ReturnType<
+    typeof receiver.requestsTo
+  >[number];
+  const verified = (known: string) =>
+    Stripe.webhooks.constructEvent(
+      Buffer.from(body).toString(),
+      String(headers["x-webhook-signature"]),
+      known,
+    );
+  expect([verified(SECRET), verified(secret)]).toEqual([{ a: "é" }, { a: "é" }]);
+  const theirs = { secret: BYTES.toString("hex"), secretEncoding: "hex" } as const;
+  expect((await hooks.endpoints.rotateSecret("acme", endpoint.id, theirs)).secret).toBe(theirs.secret);
+});
+
+test("secrets of single schemes have the encoding too, but a key pair has its own format", async () => {
+  const schemes = ["t-v1", "stripe", "standard-webhooks-v1a"];
+  const { signingKey } = await generateSigningKey();
+  const schemeSecrets = { stripe: "theirs", "standard-webhooks-v1a": signingKey };
+  const { text, header } = await sent(schemes, { secret: SECRET, schemeSecrets, secretEncoding: "text" });
+  expect(Stripe.webhooks.constructEvent(text, header("Stripe-Signature"), "theirs")).toEqual({ a: "é" });
+  expect(Stripe.webhooks.constructEvent(text, header("X-Webhook-Signature"), SECRET)).toEqual({ a: "é" });
+  expect(header("webhook-signature")).toMatch(/^v1a,/);
+});
+
+test.each([
+  [{ schemes: ["t-v1"] }, { secret: "x".repeat(257), secretEncoding: "text" }, /1 to 256 bytes/],
+  [{ schemes: ["t-v1"] }, { secret: "00".repeat(257), secretEncoding: "hex" }, /1 to 256 bytes/],
+  [{ schemes: ["t-v1"] }, { secret: SECRET, secretEncoding: "whsec" }, /A secret is whsec_/],
+  [{ schemes: ["github"] }, { secret: SECRET, secretEncoding: "whsec" }, /A secret is whsec_/],
+  [{ schemes: ["t-v1"] }, { secret: "whsk_a", secretEncoding: "text" }, /Leave out the encoding/],
+  [{ schemes: ["discord"] }, { secret: SECRET, secretEncoding: "text" }, /fits none/],
+  [{ schemes: ["gitlab"] }, { secret: "0aff", secretEncoding: "hex" }, /visible ASCII/],
+])("not imported: %j with %j", async (signature, given, words) => {
+  const input = { url: `${receiver.url}/x`, events: ["*"], signature, ...given };
+  await expect(hooks.endpoints.create("acme", input as never)).rejects.toThrow(words);
 });

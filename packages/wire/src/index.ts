@@ -25,7 +25,17 @@ export {
 export { type Json, readJson } from "./json/read-json.ts";
 export * from "./letter-case.ts";
 export * from "./scopes.ts";
-export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
+export {
+  generateSecret,
+  generateSigningKey,
+  importedKey,
+  MAX_SECRET_BYTES,
+  type ParsedSecret,
+  parseSecret,
+  rawSecret,
+  SECRET_ENCODINGS,
+  type SecretEncoding,
+} from "./secrets.ts";
 export { type ExaminedRequest, examine, type Finding, signedBy } from "./signature/examine.ts";
 export { type Effort, type Explanation, explainFailure } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";

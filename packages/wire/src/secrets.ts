@@ -4,7 +4,13 @@ import { concat, decode, encode } from "./encoding.ts";
 const SHARED = "whsec_";
 const SIGNING = "whsk_";
 const PUBLIC = "whpk_";
+const RAW = "whraw_";
 const ED25519_KEY_BYTES = 32;
+
+/** How the secret of another sender is written; `whsec` is Posthorn's own format and that of Standard Webhooks. */
+export const SECRET_ENCODINGS = ["whsec", "text", "base64", "hex"] as const;
+export type SecretEncoding = (typeof SECRET_ENCODINGS)[number];
+export const MAX_SECRET_BYTES = 256;
 
 /** A new shared secret: `whsec_` and the padded base64 of 32 random bytes (Go's library requires the padding). */
 export function generateSecret(): string {
@@ -62,4 +68,37 @@ function parseSigning(base64: string): ParsedSecret | null {
 function parsePublic(base64: string): ParsedSecret | null {
   const publicKey = decode("base64", base64);
   return publicKey?.length === ED25519_KEY_BYTES ? { kind: "public", publicKey } : null;
+}
+
+/** The key bytes of another sender's secret; null if it is not written so, is empty or has more than `MAX_SECRET_BYTES`. */
+export function importedKey(
+  text: string,
+  encoding: Exclude<SecretEncoding, "whsec">,
+): Uint8Array<ArrayBuffer> | null {
+  const key = decodeImported(text, encoding);
+  return key === null || key.length === 0 || key.length > MAX_SECRET_BYTES ? null : key;
+}
+
+function decodeImported(text: string, encoding: Exclude<SecretEncoding, "whsec">) {
+  if (encoding === "hex") return decode("hex", text.toLowerCase());
+  if (encoding === "text") return IMPORTED_TEXT.test(text) ? decode("text", text) : null;
+  // both alphabets (RFC 4648 §4 and §5), with or without padding
+  const standard = text
+    .replaceAll("-", "+")
+    .replaceAll("_", "/")
+    .replace(/={0,2}$/, "");
+  return decode("base64", standard.padEnd(Math.ceil(standard.length / 4) * 4, "="));
+}
+
+// A space at an end was copied along, and a lone surrogate has no bytes.
+const IMPORTED_TEXT = /^(?![\p{Cc}\p{Cs}\p{Z}])[^\p{Cc}\p{Cs}]*(?<![\p{Cc}\p{Cs}\p{Z}])$/u;
+
+/** Writes bytes as a secret that every scheme with a shared key signs with as they are. */
+export function rawSecret(key: Uint8Array): string {
+  return RAW + encode("base64", key);
+}
+
+/** The bytes of a `rawSecret`; null for any other secret. */
+export function rawKey(secret: string): Uint8Array<ArrayBuffer> | null {
+  return secret.startsWith(RAW) ? decode("base64", secret.slice(RAW.length)) : null;
 }

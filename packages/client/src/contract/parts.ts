@@ -1,6 +1,6 @@
 // The vocabulary of the contract: fields with their descriptions, and schemas that several resources share. Limits are
 // documentation; the library enforces them.
-import { ROLE_SCOPES, type Role } from "@posthorn/wire";
+import { ROLE_SCOPES, type Role, SECRET_ENCODINGS } from "@posthorn/wire";
 import { z } from "zod";
 
 export const text = (description: string) => z.string().describe(description);
@@ -49,6 +49,7 @@ export const optionalText = (description: string, more: object = {}) =>
 export const nullishText = (description: string, more: object = {}) => nullish(z.string(), description, more);
 export const nullableInt = (description: string) => nullable(z.int(), description);
 export const role = z.enum(Object.keys(ROLE_SCOPES) as [Role, ...Role[]]);
+export const secretEncoding = z.enum(SECRET_ENCODINGS);
 export const createdAt = time.describe("When it was created, in UTC.");
 export const updatedAt = time.describe("When it was last updated, in UTC.");
 

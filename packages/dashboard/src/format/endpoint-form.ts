@@ -49,6 +49,8 @@ export const EMPTY_FORM = {
   /** This and the following fields exist only for new endpoints. */
   preset: "",
   secret: "",
+  /** Empty for Posthorn's own format, or text for vendors' schemes. */
+  secretEncoding: "",
   schemeSecrets: {} as Readonly<Record<string, string>>,
 };
 
@@ -114,6 +116,8 @@ export function changesIn(form: EndpointForm, before: EndpointForm): Settings {
   put("secret", ["secret"], () => form.secret.trim());
   const own = ownSecretsOf(form);
   if (Object.keys(own).length > 0) settings.scheme_secrets = own;
+  if (form.secretEncoding !== "" && (settings.secret || settings.scheme_secrets))
+    settings.secret_encoding = form.secretEncoding;
   return settings;
 }
 

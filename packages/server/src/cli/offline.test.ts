@@ -66,6 +66,18 @@ describe("sign and verify", () => {
     expect((await isWrong).code).toBe(1);
   });
 
+  test.each([
+    ["hex", "00ff"],
+    ["base64", "AP8="],
+    ["text", "any text"],
+  ])("agree on a secret in %s", async (encoding, own) => {
+    const given = argv`--secret ${own} --secret-encoding ${encoding}`;
+    const { json } = await posthorn({ stdin: body })`sign ${given} --json`;
+    expect((await verify(argv`${given} ${headerOptions(json)}`, body)).code).toBe(0);
+    const wrong = await verify(argv`--secret ${"x".repeat(257)} --secret-encoding ${encoding}`, body);
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("1 to 256 bytes") });
+  });
+
   test("sign creates HTTP Message Signatures, and verify refers to a library for them", async () => {
     const signed = await request(argv`--scheme rfc9421 --to https://shop.example/hooks`);
     expect(signed).toMatch(/^content-type: application\/json\r\n/m);

@@ -1,10 +1,11 @@
 // Converts a secret string to key bytes. Null: not a secret of that kind, so the scheme skips it.
 import { decode } from "../encoding.ts";
-import { isAsymmetric, type ParsedSecret, parseSecret } from "../secrets.ts";
+import { isAsymmetric, type ParsedSecret, parseSecret, rawKey } from "../secrets.ts";
 
 /**
  * `text`: the UTF-8 bytes of the whole string including its prefix, as Stripe and GitHub receivers do.
  * `base64`: the part after `whsec_`, as in Standard Webhooks; the prefix is optional.
+ * Both use the bytes of a `rawSecret` as they are.
  * `ed25519`: `whsk_` to sign; `whpk_` (or `whsk_`) or 64 hex digits, as Discord shows its public key, to verify.
  */
 export type KeyKind = "text" | "base64" | "ed25519";
@@ -29,6 +30,8 @@ export function verifyingKeyBytes(kind: KeyKind, secret: string): KeyBytes | nul
 function sharedKeyBytes(kind: "text" | "base64", secret: string): KeyBytes | null {
   // With an empty or public key anyone could sign.
   if (secret === "" || secret === "whsec_" || isAsymmetric(secret)) return null;
+  const raw = rawKey(secret);
+  if (raw !== null) return raw.length === 0 ? null : raw;
   if (kind === "text") return new TextEncoder().encode(secret);
   const parsed = parseSecret(secret.startsWith("whsec_") ? secret : `whsec_${secret}`);
   return parsed?.kind === "shared" ? parsed.key : null;

@@ -72,7 +72,11 @@ export const endpointInput = s.inputComponent("EndpointInput", {
   url: settableSettings.url,
   events: settableSettings.events,
   secret: s.optionalText(
-    "Your own signing secret: `whsec_…`, `whsk_…`, or any text for a vendor's scheme. If it is left out, one is generated.",
+    "Your own signing secret: `whsec_…`, `whsk_…`, any text for a vendor's scheme, or anything with its `secret_encoding`. If it is left out, one is generated.",
+  ),
+  secret_encoding: s.optional(
+    s.secretEncoding,
+    "How `secret` and `scheme_secrets` are written, if they come from another sender: `text`, `base64` or `hex`, 1 to 256 bytes. Every scheme signs with exactly these bytes. `whsec`: only Posthorn's own format.",
   ),
   scheme_secrets: s.optional(
     z.record(z.string(), z.string()),

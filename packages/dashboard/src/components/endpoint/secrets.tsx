@@ -10,6 +10,7 @@ import { NotLoaded, Panel } from "../ui/page.tsx";
 import { Ago, Countdown } from "../ui/time.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { NewSecret } from "./new-secret.tsx";
+import { isEncoding, SecretEncodingChoice } from "./secret-encoding.tsx";
 
 const t = defineTexts({
   hint: [
@@ -119,7 +120,7 @@ function untilNextEnd(secrets: readonly EndpointSecret[]): number | false {
 }
 
 function Rotate({ endpoint }: { readonly endpoint: Endpoint }) {
-  const state = useForm({ overlap: OVERLAPS[0] as string, scheme: "", secret: "" });
+  const state = useForm({ overlap: OVERLAPS[0] as string, scheme: "", secret: "", encoding: "" });
   const { form, field } = state;
   const { schemes } = endpoint.signature;
   const rotate = async () => {
@@ -129,6 +130,7 @@ function Rotate({ endpoint }: { readonly endpoint: Endpoint }) {
       overlap_seconds: Number(form.overlap),
       ...(form.scheme !== "" && { scheme: form.scheme }),
       ...(given !== "" && { secret: given }),
+      ...(given !== "" && isEncoding(form.encoding) && { secret_encoding: form.encoding }),
     };
     const { secret } = await api.endpoints.rotateSecret({ tenant, endpoint: id, body });
     if (given === "") return <NewSecret endpoint={id} secret={secret} />;
@@ -159,6 +161,7 @@ function Rotate({ endpoint }: { readonly endpoint: Endpoint }) {
         autoComplete="new-password"
         {...field("secret")}
       />
+      <SecretEncodingChoice {...field("encoding", "/secret_encoding")} />
       <Choice
         label={t.overlap}
         options={OVERLAPS.map((name) => [name, t.overlaps[name]])}

@@ -5,7 +5,7 @@ export function keyIdOf(publicKey: Uint8Array): string {
   return thumbprint({ crv: "Ed25519", kty: "OKP", x: Buffer.from(publicKey).toString("base64url") });
 }
 
-/** The id of a shared secret, which has at least 24 random bytes, so that its hash reveals nothing (RFC 7638 §7). */
+/** The id of a shared secret. Its hash reveals no more of it than a signature of the request does (RFC 7638 §7). */
 export function sharedKeyIdOf(secret: Uint8Array): string {
   return thumbprint({ k: Buffer.from(secret).toString("base64url"), kty: "oct" });
 }

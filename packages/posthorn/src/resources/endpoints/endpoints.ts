@@ -184,7 +184,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);
       return { result: await writer.insert(tx, tenant, made), endpointIds: [made.id] };
     });
-    return { endpoint: toEndpoint(row, defaults, options.nowMs()), secret: made.secret };
+    return { endpoint: toEndpoint(row, defaults, options.nowMs()), secret: made.secret.text };
   }
 
   /** Call it before a transaction, which may hold the last connection of the pool. */

@@ -137,7 +137,7 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
   async function writeOne(tx: Queryable, tenant: string, item: Planned): Promise<ImportedEndpoint> {
     if (item.action === "created") {
       const { id } = await writer.insert(tx, tenant, item.made);
-      return { ...toResult(item), id: formatId("ep", id), secret: item.made.secret };
+      return { ...toResult(item), id: formatId("ep", id), secret: item.made.secret.text };
     }
     if (item.action === "updated") await writer.update(tx, item.current, item.settings, item.token);
     return toResult(item);

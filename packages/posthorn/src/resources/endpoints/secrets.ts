@@ -1,6 +1,6 @@
 // The signing secrets of an endpoint: the current one, and after a rotation the previous ones, which also sign until they
 // expire, so that the receiver can switch without rejecting a delivery.
-import { formatId, parseId, schemeProblems } from "@posthorn/wire";
+import { formatId, parseId, type SecretEncoding, schemeProblems } from "@posthorn/wire";
 import { PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
 import type { Database, Queryable } from "../../storage/database.ts";
@@ -16,7 +16,7 @@ import { type Dated, dated, toDate } from "../page.ts";
 import { integer, readFields, unchecked } from "../read-fields.ts";
 import { type EndpointChanges, invalidEndpoint, knownEndpoint, refuseSubscription } from "./changes.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
-import { secretProblem } from "./setting-readers.ts";
+import { type GivenSecret, readEncoding, toStored } from "./secret-input.ts";
 import { fitsAny, schemesOf } from "./settings.ts";
 import type { EndpointWriter } from "./writer.ts";
 
@@ -25,6 +25,8 @@ export interface RotateOptions {
   readonly overlapSeconds?: number | undefined;
   /** Your own secret. Without it, one is generated. */
   readonly secret?: string | undefined;
+  /** How your own secret is written: `text`, `base64` or `hex`, if it is not a `whsec_…` or `whsk_…`. */
+  readonly secretEncoding?: SecretEncoding | undefined;
   /** Rotates the secret of this signature scheme only; it no longer signs with the shared secret then. */
   readonly scheme?: string | undefined;
 }
@@ -59,6 +61,7 @@ const DEFAULT_OVERLAP_SECONDS = 7 * DAY_SECONDS;
 const ROTATION = {
   overlapSeconds: integer(0, 14 * DAY_SECONDS),
   secret: unchecked<string>(),
+  secretEncoding: readEncoding,
   scheme: unchecked<string>(),
 };
 /** Limited because every request carries a signature for each of them. */
@@ -74,15 +77,17 @@ export function createEndpointSecrets({
 
   async function rotateSecret(tenant: string, id: string, rotation: RotateOptions = {}) {
     const asked = readFields("invalid_endpoint", "A rotation has no option", rotation, ROTATION);
-    const { secret: ownSecret, scheme } = asked;
+    const { secret: given, secretEncoding, scheme } = asked;
     const overlapSeconds = asked.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS;
     const [problem] = scheme === null ? [] : schemeProblems([String(scheme)]);
     if (problem !== undefined) throw invalidEndpoint("/scheme", problem);
+    if (secretEncoding !== null && given === null)
+      throw invalidEndpoint("/secretEncoding", "There is no secret that has this encoding. Give secret.");
     return await changes.changeOne(tenant, id, async (tx, current) => {
       refuseSubscription(current);
       const schemes = scheme === null ? await sharing(tx, current) : [scheme];
-      const secret = ownSecret ?? (await writer.makeSecret(schemes));
-      checkSecret(secret, schemes);
+      const secret =
+        given === null ? await writer.makeSecret(schemes) : ownSecret(given, schemes, secretEncoding);
       if (scheme !== null) await writer.keepSharedFor(tx, current, scheme, overlapSeconds);
       const retired = await retireSecrets(tx, current.id, scheme, overlapSeconds);
       if (retired.count >= MAX_VALID_SECRETS)
@@ -91,9 +96,9 @@ export function createEndpointSecrets({
           `${MAX_VALID_SECRETS} secrets of this endpoint are valid already. Wait until one has expired, or rotate with ` +
             "overlapSeconds 0 to revoke them all.",
         );
-      await writer.addSecret(tx, current.id, secret, { usedFor: scheme });
+      await writer.addSecret(tx, current.id, secret.value, { usedFor: scheme });
       await incrementEndpointVersion(tx, current.id);
-      return { secret, previousExpiresAt: toDate(retired.lastExpiresMs) };
+      return { secret: secret.text, previousExpiresAt: toDate(retired.lastExpiresMs) };
     });
   }
 
@@ -137,10 +142,10 @@ function toSecret(row: SecretRow): EndpointSecret {
   return { ...dated(row), id: formatId("sec", row.id), isCurrent: row.expiresMs === null };
 }
 
-function checkSecret(secret: string, schemes: readonly string[]): void {
-  const problem = secretProblem(secret, schemes);
-  if (problem !== null) throw invalidEndpoint("/secret", problem);
-  if (fitsAny(secret, schemes)) return;
+function ownSecret(text: string, schemes: readonly string[], encoding: SecretEncoding | null): GivenSecret {
+  const stored = toStored(text, schemes, encoding);
+  if ("problem" in stored) throw invalidEndpoint("/secret", stored.problem);
+  if (fitsAny(stored.value, schemes)) return { text, value: stored.value };
   const message = `This kind of secret does not fit ${schemes.join(", ")}. Give the scheme that it is for.`;
   throw invalidEndpoint("/secret", message);
 }

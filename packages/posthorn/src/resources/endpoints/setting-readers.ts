@@ -5,21 +5,16 @@ import {
   escapePointer,
   headerPrefixProblem,
   isObject,
-  isVendorScheme,
   ownTypeOf,
-  parseSecret,
   type SettingName,
   type Shape,
   schemeHeaders,
-  schemeNamed,
   schemeProblems,
-  signingKeyBytes,
   validateCustomHeaders,
 } from "@posthorn/wire";
 import { checkUrl } from "../../attempt/guard/check-url.ts";
 import { REDACTED } from "../../catalogue/redact.ts";
 import { AUTHORIZATION_HEADER } from "../../destinations/webhook/authorize.ts";
-import { isKeyPair } from "../../destinations/webhook/key-pair.ts";
 import { parseFilter } from "../../fan-out/parse-filter.ts";
 import type { AuthorizationType, FilterInput, SignatureSettings } from "../../model.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
@@ -205,61 +200,3 @@ function readFilter(value: unknown, refuse: Refuse): FilterInput | undefined {
   for (const { pointer, message } of parsed.problems) refuse(message, pointer);
   return undefined;
 }
-
-export function readSecret(schemes: readonly string[]): Field<string | undefined> {
-  return (value, _, refuse) => {
-    const problem = secretProblem(value, schemes);
-    return problem === null ? (value as string) : refuse(problem);
-  };
-}
-
-/** Reads secrets by scheme, and checks that the schemes exist. */
-export function readSchemeSecrets(
-  value: unknown,
-  _: string,
-  refuse: Refuse,
-): Readonly<Record<string, string>> | undefined {
-  if (!isObject(value))
-    return refuse('schemeSecrets is an object of schemes and secrets, such as { "stripe": "whsec_…" }.');
-  for (const [scheme, secret] of Object.entries(value)) {
-    const problem = schemeSecretProblem(scheme, secret);
-    if (problem !== null) refuse(problem, `/${escapePointer(scheme.slice(0, 100))}`);
-  }
-  return value as Record<string, string>;
-}
-
-/** Returns null if the scheme can sign with the secret. */
-function schemeSecretProblem(scheme: string, secret: unknown): string | null {
-  const [unknown] = schemeProblems([scheme]);
-  if (unknown !== undefined) return unknown;
-  const problem = secretProblem(secret, [scheme]);
-  if (problem !== null) return problem;
-  const isUsable = signingKeyBytes(schemeNamed(scheme).key, secret as string) !== null;
-  return isUsable ? null : `The signature scheme "${scheme}" cannot sign with this kind of secret.`;
-}
-
-const MAX_FOREIGN_LENGTH = 256;
-// Visible ASCII without spaces at the ends: a space copied along with a secret would be part of the key.
-const FOREIGN_SECRET = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-
-/** Returns null for a usable secret: `whsec_…`, `whsk_…`, or any text if a vendor's scheme uses it as the key. */
-export function secretProblem(value: unknown, schemes: readonly string[]): string | null {
-  const parsed = typeof value === "string" ? parseSecret(value) : null;
-  if (parsed?.kind === "signing" && !isKeyPair(parsed)) return NO_PAIR;
-  if (parsed !== null && parsed.kind !== "public") return null;
-  const takesText = schemes.some((name) => isVendorScheme(name) && schemeNamed(name).key === "text");
-  if (!takesText) return OWN_SECRET;
-  const isText =
-    typeof value === "string" && value.length <= MAX_FOREIGN_LENGTH && FOREIGN_SECRET.test(value);
-  // a key pair that does not parse is incomplete, and a public key cannot sign
-  return isText && !/^wh(?:sk|pk)_/.test(value) ? null : FOREIGN;
-}
-
-const OWN_SECRET =
-  "A secret is whsec_ and the base64 of 24 to 64 bytes, or whsk_ and the base64 of a 32-byte ed25519 seed and its " +
-  "public key. Leave it out to have one generated.";
-const NO_PAIR =
-  "The public key in this whsk_ key does not match its seed, so its signatures could not be verified. Copy it again.";
-const FOREIGN =
-  `A secret of another sender is text of 1 to ${MAX_FOREIGN_LENGTH} visible ASCII characters without spaces around it, ` +
-  "and not a whsk_ or whpk_ key.";

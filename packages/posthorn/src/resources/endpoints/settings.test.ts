@@ -52,7 +52,7 @@ test("a key pair with a mismatched public key is refused", async () => {
   expect(problemsOf(() => parseEndpointInput({ ...minimal, signature, secret }, context))).toMatchObject([
     { pointer: "/secret", message: expect.stringContaining("does not match its seed") },
   ]);
-  expect(parseEndpointInput({ ...minimal, signature, secret: one }, context).secret).toBe(one);
+  expect(parseEndpointInput({ ...minimal, signature, secret: one }, context).secret?.value).toBe(one);
 });
 
 const patterns = (count: number) => Array.from({ length: count }, (_, n) => `a.b${n}`);
@@ -90,6 +90,7 @@ test.each<[path: string, accepted: readonly unknown[], refused: readonly unknown
   ["ordering", ["fifo"], ["lifo"]],
   ["fifoOnDead", ["hold"], ["stop"]],
   ["secret", [], ["hunter2"]],
+  ["secretEncoding", [], ["utf8", "text"]],
   ["is_active", [], [true]],
 ])("%s accepts values within its limits and rejects others", (path, accepted, refused) => {
   for (const value of accepted) parseEndpointInput(inputWith(path, value), context);

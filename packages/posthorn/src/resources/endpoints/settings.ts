@@ -5,6 +5,7 @@ import {
   type EndpointPreset,
   isObject,
   SETTING_NAMES,
+  type SecretEncoding,
   type SettingName,
   schemeNamed,
   signingKeyBytes,
@@ -16,7 +17,8 @@ import { type AuthorizationInput, checkAuthorization } from "./authorization-set
 import type { EndpointDefaults } from "./effective-settings.ts";
 import type { HandshakeInput } from "./handshake-settings.ts";
 import type { RetryPolicyInput } from "./retry-policy-input.ts";
-import { orNull, readerOf, readSchemeSecrets, readSecret } from "./setting-readers.ts";
+import { type GivenSecret, readEncoding, readSchemeSecrets, readSecret } from "./secret-input.ts";
+import { orNull, readerOf } from "./setting-readers.ts";
 import { SettingsCheck } from "./settings-check.ts";
 
 /** Settings whose input differs from what is stored. */
@@ -44,8 +46,13 @@ export interface EndpointPatch extends SettingInputs {
 export interface EndpointInput extends EndpointPatch {
   readonly url: string;
   readonly events: readonly string[];
-  /** Your own `whsec_…` or `whsk_…`, or the secret that a vendor's receivers expect. Without it, one is generated. */
+  /** Your own `whsec_…` or `whsk_…`, or the secret of another sender with its encoding. Without it, one is generated. */
   readonly secret?: string | undefined;
+  /**
+   * How `secret` and `schemeSecrets` are written: `text`, `base64` or `hex`, if they are not a `whsec_…` or `whsk_…`.
+   * Every scheme signs with exactly these bytes. Vendors' schemes need none for visible ASCII text.
+   */
+  readonly secretEncoding?: SecretEncoding | undefined;
   /** Secrets of individual schemes, such as `{ stripe: "whsec_…" }`. The other schemes sign with `secret`. */
   readonly schemeSecrets?: Readonly<Record<string, string>> | undefined;
 }
@@ -60,14 +67,15 @@ export interface SettingsContext {
 export interface ParsedInput {
   readonly settings: EndpointSettings;
   /** Null: one is generated. */
-  readonly secret: string | null;
+  readonly secret: GivenSecret | null;
+  /** As they are stored. */
   readonly schemeSecrets: Readonly<Record<string, string>>;
   /** Null: none is sent. */
   readonly token: string | null;
 }
 
 export function parseEndpointInput(input: unknown, context: SettingsContext): ParsedInput {
-  const check = new SettingsCheck(withPreset(input), [...SETTING_NAMES, PRESET, "secret", "schemeSecrets"]);
+  const check = new SettingsCheck(withPreset(input), [...SETTING_NAMES, PRESET, ...SECRET_FIELDS]);
   const settings = readSettings(check, UNSET_SETTINGS, context);
   check.require("url", "The URL that deliveries are sent to is missing.");
   check.require(
@@ -75,14 +83,20 @@ export function parseEndpointInput(input: unknown, context: SettingsContext): Pa
     'The event types to deliver are missing. Give a list such as ["order.*"], or ["*"] for all.',
   );
   const schemes = schemesOf(settings, context.defaults);
-  const secret = check.read("secret", null, readSecret(schemes));
-  if (secret !== null && check.isClean && !fitsAny(secret, schemes)) {
+  const encoding = check.read("secretEncoding", null, readEncoding);
+  const secret = check.read("secret", null, readSecret(schemes, encoding));
+  if (secret !== null && check.isClean && !fitsAny(secret.value, schemes)) {
     check.refuse(
       "/secret",
       "This kind of secret fits none of the endpoint's signature schemes. Leave it out to have one generated.",
     );
   }
-  const schemeSecrets = check.read("schemeSecrets", {}, readSchemeSecrets);
+  const schemeSecrets = check.read("schemeSecrets", {}, readSchemeSecrets(encoding));
+  if (encoding !== null && secret === null && Object.keys(schemeSecrets).length === 0 && check.isClean)
+    check.refuse(
+      "/secretEncoding",
+      "There is no secret that has this encoding. Give secret or schemeSecrets.",
+    );
   for (const scheme of Object.keys(schemeSecrets)) {
     if (check.isClean && !schemes.includes(scheme))
       check.refuse(
@@ -92,7 +106,7 @@ export function parseEndpointInput(input: unknown, context: SettingsContext): Pa
   }
   if (secret !== null && check.isClean) {
     const sharing = schemes.filter((name) => schemeSecrets[name] === undefined && !isByKeyPair(name));
-    for (const name of sharing.filter((scheme) => !fitsAny(secret, [scheme])))
+    for (const name of sharing.filter((scheme) => !fitsAny(secret.value, [scheme])))
       check.refuse(
         "/secret",
         `This kind of secret does not fit ${name}; give it its own secret in schemeSecrets.`,
@@ -135,6 +149,7 @@ export function isByKeyPair(scheme: string): boolean {
 }
 
 const PRESET = "preset";
+const SECRET_FIELDS = ["secret", "secretEncoding", "schemeSecrets"];
 
 /** Settings of the named preset, overridden by those given. */
 function withPreset(input: unknown): unknown {

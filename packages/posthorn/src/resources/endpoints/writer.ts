@@ -17,13 +17,15 @@ import { isCustomerTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { isOtherHost } from "./authorization-settings.ts";
 import { invalidEndpoint } from "./changes.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
+import type { GivenSecret } from "./secret-input.ts";
 import { fitsAny, isByKeyPair, type ParsedInput, schemesOf } from "./settings.ts";
 import { TOKEN, toTarget } from "./targets.ts";
 
 export interface NewEndpoint {
   readonly id: Uuid;
   readonly settings: EndpointSettings;
-  readonly secret: string;
+  /** Returned once as `text`. */
+  readonly secret: GivenSecret;
   readonly schemeSecrets: Readonly<Record<string, string>>;
   readonly token: string | null;
 }
@@ -45,7 +47,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     const schemes = schemesOf(input.settings, defaults);
     const sharing = schemes.filter((name) => input.schemeSecrets[name] === undefined);
     const secret = given ?? (await makeSecret(sharing.length > 0 ? sharing : schemes));
-    const pairs = await keyPairsFor(sharing.filter((name) => !fitsAny(secret, [name])));
+    const pairs = await keyPairsFor(sharing.filter((name) => !fitsAny(secret.value, [name])));
     return { id: uuidv7(nowMs()), ...input, secret, schemeSecrets: { ...input.schemeSecrets, ...pairs } };
   }
 
@@ -61,7 +63,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     if (!isCustomerTenantId(tenant)) throw tenantNotFound(tenant);
     const { id, token } = made;
     const inserted = await insertEndpoint(tx, id, tenant, made.settings);
-    await addSecret(tx, id, made.secret);
+    await addSecret(tx, id, made.secret.value);
     for (const [usedFor, own] of Object.entries(made.schemeSecrets))
       await addSecret(tx, id, own, { usedFor });
     if (token !== null) await addSecret(tx, id, token, { usedFor: TOKEN });
@@ -109,8 +111,9 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
   }
 
   /** Generates a secret: `whsk_…` if every scheme signs with an ed25519 key, otherwise `whsec_…`. */
-  async function makeSecret(schemes: readonly string[]): Promise<string> {
-    return schemes.every(isByKeyPair) ? (await generateSigningKey()).signingKey : generateSecret();
+  async function makeSecret(schemes: readonly string[]): Promise<GivenSecret> {
+    const value = schemes.every(isByKeyPair) ? (await generateSigningKey()).signingKey : generateSecret();
+    return { text: value, value };
   }
 
   /**

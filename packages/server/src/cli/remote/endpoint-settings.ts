@@ -12,7 +12,7 @@ import {
 import { Option } from "commander";
 import { usage } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { schemeOption, schemesOf } from "../views/secrets.ts";
+import { SECRET_ENCODING_OPTION, schemeOption, schemesOf } from "../views/secrets.ts";
 import { readObject } from "./data.ts";
 import { type Param, splitList, wholeNumber } from "./remote.ts";
 
@@ -30,6 +30,7 @@ export interface SettingFlags {
   readonly handshake?: string | false;
   readonly handshakeRate?: string;
   readonly secret?: string;
+  readonly secretEncoding?: string;
   readonly schemeSecret?: readonly string[];
   readonly data?: string;
 }
@@ -84,6 +85,7 @@ export const SETTING_PARAMS: readonly Param[] = [
 export const SECRET_OPTIONS: readonly Param[] = [
   ["--secret <secret>", "your own signing secret (default: one is generated)"],
   ["--scheme-secret <scheme=secret...>", "the secret of one scheme: github=what-its-receivers-have"],
+  SECRET_ENCODING_OPTION,
 ];
 
 /** Options that only apply to an existing endpoint. */
@@ -101,7 +103,7 @@ export async function settingsOf(
   terminal: Terminal,
   current: () => Promise<Settable | null>,
 ): Promise<Record<string, unknown>> {
-  const { to, scheme, headerPrefix, preset, secret, schemeSecret } = flags;
+  const { to, scheme, headerPrefix, preset, secret, secretEncoding, schemeSecret } = flags;
   const { settings, fields } = readOptions(flags);
   if (scheme !== undefined)
     fields.signature = { schemes: schemesOf(scheme, headerPrefix), ...fields.signature };
@@ -120,6 +122,7 @@ export async function settingsOf(
     ...authorizationOf(flags, before),
     ...handshakeOf(flags, before),
     ...(secret !== undefined && { secret }),
+    ...(secretEncoding !== undefined && { secret_encoding: secretEncoding }),
     ...(schemeSecret !== undefined && { scheme_secrets: Object.fromEntries(schemeSecret.map(ofScheme)) }),
   };
 }

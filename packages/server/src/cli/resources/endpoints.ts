@@ -1,6 +1,6 @@
 // `posthorn endpoints`: manages the endpoints of a tenant.
 import type { BodyOf, Endpoint, PosthornContract, ResponseOf } from "@posthorn/client";
-import { parseSecret } from "@posthorn/wire";
+import { parseSecret, type SecretEncoding } from "@posthorn/wire";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
 import { readData } from "../remote/data.ts";
@@ -26,6 +26,7 @@ import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
 import { endpointColumns, endpointText, publicKeysPath } from "../views/endpoint.ts";
+import { SECRET_ENCODING_OPTION } from "../views/secrets.ts";
 
 type Imported = ResponseOf<PosthornContract["endpoints"]["import"]>["endpoints"][number];
 type ImportItem = BodyOf<PosthornContract["endpoints"]["import"]>["endpoints"][number];
@@ -134,7 +135,7 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
       );
     },
   );
-  add<{ overlapSeconds?: string; scheme?: string; secret?: string }>(
+  add<{ overlapSeconds?: string; scheme?: string; secret?: string; secretEncoding?: SecretEncoding }>(
     "rotate-secret",
     "create a new secret; the old one stays valid for a while",
     [
@@ -142,12 +143,13 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
       ["--overlap-seconds <number>", "how long both are valid, 0 to 1209600 (default 7 days)"],
       ["--scheme <scheme>", "rotate only the secret of this signature scheme"],
       ["--secret <secret>", "your own secret (default: generated)"],
+      SECRET_ENCODING_OPTION,
       YES,
     ],
-    async (remote, [endpoint], { tenant, overlapSeconds: text, scheme, secret: own }) => {
+    async (remote, [endpoint], { tenant, overlapSeconds: text, scheme, secret: own, secretEncoding }) => {
       const overlap = text === undefined ? undefined : wholeNumber("--overlap-seconds", text, 0, 1_209_600);
       if (overlap === 0) await remote.confirm(`The current secret of ${endpoint} becomes invalid at once.`);
-      const body = { overlap_seconds: overlap, scheme, secret: own };
+      const body = { overlap_seconds: overlap, scheme, secret: own, secret_encoding: secretEncoding };
       const rotated = await remote.client.endpoints.rotateSecret({ tenant, endpoint, body });
       remote.print(rotated, ({ secret }) => clean(secret));
       remote.note(endOfPrevious(rotated.previous_expires_at, overlap));

@@ -143,6 +143,8 @@ describe("endpoints", () => {
     expect((await posthorn`deliveries list ${of}`).out).toContain("held: the handshake is ");
     const own = argv`--scheme github --secret another`;
     expect((await posthorn`endpoints rotate-secret ${id} ${of} ${own}`).out).toBe("another\n");
+    const imported = argv`--scheme github --secret 00ff --secret-encoding hex`;
+    expect((await posthorn`endpoints rotate-secret ${id} ${of} ${imported}`).out).toBe("00ff\n");
     const bare = await update("--no-token", "--no-handshake", "--preset", "standard-webhooks");
     const standard = { timeout_ms: 20_000, retry_on: "every" };
     expect(bare).toMatchObject({ authorization: null, handshake: null, ...standard });

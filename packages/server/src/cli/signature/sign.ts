@@ -1,16 +1,24 @@
 // `posthorn sign`: prints the signature headers of a body, without a server.
 import { randomUUID } from "node:crypto";
-import { headerNames, schemeNamed } from "@posthorn/wire";
+import { headerNames, type SecretEncoding, schemeNamed } from "@posthorn/wire";
 import type { Command } from "commander";
 import { addCompanions, digestOf, signRequest, vendorStyleOf } from "posthorn/internal";
 import { usage } from "../failure.ts";
 import { readAll, readNamedFile } from "../remote/data.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText } from "../terminal/text.ts";
-import { prefixOf, requireSigningSecrets, SCHEMES_OPTION, schemesOf, secretsOf } from "../views/secrets.ts";
+import {
+  prefixOf,
+  requireSigningSecrets,
+  SCHEMES_OPTION,
+  SECRET_ENCODING_OPTION,
+  schemesOf,
+  secretsOf,
+} from "../views/secrets.ts";
 
 interface SignFlags {
   readonly secret: readonly string[];
+  readonly secretEncoding?: SecretEncoding;
   readonly scheme?: string;
   readonly to?: string;
   readonly type: string;
@@ -30,6 +38,7 @@ export function addSign(program: Command, terminal: Terminal): void {
       "--secret <secret...>",
       "whsec_… or whsk_…, or any text for a vendor's scheme; several during a rotation",
     )
+    .addOption(SECRET_ENCODING_OPTION)
     .addOption(SCHEMES_OPTION)
     .option("--to <url>", "URL of the receiver, for schemes that sign the URL")
     .option("--type <type>", "type of the event, which some vendors send in a header", "webhook.test")
@@ -54,7 +63,7 @@ async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
   const id = flags.id ?? `evt_${randomUUID()}`;
   if (!/^[\x21-\x2d\x2f-\x7e]{1,255}$/.test(id))
     throw usage("--id must be visible ASCII characters without a dot.");
-  const secrets = secretsOf(flags.secret);
+  const secrets = secretsOf(flags.secret, flags.secretEncoding);
   requireSigningSecrets(schemes, secrets);
   const target = targetUrl(flags.to, schemes);
   const body = flags.body === undefined ? await readAll(terminal.stdin) : readNamedFile("--body", flags.body);

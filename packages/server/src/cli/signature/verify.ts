@@ -1,15 +1,16 @@
 // `posthorn verify`: checks the signature of a request, without a server.
-import { examine, type Finding, headerNames, signedBy } from "@posthorn/wire";
+import { examine, type Finding, headerNames, type SecretEncoding, signedBy } from "@posthorn/wire";
 import type { Command } from "commander";
 import { failed, usage } from "../failure.ts";
 import { readAll, readNamedFile } from "../remote/data.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, toned } from "../terminal/text.ts";
-import { prefixOf, secretsOf } from "../views/secrets.ts";
+import { prefixOf, SECRET_ENCODING_OPTION, secretsOf } from "../views/secrets.ts";
 import { parseRequest, type RawRequest } from "./raw-request.ts";
 
 interface VerifyFlags {
   readonly secret: readonly string[];
+  readonly secretEncoding?: SecretEncoding;
   readonly header?: readonly string[];
   readonly headerPrefix?: string;
   readonly request?: string;
@@ -25,6 +26,7 @@ export function addVerify(program: Command, terminal: Terminal): void {
     .command("verify")
     .description("verify the signature of a request, and explain a failure; works offline")
     .requiredOption("--secret <secret...>", "whsec_…, whpk_…, or a vendor's secret; one of them must match")
+    .addOption(SECRET_ENCODING_OPTION)
     .option("--header <header...>", "'name: value'; the body is read from standard input")
     .option("--request <file>", "file with a raw HTTP request (default: standard input)")
     .option("--body <file>", "read the body from a file; only with --header")
@@ -40,7 +42,7 @@ async function run(terminal: Terminal, flags: VerifyFlags): Promise<void> {
   if (!/^\d{1,9}$/.test(flags.tolerance)) throw usage("--tolerance must be a whole number of seconds.");
   const now = flags.now === undefined ? new Date() : new Date(flags.now);
   if (Number.isNaN(now.getTime())) throw usage("--now must be a time such as 2026-11-15T09:30:00Z.");
-  const secrets = secretsOf(flags.secret);
+  const secrets = secretsOf(flags.secret, flags.secretEncoding);
   const headerPrefix = prefixOf(flags.headerPrefix);
   const request = await readRequest(terminal, flags);
   const toleranceSeconds = Number(flags.tolerance) || Number.POSITIVE_INFINITY;

@@ -3,7 +3,12 @@ import {
   DEFAULT_HEADER_PREFIX,
   DEFAULT_SCHEMES,
   headerPrefixProblem,
+  importedKey,
+  MAX_SECRET_BYTES,
   parseSecret,
+  rawSecret,
+  SECRET_ENCODINGS,
+  type SecretEncoding,
   schemeNamed,
   schemeNames,
   schemeProblems,
@@ -13,8 +18,22 @@ import { Option } from "commander";
 import { usage } from "../failure.ts";
 import { splitList } from "../remote/remote.ts";
 
+/** The option that goes with a secret of another sender. */
+export const SECRET_ENCODING_OPTION = new Option(
+  "--secret-encoding <encoding>",
+  "how a secret of another sender is written: text, base64 or hex",
+).choices(SECRET_ENCODINGS);
+
 /** A secret is never quoted in a message. */
-export function secretsOf(given: readonly string[]): readonly string[] {
+export function secretsOf(given: readonly string[], encoding?: SecretEncoding): readonly string[] {
+  if (encoding !== undefined && encoding !== "whsec") {
+    return given.map((secret) => {
+      const key = importedKey(secret, encoding);
+      if (key === null)
+        throw usage(`A secret is not 1 to ${MAX_SECRET_BYTES} bytes of ${encoding}. Copy it again.`);
+      return rawSecret(key);
+    });
+  }
   for (const secret of given) {
     if (secret.trim() !== secret || secret === "") {
       throw usage("A secret is empty or has surrounding spaces. Copy it again.");

@@ -18,6 +18,7 @@ export const SHOWN_AT = [
   ...SETTING_NAMES.filter((name) => definitionOf(name).group !== undefined).map(pointerOf),
   "/preset",
   "/secret",
+  "/secret_encoding",
   "/scheme_secrets",
 ];
 

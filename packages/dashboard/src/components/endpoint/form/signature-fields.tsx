@@ -3,6 +3,7 @@ import { useState } from "react";
 import { defineTexts, type Text } from "../../../app/texts.ts";
 import { headersOf, kindOf, SCHEMES_BY_KIND, type SchemeKind } from "../../../format/signature-schemes.ts";
 import { fieldsIn, TextField, Tick } from "../../ui/field.tsx";
+import { SecretEncodingChoice } from "../secret-encoding.tsx";
 import { FormGroup, type FormParts } from "./setting-fields.tsx";
 
 const t = defineTexts({
@@ -16,8 +17,8 @@ const t = defineTexts({
     vendor: ["Compatible with other services", "Kompatibel mit anderen Diensten"],
   } as Readonly<Record<SchemeKind, Text>>,
   secretHint: [
-    "Optional: whsec_…, whsk_…, or any text for schemes of other services. Empty generates a secret, which is shown once.",
-    "Optional: whsec_…, whsk_… oder beliebiger Text für Verfahren anderer Dienste. Leer: Ein Secret wird erzeugt und einmal angezeigt.",
+    "Optional: whsec_…, whsk_…, or an existing secret that receivers have. Empty generates a secret, which is shown once.",
+    "Optional: whsec_…, whsk_… oder ein vorhandenes Secret der Empfänger. Leer: Ein Secret wird erzeugt und einmal angezeigt.",
   ],
   ownSecret: ["Secret for {scheme}", "Secret für {scheme}"],
   ownSecretHint: [
@@ -57,7 +58,10 @@ export function SignatureFields(parts: FormParts) {
         {...field("headerPrefix", "/signature/header_prefix")}
       />
       {isNew ? (
-        <TextField label={t.secret} hint={t.secretHint} autoComplete="off" {...field("secret")} />
+        <>
+          <TextField label={t.secret} hint={t.secretHint} autoComplete="off" {...field("secret")} />
+          <SecretEncodingChoice {...field("secretEncoding", "/secret_encoding")} />
+        </>
       ) : (
         <p className="self-end text-xs text-muted">{t.later}</p>
       )}

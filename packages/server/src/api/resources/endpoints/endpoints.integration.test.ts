@@ -1,4 +1,5 @@
 // Endpoints over HTTP: settings, filters, import, secrets, tests, disabling, and their logs.
+import { createHmac, randomBytes } from "node:crypto";
 import { contract } from "@posthorn/client";
 import { expect, test } from "vitest";
 import { startReceiver } from "../../../../../../tests/support/servers/start-receiver.ts";
@@ -179,6 +180,35 @@ test("after a rotation both secrets sign and are listed, until the old one is de
   expect((await remove(old.id)).status).toBe(204);
   expect((await remove(old.id)).json).toMatchObject({ status: 404, code: "secret_not_found" });
   expect(await signatures()).toBe(1);
+});
+
+test("existing secrets are imported and rotated in, returned once as given, and not in the audit log", async () => {
+  const { server, receiver, tenant, list } = await withReceiver();
+  const secret = randomBytes(24).toString("hex");
+  const url = `${receiver.url}/imported`;
+  const item = { ...hook, url, secret, secret_encoding: "hex", signature: { schemes: ["sha256"] } };
+  const { json: done } = await server.call("POST", `${list}/import`, { endpoints: [item] });
+  expect(done.endpoints).toMatchObject([{ action: "created", secret }]);
+  const path = `${list}/${done.endpoints[0].id}`;
+  const signedBy = async (key: Buffer, header: string) => {
+    const seen = receiver.requestsTo("/imported").length;
+    await server.call("POST", `${path}/test`);
+    await expect.poll(() => receiver.requestsTo("/imported").length).toBe(seen + 1);
+    const { headers, body } = receiver.requestsTo("/imported").at(-1) as { headers: object; body: Buffer };
+    const mac = createHmac("sha256", key).update(body).digest("hex");
+    expect(headers).toMatchObject({ [header]: `sha256=${mac}` });
+  };
+  await signedBy(Buffer.from(secret, "hex"), "x-webhook-signature");
+  const rotation = { secret: "Ein Satz als Schlüssel", secret_encoding: "text" };
+  const { json: rotated } = await server.call("POST", `${path}/rotate-secret`, rotation);
+  expect(rotated.secret).toBe(rotation.secret);
+  await signedBy(Buffer.from(secret, "hex"), "x-webhook-signature");
+  await signedBy(Buffer.from(rotation.secret), "x-webhook-signature-next");
+  const { text } = await server.call("GET", `/api/v1/audit-log?tenant=${tenant}`);
+  expect(text).toContain('"secret_encoding":"hex"');
+  for (const given of [secret, rotation.secret]) expect(text).not.toContain(given);
+  const alone = await server.call("POST", `${path}/rotate-secret`, { secret_encoding: "text" });
+  expect([alone.status, pointersOf(alone)]).toEqual([422, ["/secret_encoding"]]);
 });
 
 test("a test event is sent to this endpoint only, and its data is not in the audit log", async () => {
