@@ -23,7 +23,7 @@ describeReceivers((current) => {
     expect(harness.calls("msg_1")).toBe(1);
   });
 
-  test("while an event is being handled a second delivery gets 409 with Retry-After, and 200 afterwards", async () => {
+  test("while an event is being handled a second delivery gets 503 with Retry-After, and 200 afterwards", async () => {
     const harness = current();
     const started = gate();
     const held = gate();
@@ -36,7 +36,7 @@ describeReceivers((current) => {
     const first = harness.send(delivery, receiver);
     await started.opened;
     const second = await harness.send(delivery, receiver);
-    expect(second.status).toBe(409);
+    expect(second.status).toBe(503);
     expect(Number(second.headers["retry-after"])).toBeGreaterThanOrEqual(1);
     expect(Number(second.headers["retry-after"])).toBeLessThanOrEqual(60);
     held.open();

@@ -1,9 +1,12 @@
 // Failing handlers and unavailable stores lose no event and write no effect twice, on every store and in every mode.
 import { PermanentFailure } from "@posthorn/receiver";
+import { nodeHandler } from "@posthorn/receiver/node";
 import { expect, test } from "vitest";
 import { gate } from "../support/gate.ts";
 import { describeReceivers } from "../support/receiver/receiver-harness.ts";
-import { batchOf, signedDelivery } from "../support/receiver/signed-delivery.ts";
+import { batchOf, cloudEvent, signedDelivery } from "../support/receiver/signed-delivery.ts";
+import { openStrictSender } from "../support/receiver/strict-sender.ts";
+import { listen } from "../support/servers/http.ts";
 
 const HOURS_MS = 2 * 3_600_000;
 
@@ -37,6 +40,48 @@ describeReceivers((current) => {
       { failures: 2 },
     ]);
     expect(harness.dead).toEqual([]);
+  });
+
+  test("a sender for which 4xx is final loses nothing if its retry comes before the first handler fails", async () => {
+    const harness = current();
+    const [started, held] = [gate(), gate()];
+    harness.work = async ({ id }) => {
+      if (harness.calls(id) > 1) return;
+      started.open();
+      await held.opened;
+      throw new Error("shop closed");
+    };
+    const receiver = await harness.receiver({ retries: { firstDelayMs: 1, maxDelayMs: 1 } });
+    const sender = openStrictSender(
+      await listen(nodeHandler(receiver)),
+      await signedDelivery({ id: "msg_1" }),
+    );
+    expect(await sender.timeOut(started.opened)).toBe("retry");
+    const retried = await sender.attempt();
+    expect(retried).toMatchObject({ status: 503, verdict: "retry" });
+    expect(Number(retried.retryAfter)).toBeGreaterThanOrEqual(1);
+    held.open();
+    await expect.poll(() => harness.failures.length).toEqual(1);
+    await expect.poll(async () => (await sender.attempt()).verdict).toEqual("delivered");
+    await expect.poll(harness.effects).toEqual(["msg_1"]);
+    expect(harness.calls("msg_1")).toBe(2);
+  });
+
+  test("a sender for which 4xx is final loses no event that comes before its predecessor", async () => {
+    const harness = current();
+    const receiver = await harness.receiver({ order: { gapWaitMs: HOURS_MS } });
+    const url = await listen(nodeHandler(receiver));
+    const senderOf = async (sequence: number) => {
+      const payload = cloudEvent("1", { subject: "order/1", sequence: String(sequence) });
+      return openStrictSender(url, await signedDelivery({ id: `msg_${sequence}`, payload }));
+    };
+    const [first, second] = [await senderOf(1), await senderOf(2)];
+    const early = await second.attempt();
+    expect(early.verdict).toBe(harness.mode === "inbox" ? "delivered" : "retry");
+    expect(early.status).toBe(harness.mode === "inbox" ? 202 : 503);
+    expect((await first.attempt()).verdict).toBe("delivered");
+    await expect.poll(async () => (await second.attempt()).verdict).toEqual("delivered");
+    await expect.poll(harness.effects).toEqual(["msg_1", "msg_2"]);
   });
 
   test("a permanent failure is acknowledged, becomes a dead letter at once, and can be replayed", async () => {

@@ -24,7 +24,7 @@ const structured = (event: object, id?: string) =>
 const nth = (sequence: number) =>
   structured(cloudEvent("1", { subject: "order/1", sequence: String(sequence) }), `msg_${sequence}`);
 
-test("a subject's events are applied in order: early ones get 409, late ones are dropped and reported", async () => {
+test("a subject's events are applied in order: early ones get 503, late ones are dropped and reported", async () => {
   const onStale = vi.fn();
   const { receiver } = openReceiver({ order: { gapWaitMs: 60_000 }, onStale });
   const applied: (number | null)[] = [];
@@ -34,10 +34,10 @@ test("a subject's events are applied in order: early ones get 409, late ones are
     return [status, JSON.parse(body).status, headers["retry-after"]];
   };
   expect(await send(1)).toEqual([200, "done", undefined]);
-  expect(await send(3)).toEqual([409, "gap", "60"]);
+  expect(await send(3)).toEqual([503, "gap", "60"]);
   expect(await send(2)).toEqual([200, "done", undefined]);
   expect(await send(3)).toEqual([200, "done", undefined]);
-  expect(await send(5)).toEqual([409, "gap", "60"]);
+  expect(await send(5)).toEqual([503, "gap", "60"]);
   vi.setSystemTime(Date.now() + 60_000);
   expect(await send(5)).toEqual([200, "done", undefined]);
   expect(await send(4)).toEqual([200, "stale", undefined]);
@@ -225,7 +225,7 @@ test("a lost lease aborts the handler's signal, and the delivery is not acknowle
   await vi.advanceTimersByTimeAsync(defaults.leaseMs / 3);
   expect(signal?.aborted).toBe(true);
   held.open();
-  expect(await response).toMatchObject({ status: 409, headers: { "retry-after": "60" } });
+  expect(await response).toMatchObject({ status: 503, headers: { "retry-after": "60" } });
   expect(other !== undefined && (await store.complete(other))).toBe(true);
 });
 
@@ -353,7 +353,7 @@ test("a handler that hangs is aborted after its time limit and not run again bef
   expect(signals.map(({ reason }) => reason)).toEqual([expect.any(HandlerTimeout)]);
   expect(await response).toMatchObject({ status: 500 });
   expect(failures).toMatchObject([{ error: { name: "HandlerTimeout" }, failures: 1 }]);
-  expect(await receiver.receive(delivery)).toMatchObject({ status: 409 });
+  expect(await receiver.receive(delivery)).toMatchObject({ status: 503 });
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await receiver.receive(delivery)).toMatchObject({ status: 200 });
   expect(signals).toHaveLength(2);

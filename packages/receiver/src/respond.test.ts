@@ -3,8 +3,9 @@ import { type Outcome, responseTo, responseToBatch } from "./respond.ts";
 
 const member = (outcome: Outcome, at: number) => ({ id: String(at), outcome });
 const batch = (...outcomes: Outcome[]) => responseToBatch(outcomes.map(member), anySender);
-/** A sender that may treat 409 as final. */
+/** A sender that may treat 4xx as final. */
 const anySender = {};
+const posthornSender = { retryLaterStatus: 409 };
 
 test.each([
   [0, "1"],
@@ -16,13 +17,21 @@ test.each([
   expect(headers["retry-after"]).toBe(seconds);
 });
 
-test("retry_later is 409 for senders that support it", () => {
-  const outcome: Outcome = { kind: "retry_later", retryAfterMs: 90_000 };
-  const later = { status: 409, headers: { "retry-after": "90" } };
-  expect(responseTo(outcome, { supportsRetryLater: true })).toMatchObject(later);
-  expect(responseToBatch([member(outcome, 0)], { supportsRetryLater: true })).toMatchObject(later);
+test.each(["running", "gap", "retry_later"] as const)(
+  "%s is 503, or the status that means later to the sender",
+  (kind) => {
+    const outcome: Outcome = { kind, retryAfterMs: 90_000 };
+    const headers = { "retry-after": "90" };
+    for (const respond of [responseTo, (one: Outcome, to: object) => responseToBatch([member(one, 0)], to)]) {
+      expect(respond(outcome, anySender)).toMatchObject({ status: 503, headers });
+      expect(respond(outcome, posthornSender)).toMatchObject({ status: 409, headers });
+    }
+  },
+);
+
+test("an unavailable store is 503 for every sender", () => {
   const unavailable: Outcome = { kind: "unavailable", retryAfterMs: 10_000 };
-  expect(responseTo(unavailable, { supportsRetryLater: true }).status).toBe(503);
+  expect(responseTo(unavailable, posthornSender).status).toBe(503);
 });
 
 test("a batch is acknowledged only if every member was accepted", () => {
@@ -32,7 +41,7 @@ test("a batch is acknowledged only if every member was accepted", () => {
   expect(batch({ kind: "duplicate" }, { kind: "duplicate" }).headers).toHaveProperty("posthorn-duplicate");
   expect(batch({ kind: "duplicate" }, { kind: "accepted" }).status).toBe(202);
   expect(batch({ kind: "done" }, running, { kind: "duplicate" })).toMatchObject({
-    status: 409,
+    status: 503,
     headers: { "retry-after": "5" },
   });
   expect(batch(running, { kind: "failed" }).status).toBe(500);

@@ -38,31 +38,33 @@ export const OUTCOME_STATUS: Readonly<Record<Outcome["kind"], number>> = {
   accepted: 202,
   other_body: 422,
   gone: 410,
-  running: 409,
-  gap: 409,
+  running: 503,
+  gap: 503,
   retry_later: 503,
   unavailable: 503,
   failed: 500,
 };
 
+/** Outcomes of a delivery that must come again although nothing is wrong. */
+const LATER: ReadonlySet<Outcome["kind"]> = new Set(["running", "gap", "retry_later"]);
+
 const PRECEDENCE = Object.keys(OUTCOME_STATUS);
 
 export function responseTo(
   outcome: Outcome,
-  { supportsRetryLater = false }: Pick<Source, "supportsRetryLater">,
+  { retryLaterStatus = 503 }: Pick<Source, "retryLaterStatus">,
 ): WebhookResponse {
   const headers: Record<string, string> = { "content-type": "application/json" };
   if ("retryAfterMs" in outcome) headers["retry-after"] = wholeSeconds(outcome.retryAfterMs);
   if (outcome.kind === "duplicate") headers["posthorn-duplicate"] = "true";
-  const isLater = outcome.kind === "retry_later" && supportsRetryLater;
-  const status = isLater ? 409 : OUTCOME_STATUS[outcome.kind];
+  const status = LATER.has(outcome.kind) ? retryLaterStatus : OUTCOME_STATUS[outcome.kind];
   return { status, headers, body: `{"status":"${outcome.kind}"}` };
 }
 
 /** 2xx only if every member was accepted; members that are done are duplicates at the next delivery. */
 export function responseToBatch(
   members: readonly BatchMember[],
-  source: Pick<Source, "supportsRetryLater">,
+  source: Pick<Source, "retryLaterStatus">,
 ): WebhookResponse {
   const strongest = members
     .map(({ outcome }) => outcome)

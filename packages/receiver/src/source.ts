@@ -13,10 +13,11 @@ export interface Source {
   /** False if deliveries of one event may differ in their bytes: the same id with another body is then no conflict. */
   readonly hasStableBody: boolean;
   /**
-   * True if the sender treats 409 with `Retry-After` as "later" and not as a failure, as Posthorn does: it is the response to
-   * `RetryLater`, for which 503 would pause the whole endpoint. Other senders may treat 409 as final.
+   * The status that, with `Retry-After`, means "later" to this sender and not a failure: the response to a delivery that must come again
+   * although nothing is wrong. Posthorn's is 409, because 503 would pause the whole endpoint. Default 503, because most senders treat
+   * 4xx as final.
    */
-  readonly supportsRetryLater?: boolean;
+  readonly retryLaterStatus?: number;
   /** Pure, and never throws. Called again, with the stored headers, for a message from the inbox. */
   parse(verified: VerifiedRequest): Parsed;
 }

@@ -21,6 +21,11 @@ export interface PosthornSourceOptions extends CloudEventsOptions {
   readonly headerPrefix?: string | undefined;
   /** The endpoint's signature schemes. Default: all that sign a timestamp; `sha256` does not and must be named. */
   readonly schemes?: readonly string[] | undefined;
+  /**
+   * `header`: use the id in `X-Webhook-Id` if neither a signature nor the envelope contains one, as for bare data signed with `t-v1` or
+   * `sha256`. Then a captured request can be sent again under another id, with `sha256` at any time.
+   */
+  readonly id?: "header" | undefined;
 }
 
 const optionNames = [
@@ -29,42 +34,58 @@ const optionNames = [
   "format",
   "headerPrefix",
   "schemes",
+  "id",
 ] as const satisfies readonly (keyof PosthornSourceOptions)[];
 
 // Schemes that sign the id come first: bare data has no other id.
 const TIMED_SCHEMES = ["standard-webhooks", "standard-webhooks-v1a", "t-v1", "two-headers"];
 
-/** An endpoint of Posthorn. `secrets` are the endpoint's, `whsec_…` (or `whpk_…`). The id is the event's, which is signed. */
+/**
+ * An endpoint of Posthorn. `secrets` are the endpoint's: `whsec_…`, `whpk_…`, or any other text or bytes. The id is the event's, which is
+ * signed. For senders other than Posthorn use `hmac()`: this source answers 409 where a later delivery is needed.
+ */
 export function posthorn(options: PosthornSourceOptions): Source {
   rejectUnknownOptions("posthorn()", options, optionNames);
-  const { headerPrefix, schemes = TIMED_SCHEMES, name = "posthorn" } = options;
-  const { event: eventHeader } = headerNames(headerPrefix);
+  const { headerPrefix, schemes = TIMED_SCHEMES, name = "posthorn", id } = options;
+  if (id !== undefined && id !== "header")
+    throw new TypeError('`id` of posthorn() must be "header", or omitted.');
+  const { event: eventHeader, id: idHeader } = headerNames(headerPrefix);
+  /** The request with an id, signed or not. */
+  const named = (verified: VerifiedRequest): VerifiedRequest =>
+    id === undefined || verified.signedId !== null
+      ? verified
+      : { ...verified, signedId: readHeader(verified.headers, idHeader) };
   const isInHeaders = isBinary("posthorn", options);
   return {
     name,
     ...authenticator("posthorn", options, schemes, headerPrefix),
     parsedHeaders: isInHeaders ? BINARY_HEADERS : [eventHeader.toLowerCase(), "content-type"],
     hasStableBody: true,
-    supportsRetryLater: true,
+    retryLaterStatus: 409,
     parse: (verified) =>
-      isInHeaders ? onlyWithSignedId(verified, parseBinaryCloudEvent) : parse(verified, eventHeader),
+      isInHeaders
+        ? onlyWithSignedId(named(verified), parseBinaryCloudEvent)
+        : parse(verified, named(verified), eventHeader),
   };
 }
 
-/** The bytes decide before the content type, which is not signed and matters only for bare data. */
-function parse(verified: VerifiedRequest, eventHeader: string): Parsed {
+/**
+ * The bytes decide before the content type, which is not signed and matters only for bare data. An envelope has its own id, so that
+ * an unsigned one does not change it.
+ */
+function parse(verified: VerifiedRequest, named: VerifiedRequest, eventHeader: string): Parsed {
   const json = readJson(verified.body);
   const other = otherData(verified);
   if (typeof other === "string") return { kind: "malformed", reason: other };
   if (json.ok || other === null) {
-    const parsed = onlyWithSignedId(verified, () => parseCloudEvents(verified, json));
+    const parsed = onlyWithSignedId(named, () => parseCloudEvents(named, json));
     if (parsed !== null) return parsed;
   }
   const payload = json.ok ? json.value : undefined;
   const event =
     readEnvelope(verified, payload) ??
     readBareData(
-      verified,
+      named,
       other === null ? payload : valueFrom(other),
       readHeader(verified.headers, eventHeader),
     );
@@ -127,7 +148,7 @@ function readBareData(
 }
 
 const ID_NOT_SIGNED =
-  "Its id is neither in the body nor signed. Set the endpoint to sign with standard-webhooks, or to send the envelope.";
+  "Its id is neither in the body nor signed. Set the endpoint to sign with standard-webhooks, or to send the envelope; or accept the unsigned header with `id`.";
 
 function validDate(text: string): Date | null {
   const date = new Date(text);
