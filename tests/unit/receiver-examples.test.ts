@@ -1,4 +1,5 @@
 // The examples of the receiver that need no database; the others are in tests/integration.
+import { createHmac } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { Logger } from "@nestjs/common";
 import { createSender, type SenderOptions, signedRequest } from "@posthorn/receiver/testing";
@@ -15,7 +16,10 @@ beforeAll(() => {
   for (const name of ["WEBHOOK_SECRET", "STRIPE_SECRET"]) process.env[name] = secret;
   process.env.WEBHOOK_SECRET_NEXT = nextSecret;
   process.env.STRIPE_CONNECT_SECRET = nextSecret;
-  process.env.GITHUB_SECRET = "It's a Secret to Everybody";
+  for (const name of ["GITHUB_SECRET", "SHOP_SECRET", "JOBS_SECRET", "METER_TOKEN"]) {
+    process.env[name] = "It's a Secret to Everybody";
+  }
+  process.env.MAIL_SECRET = Buffer.from("It's a Secret to Everybody").toString("base64");
   Logger.overrideLogger(false);
   vi.spyOn(console, "log").mockReturnValue();
   vi.spyOn(console, "warn").mockReturnValue();
@@ -114,6 +118,56 @@ test("several-senders.ts distinguishes senders, even two accounts of one", async
     "posthorn order.paid has no handler",
     expect.stringMatching(/^GitHub [0-9a-f]{64}$/),
   ]);
+});
+
+const post = (body: string, headers: Record<string, string>) =>
+  new Request("http://localhost/webhooks", { method: "POST", headers, body });
+
+test("hmac-senders.ts reads three ways to sign and to name an event", async () => {
+  const { receiver } = await import("../../examples/receiver/hmac-senders.ts");
+  const seen: unknown[] = [];
+  vi.mocked(console.log).mockImplementation((text) => void seen.push(text));
+  const sign = (text: string) => createHmac("sha256", "It's a Secret to Everybody").update(text);
+  const now = String(Math.floor(Date.now() / 1000));
+  const [shop, mail, jobs] = ['{"id":"evt_1","type":"paid"}', '{"event":{"id":2,"kind":"sent"}}', "{}"];
+  const requests = [
+    post(shop, { "X-Shop-Signature": `t=${now},v1=${sign(`${now}.${shop}`).digest("hex")}` }),
+    post(mail, {
+      "X-Mail-Timestamp": now,
+      "X-Mail-Signature": sign(`${now}.${mail}`).digest("base64"),
+    }),
+    post(jobs, {
+      "X-Jobs-Delivery-Id": "3",
+      "X-Jobs-Event": "finished",
+      "X-Jobs-Signature": `sha256=${sign(jobs).digest("hex")}`,
+    }),
+    post(jobs, { "X-Jobs-Delivery-Id": "4", "X-Jobs-Event": "finished", "X-Jobs-Signature": "sha256=" }),
+  ];
+  const statuses: number[] = [];
+  for (const request of requests) statuses.push((await receiver.fetch(request)).status);
+  expect(statuses).toEqual([200, 200, 200, 401]);
+  expect(seen).toEqual(["shop evt_1 paid", "mail 2 sent", "jobs 3 finished"]);
+});
+
+test("custom-source.ts handles each reading of a batch once, and rejects another token", async () => {
+  const { receiver } = await import("../../examples/receiver/custom-source.ts");
+  const seen: unknown[] = [];
+  vi.mocked(console.log).mockImplementation((text) => void seen.push(text));
+  const at = "2026-01-01T00:00:00Z";
+  const send = async (body: unknown, token = "It's a Secret to Everybody") => {
+    const headers = { authorization: `Bearer ${token}`, "x-meter-batch": "1" };
+    return (await receiver.fetch(post(JSON.stringify(body), headers))).status;
+  };
+  expect(await send([{ meter: "a", at }])).toBe(200);
+  expect(
+    await send([
+      { meter: "a", at },
+      { meter: "b", at },
+    ]),
+  ).toBe(200);
+  expect(await send([{ meter: "c", at }], "wrong")).toBe(401);
+  expect(await send({})).toBe(400);
+  expect(seen).toEqual([`a ${at} was read`, `b ${at} was read`]);
 });
 
 test("typed-by-schema.ts rejects invalid data, typed-by-hand.ts does not check it", async () => {

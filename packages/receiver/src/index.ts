@@ -14,6 +14,7 @@ export {
   type SourceFilter,
   type StandardSchema,
 } from "./handle/handlers.ts";
+export { readHeader } from "./headers.ts";
 export type { FailureInfo, Hooks, MessageInfo, RejectedRequest } from "./hooks/hooks.ts";
 export type { DeadLetters, ReplayResult } from "./inbox/dead-letters.ts";
 export type {
@@ -28,6 +29,7 @@ export type { Mode, ReceiverOptions } from "./options.ts";
 export { createReceiver, type Receiver } from "./receiver.ts";
 export type { Service } from "./service.ts";
 export type * from "./source.ts";
+export { type HmacField, type HmacOptions, hmac } from "./sources/hmac.ts";
 export { type PosthornSourceOptions, posthorn } from "./sources/posthorn.ts";
 export type { CloudEventsOptions, SigningOptions } from "./sources/signing-source.ts";
 export { standardWebhooks } from "./sources/standard-webhooks.ts";

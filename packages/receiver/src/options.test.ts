@@ -110,14 +110,16 @@ test("a schema may be a function, as those of ArkType are", () => {
   expect(() => createReceiver({ ...minimal, events: { "order.paid": schema } })).not.toThrow();
 });
 
-test.each<[what: string, secrets: readonly (string | undefined)[], message: string]>([
+test.each<
+  [what: string, secrets: readonly (string | Uint8Array<ArrayBuffer> | undefined)[], message: string]
+>([
   ["none", [], "posthorn() needs `secrets`: a list of at least one."],
   ["an environment variable that is not set", [undefined], "secrets[0] of posthorn() is missing."],
   ["an empty one", [secret, ""], "secrets[1] of posthorn() is missing."],
   ["one of spaces", [" \t "], "secrets[0] of posthorn() is missing."],
   ["one read from a file", [`${secret}\n`], "ends with a line break"],
   ["one with a space before it", [` ${secret}`], "has white space around it. Trim it."],
-  ["plain text", ["secret"], "secrets[0] of posthorn() should be whsec_ and the base64"],
+  ["an empty list of bytes", [new Uint8Array(0)], "secrets[0] of posthorn() is missing."],
   ["one that was cut off", [secret, "whsec_x"], "secrets[1] of posthorn() should be whsec_ and the base64"],
 ])("the secrets are checked at start: %s is rejected", (_, secrets, message) => {
   expect(() => posthorn({ secrets })).toThrow(message);

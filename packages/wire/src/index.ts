@@ -38,7 +38,8 @@ export {
 } from "./secrets.ts";
 export { type ExaminedRequest, examine, type Finding, signedBy } from "./signature/examine.ts";
 export { type Effort, type Explanation, explainFailure } from "./signature/explain.ts";
-export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
+export * as signatureFormats from "./signature/formats.ts";
+export { type KeyKind, type Secret, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
 export { messageComponents } from "./signature/message-signatures.ts";
 export { sha256Of } from "./signature/own-crypto.ts";
 export { type HeaderSource, isMessageId, valuesOf } from "./signature/read-signature.ts";

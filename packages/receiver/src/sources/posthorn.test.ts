@@ -1,4 +1,11 @@
-import { envelope, generateSecret, generateSigningKey, sign, thinEnvelope } from "@posthorn/wire";
+import {
+  envelope,
+  generateSecret,
+  generateSigningKey,
+  type Secret,
+  sign,
+  thinEnvelope,
+} from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { openReceiver } from "../../../../tests/support/receiver/open-receiver.ts";
 import { NOW } from "../../../../tests/support/receiver/signed-delivery.ts";
@@ -25,7 +32,7 @@ const fields = {
 interface DeliveryOptions {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly schemes?: readonly string[];
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly Secret[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly options?: Partial<PosthornSourceOptions>;
 }
@@ -96,6 +103,30 @@ test("bare data without a signed id, or without a type, is 400", async () => {
   const unsigned = await deliver({ body: bytes([1]), headers, schemes: ["t-v1"] });
   expect(unsigned).toMatchObject({ status: 400, details: [expect.stringContaining("standard-webhooks")] });
   expect(await deliver({ body: bytes([1]) })).toMatchObject({ status: 400 });
+});
+
+test.each(["t-v1", "two-headers", "sha256"])(
+  "bare data signed by %s alone has the id of the header, if enabled",
+  async (scheme) => {
+    const options = { schemes: [scheme], id: "header" } as const;
+    const headers = { "X-Webhook-Event": "order.paid", "X-Webhook-Id": "evt_1" };
+    const body = bytes({ total: 1 });
+    expect(await deliver({ body, headers, schemes: [scheme], options })).toMatchObject({
+      status: 200,
+      event: { id: "evt_1", type: "order.paid", data: { total: 1 } },
+    });
+    const { "X-Webhook-Id": _, ...without } = headers;
+    expect((await deliver({ body, headers: without, schemes: [scheme], options })).status).toBe(400);
+    const signed = await deliver({ body: envelope(fields), headers, schemes: [scheme], options });
+    expect(signed.event).toMatchObject({ id, type: "order.paid", subject: "order/1" });
+  },
+);
+
+test.each([["plain text"], [new Uint8Array([0, 255, 10])]])("signed with the secret %s", async (own) => {
+  const options = { headerPrefix: "X-SESMetric", schemes: ["two-headers"], secrets: [own] };
+  const delivery = { body: envelope(fields), schemes: ["two-headers"], secrets: [own], options };
+  expect(await deliver(delivery)).toMatchObject({ status: 200, event: { id } });
+  expect((await deliver({ ...delivery, options: { ...options, secrets: [secret] } })).status).toBe(401);
 });
 
 test.each([["t-v1"], ["two-headers"], ["standard-webhooks"]])("signed by %s alone", async (scheme) => {

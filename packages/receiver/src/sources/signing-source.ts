@@ -2,7 +2,9 @@
 import {
   type HeaderSource,
   headerNames,
+  parseSecret,
   type Scheme,
+  type Secret,
   schemeNamed,
   verify,
   verifyingKeyBytes,
@@ -12,8 +14,11 @@ import type { Authentication, AuthenticationOptions, RawRequest, Source } from "
 import { rejectionExplainer } from "./explain-rejections.ts";
 
 export interface SigningOptions {
-  /** All secrets that may have signed: during a rotation, the old and the new one. `whpk_…` for schemes with public keys. */
-  readonly secrets: readonly (string | undefined)[];
+  /**
+   * All secrets that may have signed: during a rotation, the old and the new one. `whpk_…` for schemes with public keys. Bytes are used
+   * as the key of the HMAC unchanged.
+   */
+  readonly secrets: readonly (Secret | undefined)[];
   /** Part of every message's key; required to distinguish two senders of the same kind. */
   readonly name?: string | undefined;
 }
@@ -41,13 +46,14 @@ export function authenticator(
   headerPrefix?: string,
 ): Authenticator {
   const secrets = checkedSecrets(preset, configured);
-  const unusable = secrets.findIndex((secret) => !isStandardSecret(secret));
+  const accepted = names.map(schemeNamed);
+  const unusable = secrets.findIndex((secret) => isUnusable(secret, accepted));
   if (unusable !== -1) {
     throw new TypeError(
-      `secrets[${unusable}] of ${preset}() should be whsec_ and the base64 of 24 to 64 bytes, or a public key, whpk_ and base64.`,
+      `secrets[${unusable}] of ${preset}() should be whsec_ and the base64 of 24 to 64 bytes, or a public key, whpk_ and base64. Pass the bytes of any other key.`,
     );
   }
-  const schemes = names.map(schemeNamed).filter((scheme) => canVerify(scheme, secrets));
+  const schemes = accepted.filter((scheme) => secrets.some((secret) => canVerify(scheme, secret)));
   if (schemes.length === 0) {
     throw new TypeError(`None of the secrets of ${preset}() can verify ${names.join(" or ")}.`);
   }
@@ -81,19 +87,20 @@ export function authenticator(
   };
 }
 
-export function checkedSecrets(preset: string, secrets: readonly (string | undefined)[]): string[] {
+export function checkedSecrets(preset: string, secrets: readonly (Secret | undefined)[]): Secret[] {
   if (!Array.isArray(secrets) || secrets.length === 0) {
     throw new TypeError(`${preset}() needs \`secrets\`: a list of at least one.`);
   }
   return secrets.map((secret, at) => {
     const problem = secretProblem(preset, secret);
-    if (problem === null) return secret as string;
+    if (problem === null) return secret as Secret;
     throw new TypeError(`secrets[${at}] of ${preset}() ${problem}`);
   });
 }
 
 /** A mistake in a secret that would reject every delivery, as the end of a sentence. */
 function secretProblem(preset: string, secret: unknown): string | null {
+  if (secret instanceof Uint8Array && secret.length > 0) return null;
   if (typeof secret !== "string" || secret.trim() === "") {
     return "is missing. Is the environment variable set?";
   }
@@ -105,11 +112,13 @@ function secretProblem(preset: string, secret: unknown): string | null {
   return null;
 }
 
-/** Schemes that use the secret as text would accept a mistyped one and reject every delivery. */
-function isStandardSecret(secret: string): boolean {
-  return (["base64", "ed25519"] as const).some((kind) => verifyingKeyBytes(kind, secret) !== null);
+/** Schemes that use the secret as text would accept a truncated `whsec_…` and reject every delivery. */
+function isUnusable(secret: Secret, schemes: readonly Scheme[]): boolean {
+  if (typeof secret !== "string") return false;
+  if (/^wh(sec|pk|sk)_/.test(secret)) return parseSecret(secret) === null;
+  return !schemes.some((scheme) => canVerify(scheme, secret));
 }
 
-function canVerify(scheme: Scheme, secrets: readonly string[]): boolean {
-  return secrets.some((secret) => verifyingKeyBytes(scheme.key, secret) !== null);
+function canVerify({ key }: Scheme, secret: Secret): boolean {
+  return verifyingKeyBytes(key, secret) !== null;
 }

@@ -3,6 +3,7 @@ import {
   headerNames,
   type KeyKind,
   type Scheme,
+  type Secret,
   signedContents,
   signText,
   type Vendor,
@@ -36,21 +37,37 @@ export interface UnsignedIdOptions extends SigningOptions {
 }
 
 export function vendorSource(vendor: Vendor, options: SignedUrlOptions & UnsignedIdOptions): Source {
-  const { scheme } = vendor;
-  const { secrets, name, url } = checked(vendor, options);
-  const ids: readonly VendorIdField[] = options.id === "digest" ? [{ digest: "body" }] : vendor.id;
-  const described: Vendor = { ...vendor, id: ids };
+  const settings = checked(vendor, options);
+  return describedSource(
+    options.id === "digest" ? { ...vendor, id: [{ digest: "body" }] } : vendor,
+    settings,
+  );
+}
+
+export interface DescribedSourceSettings {
+  readonly name: string;
+  readonly secrets: readonly Secret[];
+  readonly url?: string | undefined;
+  /** Default: the receiver's. */
+  readonly toleranceSeconds?: number | undefined;
+}
+
+/** A source whose sender is described by data. */
+export function describedSource(vendor: Vendor, settings: DescribedSourceSettings): Source {
+  const { scheme, id: ids } = vendor;
+  const { name, secrets, url } = settings;
   const explain = rejectionExplainer();
 
   return {
     name,
-    parsedHeaders: headersReadBy(described),
+    parsedHeaders: headersReadBy(vendor),
     hasStableBody: vendor.hasStableBody,
     matches: (headers) => readHeader(headers, scheme.headers.signature(headerNames())) !== null,
 
     async authenticate(request, options): Promise<Authentication> {
       const addressed = { ...request, url: signedUrl(url, request.url) };
-      const input: VerifyInput = { ...addressed, scheme, secrets, ...options };
+      const toleranceSeconds = settings.toleranceSeconds ?? options.toleranceSeconds;
+      const input: VerifyInput = { ...addressed, scheme, secrets, toleranceSeconds, now: options.now };
       if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return URL_UNKNOWN;
       const result = await verify(input);
       if (result.ok) {
@@ -61,7 +78,7 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
       return { ...result, explain: () => explain(input, result, options.now) };
     },
 
-    parse: (verified) => readVendorEvents(described, verified),
+    parse: (verified) => readVendorEvents(vendor, verified),
   };
 }
 

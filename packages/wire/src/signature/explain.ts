@@ -40,7 +40,7 @@ const HINTS: Partial<Record<VerifyFailure, string>> = {
 
 /** Undoes common changes of the body; if the signature matches then, that was the cause. Otherwise the secret is probably wrong. */
 async function explainMismatch(input: VerifyInput, effort: Effort): Promise<Explanation> {
-  if (input.secrets.some((secret) => secret.trim() !== secret)) {
+  if (input.secrets.some((secret) => typeof secret === "string" && secret.trim() !== secret)) {
     return noMatch("a secret has leading or trailing white space");
   }
   if (input.body.length > LIMITS[effort].bodyBytes) return noMatch(NO_MATCH);

@@ -52,7 +52,7 @@ export type Companion = "uuid" | "type" | "topic" | "event_time" | "retry" | { r
 export type HeaderName = (names: HeaderNames) => string;
 export type SignedPart = string | Uint8Array;
 /** `token`: nothing is signed, the secret itself is sent. An attacker who has one request can forge any other. */
-export type Algorithm = "hmac-sha256" | "hmac-sha1" | "ed25519" | "token";
+export type Algorithm = "hmac-sha256" | "hmac-sha512" | "hmac-sha1" | "ed25519" | "token";
 
 export interface SignedMessage {
   readonly id: string;
@@ -67,4 +67,10 @@ export interface SignedMessage {
 }
 
 /** Null: the length of the secret. */
-export const SIGNATURE_BYTES = { "hmac-sha256": 32, "hmac-sha1": 20, ed25519: 64, token: null } as const;
+export const SIGNATURE_BYTES = {
+  "hmac-sha256": 32,
+  "hmac-sha512": 64,
+  "hmac-sha1": 20,
+  ed25519: 64,
+  token: null,
+} as const;

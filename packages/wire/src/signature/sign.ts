@@ -1,6 +1,7 @@
 // Signs with Web Crypto, for test requests, tools and the browser.
 import { encode } from "../encoding.ts";
 import { headerNames } from "../headers.ts";
+import type { Secret } from "./keys.ts";
 import type { Scheme, SignedMessage } from "./scheme.ts";
 import { schemeNamed } from "./schemes.ts";
 import { keyFor, signBytes, signedPartsOf } from "./web-crypto.ts";
@@ -9,7 +10,7 @@ import { writeSignatureHeaders } from "./write-headers.ts";
 export interface SignInput extends SignedMessage {
   readonly schemes: readonly (Scheme | string)[];
   /** Ordered by expiry, soonest first. */
-  readonly secrets: readonly string[];
+  readonly secrets: readonly Secret[];
   readonly headerPrefix?: string;
 }
 
@@ -26,7 +27,7 @@ export async function sign(input: SignInput): Promise<Record<string, string>> {
 }
 
 /** Signs a text alone, as some vendors' verification requests require. Throws if the secret is not usable. */
-export async function signText(scheme: Scheme, secret: string, text: string): Promise<string> {
+export async function signText(scheme: Scheme, secret: Secret, text: string): Promise<string> {
   const message = { id: "", timestamp: "", body: new TextEncoder().encode(text) };
   const ofBody: Scheme = { ...scheme, signedParts: ({ body }) => [body] };
   const [signature] = await signaturesOf(ofBody, { ...message, schemes: [ofBody], secrets: [secret] });

@@ -1,6 +1,7 @@
 // Verifies that a request was signed with one of the given secrets, within the tolerance.
 import { decode } from "../encoding.ts";
 import { headerNames } from "../headers.ts";
+import type { Secret } from "./keys.ts";
 import { sha256Of } from "./own-crypto.ts";
 import { type HeaderSource, malformed, readSignature } from "./read-signature.ts";
 import type { Scheme, SignedMessage } from "./scheme.ts";
@@ -15,7 +16,7 @@ export interface VerifyInput {
   /** The raw bytes; JSON that was parsed and serialised again does not verify. */
   readonly body: Uint8Array;
   /** All accepted secrets, to allow rotation. */
-  readonly secrets: readonly string[];
+  readonly secrets: readonly Secret[];
   /** Required, like `url`, by schemes that sign the URL. */
   readonly method?: string | undefined;
   /** As the sender addressed it: https, public host name, path and query. */
@@ -79,7 +80,7 @@ export async function verify(input: VerifyInput): Promise<VerifyResult> {
 }
 
 /** Null if a secret is used for the first time, or none is usable. */
-function knownKeys(scheme: Scheme, secrets: readonly string[]): Key[] | null {
+function knownKeys(scheme: Scheme, secrets: readonly Secret[]): Key[] | null {
   const keys: Key[] = [];
   for (const secret of secrets) {
     const key = keyFor(scheme, secret, "verify");
@@ -89,7 +90,7 @@ function knownKeys(scheme: Scheme, secrets: readonly string[]): Key[] | null {
   return keys.length === 0 ? null : keys;
 }
 
-async function usableKeys(scheme: Scheme, secrets: readonly string[]): Promise<Key[]> {
+async function usableKeys(scheme: Scheme, secrets: readonly Secret[]): Promise<Key[]> {
   const keys: Key[] = [];
   for (const secret of secrets) {
     const key = await keyFor(scheme, secret, "verify");

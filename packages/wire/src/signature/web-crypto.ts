@@ -1,7 +1,7 @@
 // The algorithms on Web Crypto, which every runtime has; HMACs use the runtime's native crypto if available, which is faster.
 import { BoundedMap } from "../bounded-map.ts";
 import { concat } from "../encoding.ts";
-import { signingKeyBytes, verifyingKeyBytes } from "./keys.ts";
+import { type Secret, signingKeyBytes, verifyingKeyBytes } from "./keys.ts";
 import { ownHmac } from "./own-crypto.ts";
 import type { Scheme, SignedMessage, SignedPart } from "./scheme.ts";
 
@@ -14,6 +14,7 @@ export type Key = WebKey | Bytes;
 
 const HMAC = {
   "hmac-sha256": { name: "HMAC", hash: "SHA-256", own: "sha256" },
+  "hmac-sha512": { name: "HMAC", hash: "SHA-512", own: "sha512" },
   "hmac-sha1": { name: "HMAC", hash: "SHA-1", own: "sha1" },
 } as const;
 // RFC 8410 §7: an ed25519 private key in PKCS #8 is this prefix and the 32-byte seed.
@@ -82,12 +83,12 @@ function joinParts(parts: readonly SignedPart[]): Bytes {
 // Importing a key costs three times the HMAC of 1 KB. Secrets come from settings, not from requests, so a
 // receiver has few; the bound is for a process that serves many.
 const MAX_KEYS_OF_A_KIND = 1_000;
-const imported = new Map<string, BoundedMap<string, Key | null>>();
+const imported = new Map<string, BoundedMap<Secret, Key | null>>();
 
 /** Null if this scheme cannot use the secret. A promise only at the first use. */
 export function keyFor(
   scheme: Scheme,
-  secret: string,
+  secret: Secret,
   use: "sign" | "verify",
 ): Key | null | Promise<Key | null> {
   const kind = `${scheme.algorithm} ${scheme.key} ${use}`;
@@ -101,9 +102,9 @@ export function keyFor(
 }
 
 async function importInto(
-  keys: BoundedMap<string, Key | null>,
+  keys: BoundedMap<Secret, Key | null>,
   scheme: Scheme,
-  secret: string,
+  secret: Secret,
   use: "sign" | "verify",
 ): Promise<Key | null> {
   const key = await importKey(scheme, secret, use);
@@ -111,7 +112,7 @@ async function importInto(
   return key;
 }
 
-async function importKey(scheme: Scheme, secret: string, use: "sign" | "verify"): Promise<Key | null> {
+async function importKey(scheme: Scheme, secret: Secret, use: "sign" | "verify"): Promise<Key | null> {
   const bytes = (use === "sign" ? signingKeyBytes : verifyingKeyBytes)(scheme.key, secret);
   if (bytes === null || scheme.algorithm === "token") return bytes;
   if (scheme.algorithm !== "ed25519") {
