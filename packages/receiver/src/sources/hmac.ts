@@ -1,20 +1,17 @@
 // Any sender that signs with an HMAC: its headers, the signed text, and where id and type are, as configuration.
 import {
   type Algorithm,
-  decode,
   expectedOneOf,
   type Path,
   type Scheme,
-  type Secret,
   signatureFormats,
   type TimeFormat,
   unescapePointer,
   type Vendor,
-  verifyingKeyBytes,
 } from "@posthorn/wire";
 import { rejectUnknownOptions, wholeNumber } from "../options.ts";
 import type { Source } from "../source.ts";
-import { checkedSecrets, type SigningOptions } from "./signing-source.ts";
+import { type KeyEncoding, keysOf, type SigningOptions } from "./signing-source.ts";
 import { describedSource } from "./vendor-source.ts";
 
 export interface HmacOptions extends SigningOptions {
@@ -33,7 +30,7 @@ export interface HmacOptions extends SigningOptions {
   /** The encoding of the signature. Default `hex`. */
   readonly encoding?: (typeof ENCODINGS)[number] | undefined;
   /** How a secret becomes the key: its own characters, or the bytes that they encode. Default `text`. */
-  readonly secretEncoding?: (typeof SECRET_ENCODINGS)[number] | undefined;
+  readonly secretEncoding?: KeyEncoding | undefined;
   /** Default: the receiver's. */
   readonly toleranceSeconds?: number | undefined;
   /**
@@ -76,14 +73,12 @@ const ALGORITHMS = {
   sha1: "hmac-sha1",
 } as const satisfies Readonly<Record<string, Algorithm>>;
 const ENCODINGS = ["hex", "base64"] as const;
-const SECRET_ENCODINGS = ["text", "base64", "hex"] as const;
 const TIME_FORMATS = ["seconds", "milliseconds", "rfc3339"] as const;
 
 /** A sender without a preset that signs with an HMAC. */
 export function hmac(options: HmacOptions): Source {
   rejectUnknownOptions("hmac()", options, optionNames);
   const { name = "hmac", toleranceSeconds, id, type, data, hasStableBody = true } = options;
-  const secretEncoding = oneOf("secretEncoding", options.secretEncoding ?? "text", SECRET_ENCODINGS);
   const vendor: Vendor = {
     scheme: schemeOf(options),
     id: [id === "digest" ? { digest: "body" } : readField("id", id)],
@@ -92,13 +87,7 @@ export function hmac(options: HmacOptions): Source {
     data: data === undefined ? [] : [pathOf("data", data?.pointer)],
     hasStableBody,
   };
-  const secrets = checkedSecrets("hmac", options.secrets).map((secret, at) => {
-    const key = keyOf(secret, secretEncoding);
-    if (key !== null) return key;
-    throw new TypeError(
-      `secrets[${at}] of hmac() is not a shared secret in the \`secretEncoding\` ${secretEncoding}.`,
-    );
-  });
+  const secrets = keysOf("hmac", options.secrets, options.secretEncoding ?? "text");
   if (toleranceSeconds !== undefined)
     wholeNumber("`toleranceSeconds` of hmac()", toleranceSeconds, 1, 86_400);
   return describedSource(vendor, { name, secrets, toleranceSeconds });
@@ -154,12 +143,6 @@ function formatOf(format: string): Scheme["format"] {
   if (separator === "") throw invalid("format", format, "such as sha256={signature}");
   const [timestamp, signature] = timeFirst === null ? [second, first] : [first, second];
   return signatureFormats.fields({ timestamp, signature, separator });
-}
-
-function keyOf(secret: Secret, encoding: (typeof SECRET_ENCODINGS)[number]): Uint8Array<ArrayBuffer> | null {
-  if (typeof secret !== "string" || encoding === "text") return verifyingKeyBytes("text", secret);
-  const key = encoding === "hex" ? secret.toLowerCase() : secret.replace(/^whsec_/, "");
-  return verifyingKeyBytes("text", decode(encoding, key) ?? new Uint8Array());
 }
 
 function isFixed(type: HmacOptions["type"]): type is { readonly fixed: string } {

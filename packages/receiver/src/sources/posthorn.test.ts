@@ -180,6 +180,17 @@ test("of Standard Webhooks: type, time and data, or any other JSON", async () =>
   expect(parse([1])).toMatchObject({ events: [{ type: "message", data: [1] }] });
 });
 
+test.each([
+  ["text", "00ff".repeat(16), new TextEncoder().encode("00ff".repeat(16))],
+  ["hex", "00ff", Uint8Array.of(0, 255)],
+  ["base64", "AP8=", Uint8Array.of(0, 255)],
+] as const)("signed by every scheme with an imported secret in %s", async (secretEncoding, own, key) => {
+  const body = envelope(fields);
+  const options = { secrets: [own], secretEncoding };
+  expect((await deliver({ body, secrets: [key], options })).status).toBe(200);
+  expect((await deliver({ body, secrets: [key], schemes: ["t-v1"], options })).status).toBe(200);
+});
+
 test("an unknown option is rejected with a suggestion", () => {
   const mistyped = { secrets: [secret], scheme: ["sha256"] } as PosthornSourceOptions;
   expect(() => posthorn(mistyped)).toThrow('posthorn() has no option "scheme". Did you mean schemes?');

@@ -14,13 +14,21 @@ import type { VerifiedRequest } from "../model.ts";
 import { rejectUnknownOptions } from "../options.ts";
 import type { Parsed, ParsedEvent, Source } from "../source.ts";
 import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents, valueFrom } from "./cloud-events.ts";
-import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
+import {
+  authenticator,
+  type CloudEventsOptions,
+  isBinary,
+  type KeyEncoding,
+  keysOf,
+} from "./signing-source.ts";
 
 export interface PosthornSourceOptions extends CloudEventsOptions {
   /** Default `X-Webhook`. */
   readonly headerPrefix?: string | undefined;
   /** The endpoint's signature schemes. Default: all that sign a timestamp; `sha256` does not and must be named. */
   readonly schemes?: readonly string[] | undefined;
+  /** The endpoint's `secret_encoding`, if its secret is that of another sender. Default: `whsec_…`. */
+  readonly secretEncoding?: KeyEncoding | undefined;
   /**
    * `header`: use the id in `X-Webhook-Id` if neither a signature nor the envelope contains one, as for bare data signed with `t-v1` or
    * `sha256`. Then a captured request can be sent again under another id, with `sha256` at any time.
@@ -34,6 +42,7 @@ const optionNames = [
   "format",
   "headerPrefix",
   "schemes",
+  "secretEncoding",
   "id",
 ] as const satisfies readonly (keyof PosthornSourceOptions)[];
 
@@ -46,9 +55,11 @@ const TIMED_SCHEMES = ["standard-webhooks", "standard-webhooks-v1a", "t-v1", "tw
  */
 export function posthorn(options: PosthornSourceOptions): Source {
   rejectUnknownOptions("posthorn()", options, optionNames);
-  const { headerPrefix, schemes = TIMED_SCHEMES, name = "posthorn", id } = options;
+  const { headerPrefix, schemes = TIMED_SCHEMES, name = "posthorn", secretEncoding, id } = options;
   if (id !== undefined && id !== "header")
     throw new TypeError('`id` of posthorn() must be "header", or omitted.');
+  const secrets =
+    secretEncoding === undefined ? options.secrets : keysOf("posthorn", options.secrets, secretEncoding);
   const { event: eventHeader, id: idHeader } = headerNames(headerPrefix);
   /** The request with an id, signed or not. */
   const named = (verified: VerifiedRequest): VerifiedRequest =>
@@ -58,7 +69,7 @@ export function posthorn(options: PosthornSourceOptions): Source {
   const isInHeaders = isBinary("posthorn", options);
   return {
     name,
-    ...authenticator("posthorn", options, schemes, headerPrefix),
+    ...authenticator("posthorn", { secrets }, schemes, headerPrefix),
     parsedHeaders: isInHeaders ? BINARY_HEADERS : [eventHeader.toLowerCase(), "content-type"],
     hasStableBody: true,
     retryLaterStatus: 409,

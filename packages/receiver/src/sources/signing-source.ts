@@ -1,10 +1,14 @@
 // Verifies signatures with the schemes of @posthorn/wire, for Posthorn and other senders that use Standard Webhooks.
 import {
+  expectedOneOf,
   type HeaderSource,
   headerNames,
+  importedKey,
   parseSecret,
   type Scheme,
+  SECRET_ENCODINGS,
   type Secret,
+  type SecretEncoding,
   schemeNamed,
   verify,
   verifyingKeyBytes,
@@ -96,6 +100,35 @@ export function checkedSecrets(preset: string, secrets: readonly (Secret | undef
     if (problem === null) return secret as Secret;
     throw new TypeError(`secrets[${at}] of ${preset}() ${problem}`);
   });
+}
+
+/** How a secret is written whose bytes are the key of every scheme. */
+export type KeyEncoding = Exclude<SecretEncoding, "whsec">;
+
+const KEY_ENCODINGS = SECRET_ENCODINGS.filter((encoding) => encoding !== "whsec");
+
+export function keysOf(
+  preset: string,
+  secrets: readonly (Secret | undefined)[],
+  encoding: KeyEncoding,
+): Uint8Array<ArrayBuffer>[] {
+  if (!KEY_ENCODINGS.includes(encoding))
+    throw new TypeError(
+      `\`secretEncoding\` of ${preset}() is ${String(encoding)}. ${expectedOneOf(KEY_ENCODINGS)}`,
+    );
+  return checkedSecrets(preset, secrets).map((secret, at) => {
+    const key = typeof secret === "string" ? keyOf(secret, encoding) : secret;
+    if (key !== null) return key;
+    throw new TypeError(
+      `secrets[${at}] of ${preset}() is not a shared secret in the \`secretEncoding\` ${encoding}. Pass any other key as bytes.`,
+    );
+  });
+}
+
+function keyOf(secret: string, encoding: KeyEncoding): Uint8Array<ArrayBuffer> | null {
+  // With a public key anyone could sign.
+  if (/^wh[ps]k_/.test(secret)) return null;
+  return importedKey(encoding === "base64" ? secret.replace(/^whsec_/, "") : secret, encoding);
 }
 
 /** A mistake in a secret that would reject every delivery, as the end of a sentence. */
