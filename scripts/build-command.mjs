@@ -7,7 +7,7 @@ import { rolldown } from "rolldown";
 const server = fileURLToPath(new URL("../packages/server", import.meta.url));
 
 /** Loaded from node_modules: optional, or worth updating without a new version of Posthorn because they use the network. */
-const external = ["pg", "nodemailer", "@opentelemetry/api"];
+const external = ["pg", "nodemailer", "@opentelemetry/api", "@opentelemetry/sdk-node"];
 
 /** Returns the files, and writes them unless `write` is false. All are in one folder, see `PACKAGE_FOLDER`. */
 export async function buildCommand({ write = true } = {}) {

@@ -109,6 +109,13 @@ describe("the workers of Kubernetes", () => {
   });
 });
 
+test("the image contains the packages that export traces", () => {
+  const { dependencies } = JSON.parse(read("package.json"));
+  const { peerDependencies } = JSON.parse(read("packages/server/package.json"));
+  expect(read("deploy/Dockerfile")).toContain("npm prune --omit=dev");
+  expect(Object.keys(dependencies)).toEqual(Object.keys(peerDependencies));
+});
+
 test("the compose file sets only existing settings", () => {
   const [, environment = ""] = /environment:\n((?: {6}\w+: .*\n)+)/.exec(read("deploy/compose.yaml")) ?? [];
   const set = [...environment.matchAll(/^ {6}(\w+):/gm)].map((match) => match[1] as string);

@@ -29,6 +29,7 @@ const libraries: Record<string, string> = {
   commander: "parses the command line",
   yaml: "parses the settings file",
   "@opentelemetry/api": "passes spans to the SDK of the application; opens no connection itself",
+  "@opentelemetry/sdk-node": "exports spans to the operator's collector, under the address the operator gave",
   pg: "connects to the operator's database, under the address the operator gave",
   nodemailer: "connects to the operator's mail server, under the address the operator gave",
 };

@@ -15,7 +15,7 @@ export { maxPayloadBytes } from "./event/limits.ts";
 export { CheckedJson, payloadTooLarge } from "./event/validate.ts";
 export { matches } from "./fan-out/matches.ts";
 export { HUB_SIGNATURE_METHODS, PAYLOAD_FORMATS, type PayloadFormat } from "./model.ts";
-export { isTraceparent } from "./observe/tracing.ts";
+export { isTraceparent, loadTracing } from "./observe/tracing.ts";
 export type { NumericOption } from "./option-checks.ts";
 export { idOf, keyDigest, keyIdOf } from "./resources/access/key-text.ts";
 export {

@@ -34,7 +34,7 @@ export async function dev(flags: DevFlags, { print, printError }: Terminal): Pro
   try {
     await checkPort(config.host, config.port);
     // the API is loaded while the database is opened
-    const [{ hooks, isEmbedded }, { operatorLink, startServing }] = await Promise.all([
+    const [{ hooks, isEmbedded }, { exportTraces, operatorLink, startServing }] = await Promise.all([
       openInstallation({ config, logger, lifetime, onProgress: printError }),
       import("./serving.ts"),
     ]);
@@ -43,6 +43,7 @@ export async function dev(flags: DevFlags, { print, printError }: Terminal): Pro
       configured: config.adminKey,
       keepIn: isEmbedded ? config.dataDir : null,
     });
+    await exportTraces({ logger, lifetime });
     await hooks.start({ role: "all" });
     const { url, sink } = await startServing({ hooks, config, logger, lifetime }, { sinkReaders: "public" });
     const delivered =

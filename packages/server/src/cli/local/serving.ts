@@ -8,6 +8,7 @@ import type { Config } from "../../config.ts";
 import type { LevelledLogger } from "../../logger.ts";
 import type { ProcessGroup } from "../../processes/process-group.ts";
 import { createServer, type ServerOptions, type Service } from "../../server.ts";
+import { startTelemetry } from "../../telemetry.ts";
 import { settingsBelow } from "./installation.ts";
 import type { Lifetime } from "./lifetime.ts";
 
@@ -22,9 +23,19 @@ export interface Serving {
 
 /** Starts the engine and the HTTP server of `serve`. */
 export async function serveRole(role: Role, serving: Serving): Promise<{ readonly url: string }> {
+  await exportTraces(serving);
   const { keyRateLimit } = serving.config;
   await serving.hooks.start({ role });
   return await startServing(serving, { keyRateLimit, routes: role === "worker" ? "health" : "all" });
+}
+
+/** Before the engine starts. Registered before the server, so that the last spans are exported after it has stopped. */
+export async function exportTraces({
+  logger,
+  lifetime,
+}: Pick<Serving, "logger" | "lifetime">): Promise<void> {
+  const telemetry = await startTelemetry(process.env, logger);
+  if (telemetry !== null) lifetime.onEnd((graceMs) => telemetry.stop(graceMs));
 }
 
 export interface ServingOptions extends Pick<ServerOptions, "keyRateLimit" | "routes"> {

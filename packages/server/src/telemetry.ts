@@ -1,0 +1,80 @@
+// Exports spans as the standard OTEL_… variables say, with the OpenTelemetry SDK, which is an optional package. It is
+// loaded only if one of these variables is set.
+import type { Logger } from "posthorn";
+import { loadTracing } from "posthorn/internal";
+import type { Environment } from "./config.ts";
+import { withinMs } from "./within-ms.ts";
+
+export interface Telemetry {
+  /** Exports what is left, for as long as the grace period and the collector allow. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Enough for a collector that responds; one that does not must not delay the end of the process. */
+const FLUSH_MS = 3_000;
+
+/** Returns null if no variable asks for traces, if the SDK is missing, or if the program has set up its own. */
+export async function startTelemetry(env: Environment, logger: Logger): Promise<Telemetry | null> {
+  const variable = wantingTraces(env);
+  if (variable === null) return null;
+  const api = await installed(() => import("@opentelemetry/api"));
+  const sdk = await installed(() => import("@opentelemetry/sdk-node"));
+  if (api === null || sdk === null) {
+    logger.warn(
+      `${variable} is set, but the OpenTelemetry packages are not installed: no traces are exported. Run: npm install @opentelemetry/api @opentelemetry/sdk-node`,
+    );
+    return null;
+  }
+  // registered by a file of --import, which knows more than the variables
+  if ((await loadTracing(logger))?.isRecording) return null;
+  reportFailures(api, env, logger);
+  const started = new sdk.NodeSDK(hasServiceName(env) ? {} : { serviceName: "posthorn" });
+  started.start();
+  logger.info("traces are exported by OpenTelemetry", { variable });
+  return {
+    stop: (graceMs) =>
+      withinMs(
+        Math.min(graceMs, FLUSH_MS),
+        started.shutdown().catch(() => {}),
+      ),
+  };
+}
+
+/** Returns the variable that asks for traces. */
+function wantingTraces(env: Environment): string | null {
+  const exporter = env.OTEL_TRACES_EXPORTER?.trim();
+  if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === "true" || exporter === "none") return null;
+  if (exporter) return "OTEL_TRACES_EXPORTER";
+  return ENDPOINTS.find((name) => env[name]) ?? null;
+}
+
+const ENDPOINTS = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+
+function hasServiceName({ OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES }: Environment): boolean {
+  return Boolean(OTEL_SERVICE_NAME) || /(?:^|,)\s*service\.name=/.test(OTEL_RESOURCE_ATTRIBUTES ?? "");
+}
+
+/** Returns null if the package is not installed. */
+async function installed<Package>(load: () => Promise<Package>): Promise<Package | null> {
+  try {
+    return await load();
+  } catch (error) {
+    if ((error as { code?: string }).code === "ERR_MODULE_NOT_FOUND") return null;
+    throw error;
+  }
+}
+
+/** The SDK reports failed exports nowhere by default. OTEL_LOG_LEVEL replaces this by its own output. */
+function reportFailures(
+  { diag, DiagLogLevel }: typeof import("@opentelemetry/api"),
+  env: Environment,
+  logger: Logger,
+) {
+  if (env.OTEL_LOG_LEVEL) return;
+  const ignore = (): void => {};
+  const report = (message: string): void => logger.warn("OpenTelemetry", { error: message.slice(0, 500) });
+  diag.setLogger(
+    { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore },
+    DiagLogLevel.WARN,
+  );
+}
