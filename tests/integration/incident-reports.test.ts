@@ -84,7 +84,9 @@ test("a dead system event, a dead test and a discarded backlog are not reported"
   expect(dead.data.map(({ subject }) => subject).toSorted()).toEqual(
     [orders.id, reports.id, others.id].toSorted(),
   );
-  expect((await hooks.deliveries.list({ type: "webhook.delivery.dead", state: "dead" })).data).toHaveLength(4);
+  expect((await hooks.deliveries.list({ type: "webhook.delivery.dead", state: "dead" })).data).toHaveLength(
+    4,
+  );
 
   await hooks.endpoints.disable("acme", orders.id);
   await publish();
