@@ -77,6 +77,16 @@ test.each<[name: string, receive: () => Promise<SenderOptions["receive"]>]>([
   LOADING_MS,
 );
 
+test("response-bodies.ts responds with ok, then duplicate", async () => {
+  const { receiver } = await import("../../examples/receiver/response-bodies.ts");
+  const request = await signedRequest({ secret, ...order });
+  const bodies = [await receiver.fetch(request.clone()), await receiver.fetch(request)];
+  expect(await Promise.all(bodies.map((response) => response.json()))).toEqual([
+    { status: "ok" },
+    { status: "duplicate" },
+  ]);
+});
+
 test("in-your-tests.ts and test-clock.ts pass", async () => {
   const tests = {
     ...(await import("../../examples/receiver/in-your-tests.ts")),

@@ -27,6 +27,7 @@ export type {
 } from "./model.ts";
 export type { Mode, ReceiverOptions } from "./options.ts";
 export { createReceiver, type Receiver } from "./receiver.ts";
+export type { ResponseBodies, ResponseBody } from "./respond.ts";
 export type { Service } from "./service.ts";
 export type * from "./source.ts";
 export { type HmacField, type HmacOptions, hmac } from "./sources/hmac.ts";

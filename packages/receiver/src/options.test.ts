@@ -5,6 +5,7 @@ import { createSubscriber } from "@posthorn/receiver/websub";
 import { describe, expect, test } from "vitest";
 import { readOptions } from "./options.ts";
 import { createReceiver } from "./receiver.ts";
+import { contentsOf } from "./respond.ts";
 import { posthorn } from "./sources/posthorn.ts";
 import { standardWebhooks } from "./sources/standard-webhooks.ts";
 import { memoryStore } from "./stores/memory/memory-store.ts";
@@ -25,6 +26,7 @@ test("the defaults are those of the reference", () => {
     retries: { firstDelayMs: 1_000, maxDelayMs: 3_600_000 },
     inbox: { concurrency: 10, pollMs: 1_000 },
     handshake: null,
+    contents: contentsOf({}),
   });
   expect(readOptions({ ...minimal, mode: "inbox" }).afterFailures).toBe(10);
   expect(
@@ -98,6 +100,9 @@ test.each<[what: string, options: object, message: string]>([
   ["a schema that is missing", { events: { a: undefined } }, 'events["a"] is not a Standard Schema'],
   ["a list of types", { events: ["a"] }, "`events` must be an object: event type → schema"],
   ["no catalogue at all", { events: null }, "`events` must be an object: event type → schema"],
+  ["a body for no status", { responseBodies: { ok: {} } }, 'responseBodies has no option "ok"'],
+  ["a body that is a number", { responseBodies: { done: 1 } }, "responseBodies.done must be an object, sent as"],
+  ["a body that is null", { responseBodies: { done: null } }, "responseBodies.done must be an object, sent as"],
   ["no origins", { handshake: { allowedOrigins: [] } }, "handshake needs `allowedOrigins`"],
 ])("%s is rejected with what to do", (_, options, message) => {
   expect(() => createReceiver({ ...minimal, ...options })).toThrow(message);

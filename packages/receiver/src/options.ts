@@ -2,6 +2,7 @@
 import { didYouMean } from "@posthorn/wire";
 import type { EventSchemas } from "./handle/handlers.ts";
 import type { Hooks } from "./hooks/hooks.ts";
+import { type Contents, contentsOf, OUTCOME_STATUS, type ResponseBodies } from "./respond.ts";
 import type { Source } from "./source.ts";
 import type { ClaimOptions, Store } from "./store.ts";
 
@@ -48,6 +49,11 @@ export interface ReceiverOptions<Tx, Schemas extends EventSchemas> extends Hooks
   readonly handshake?:
     | { readonly allowedOrigins: readonly string[]; readonly rate?: number | undefined }
     | undefined;
+  /**
+   * Bodies of responses by their `status`, such as `{ done: { status: "ok" } }`: an object is sent as JSON, a string as text. The HTTP
+   * status stays. Default `{"status": …}`.
+   */
+  readonly responseBodies?: ResponseBodies | undefined;
   /** The clock that signed timestamps are compared with. Default: the system clock. */
   readonly clock?: (() => Date) | undefined;
 }
@@ -79,6 +85,7 @@ export const optionNames = [
   "retries",
   "inbox",
   "handshake",
+  "responseBodies",
   "onRejected",
   "onConflict",
   "onFailure",
@@ -133,6 +140,7 @@ export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>) {
       pollMs: wholeNumber("inbox.pollMs", inbox?.pollMs ?? 1_000, 10, 60_000),
     },
     handshake: handshake === undefined ? null : readHandshake(handshake),
+    contents: readResponseBodies(options.responseBodies ?? {}),
     now: options.clock ?? (() => new Date()),
   };
 }
@@ -196,6 +204,18 @@ function readHandshake(options: NonNullable<ReceiverOptions<unknown, EventSchema
     allowedOrigins,
     rate: rate === undefined ? null : wholeNumber("handshake.rate", rate, 1, 1_000_000),
   };
+}
+
+function readResponseBodies(bodies: ResponseBodies): Contents {
+  rejectUnknownOptions("responseBodies", bodies, Object.keys(OUTCOME_STATUS));
+  for (const [status, body] of Object.entries(bodies)) {
+    if (body === undefined || typeof body === "string" || (typeof body === "object" && body !== null))
+      continue;
+    throw new TypeError(
+      `responseBodies.${status} must be an object, sent as JSON, or a string, sent as text.`,
+    );
+  }
+  return contentsOf(bodies);
 }
 
 /** Throws if `options` has an unknown option. */

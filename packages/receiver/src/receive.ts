@@ -7,7 +7,7 @@ import { checkMethod } from "./request/check-method.ts";
 import { parseEvents, type Received } from "./request/parse-events.ts";
 import { readBody } from "./request/read-body.ts";
 import { Rejection } from "./request/rejection.ts";
-import { type BatchMember, internalError, type Outcome, responseTo, responseToBatch } from "./respond.ts";
+import { type BatchMember, type Outcome, responseTo, responseToBatch } from "./respond.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Source } from "./source.ts";
 
@@ -26,7 +26,7 @@ export async function receive<Tx>(
     return result.response;
   } catch (error) {
     runtime.report.failure(null, error, 0);
-    return internalError;
+    return responseTo({ kind: "failed" }, {}, runtime.settings.contents);
   }
 }
 
@@ -69,7 +69,7 @@ async function handleAll<Tx>(
 ): Promise<WebhookResponse> {
   const [only, ...others] = received;
   if (only !== undefined && others.length === 0)
-    return responseTo(await handleSafely(runtime, handle, only), source);
+    return responseTo(await handleSafely(runtime, handle, only), source, runtime.settings.contents);
   return responseToBatch(await handleSequentially(runtime, handle, received), source);
 }
 

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { type Outcome, responseTo, responseToBatch } from "./respond.ts";
+import { contentsOf, OUTCOME_STATUS, type Outcome, responseTo, responseToBatch } from "./respond.ts";
 
 const member = (outcome: Outcome, at: number) => ({ id: String(at), outcome });
 const batch = (...outcomes: Outcome[]) => responseToBatch(outcomes.map(member), anySender);
+const contents = contentsOf({});
 /** A sender that may treat 4xx as final. */
 const anySender = {};
 const posthornSender = { retryLaterStatus: 409 };
@@ -13,7 +14,7 @@ test.each([
   [1_001, "2"],
   [60_000, "60"],
 ])("%i ms are %s whole seconds, at least one", (retryAfterMs, seconds) => {
-  const { headers } = responseTo({ kind: "running", retryAfterMs }, anySender);
+  const { headers } = responseTo({ kind: "running", retryAfterMs }, anySender, contents);
   expect(headers["retry-after"]).toBe(seconds);
 });
 
@@ -22,16 +23,45 @@ test.each(["running", "gap", "retry_later"] as const)(
   (kind) => {
     const outcome: Outcome = { kind, retryAfterMs: 90_000 };
     const headers = { "retry-after": "90" };
-    for (const respond of [responseTo, (one: Outcome, to: object) => responseToBatch([member(one, 0)], to)]) {
-      expect(respond(outcome, anySender)).toMatchObject({ status: 503, headers });
-      expect(respond(outcome, posthornSender)).toMatchObject({ status: 409, headers });
+    for (const [sender, status] of [
+      [anySender, 503],
+      [posthornSender, 409],
+    ] as const) {
+      expect(responseTo(outcome, sender, contents)).toMatchObject({ status, headers });
+      expect(responseToBatch([member(outcome, 0)], sender)).toMatchObject({ status, headers });
     }
   },
 );
 
 test("an unavailable store is 503 for every sender", () => {
   const unavailable: Outcome = { kind: "unavailable", retryAfterMs: 10_000 };
-  expect(responseTo(unavailable, posthornSender).status).toBe(503);
+  expect(responseTo(unavailable, posthornSender, contents).status).toBe(503);
+});
+
+test("a configured body changes neither the status nor the other headers", () => {
+  const kinds = Object.keys(OUTCOME_STATUS) as Outcome["kind"][];
+  const configured = contentsOf(Object.fromEntries(kinds.map((kind) => [kind, { code: kind }])));
+  for (const kind of kinds) {
+    const outcome = { kind, retryAfterMs: 2_000 } as Outcome;
+    const usual = responseTo(outcome, anySender, contents);
+    expect(usual.body).toBe(`{"status":"${kind}"}`);
+    const own = responseTo(outcome, anySender, configured);
+    expect(own).toEqual({ ...usual, body: `{"code":"${kind}"}` });
+  }
+});
+
+test("a body of text is sent as it is, and an empty one without a type", () => {
+  const configured = contentsOf({ done: "OK", duplicate: "" });
+  expect(responseTo({ kind: "done" }, anySender, configured)).toEqual({
+    status: 200,
+    headers: { "content-type": "text/plain; charset=utf-8" },
+    body: "OK",
+  });
+  expect(responseTo({ kind: "duplicate" }, anySender, configured)).toEqual({
+    status: 200,
+    headers: { "posthorn-duplicate": "true" },
+    body: "",
+  });
 });
 
 test("a batch is acknowledged only if every member was accepted", () => {

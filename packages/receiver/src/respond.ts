@@ -50,18 +50,53 @@ const LATER: ReadonlySet<Outcome["kind"]> = new Set(["running", "gap", "retry_la
 
 const PRECEDENCE = Object.keys(OUTCOME_STATUS);
 
+/** An object or array is sent as JSON, a string as text, and an empty string as no body. */
+export type ResponseBody = object | string;
+
+/** The bodies of responses, by outcome, as the application configures them. */
+export type ResponseBodies = { readonly [Kind in Outcome["kind"]]?: ResponseBody | undefined };
+
+export interface ResponseContent {
+  readonly type: string | null;
+  readonly body: string;
+}
+
+/** The content of the response to every outcome, serialized once. */
+export type Contents = Readonly<Record<Outcome["kind"], ResponseContent>>;
+
+/** Throws if a body cannot be serialized. */
+export function contentsOf(bodies: ResponseBodies): Contents {
+  const contents = PRECEDENCE.map((kind) => {
+    const body = bodies[kind as Outcome["kind"]] ?? { status: kind };
+    return [kind, typeof body === "string" ? textContent(body) : jsonContent(body)];
+  });
+  return Object.fromEntries(contents);
+}
+
+function textContent(body: string): ResponseContent {
+  return { type: body === "" ? null : "text/plain; charset=utf-8", body };
+}
+
+function jsonContent(body: object): ResponseContent {
+  return { type: "application/json", body: JSON.stringify(body) };
+}
+
 export function responseTo(
   outcome: Outcome,
   { retryLaterStatus = 503 }: Pick<Source, "retryLaterStatus">,
+  contents: Contents,
 ): WebhookResponse {
-  const headers: Record<string, string> = { "content-type": "application/json" };
+  const { type, body } = contents[outcome.kind];
+  const headers: Record<string, string> = type === null ? {} : { "content-type": type };
   if ("retryAfterMs" in outcome) headers["retry-after"] = wholeSeconds(outcome.retryAfterMs);
   if (outcome.kind === "duplicate") headers["posthorn-duplicate"] = "true";
   const status = LATER.has(outcome.kind) ? retryLaterStatus : OUTCOME_STATUS[outcome.kind];
-  return { status, headers, body: `{"status":"${outcome.kind}"}` };
+  return { status, headers, body };
 }
 
-/** 2xx only if every member was accepted; members that are done are duplicates at the next delivery. */
+const OWN_CONTENTS = contentsOf({});
+
+/** 2xx only if every member was accepted; members that are done are duplicates at the next delivery. Its body names each member. */
 export function responseToBatch(
   members: readonly BatchMember[],
   source: Pick<Source, "retryLaterStatus">,
@@ -71,7 +106,11 @@ export function responseToBatch(
     .reduce<Outcome>((last, next) => (precedence(next) > precedence(last) ? next : last), {
       kind: "duplicate",
     });
-  const { status, headers } = responseTo(members.length === 0 ? { kind: "done" } : strongest, source);
+  const { status, headers } = responseTo(
+    members.length === 0 ? { kind: "done" } : strongest,
+    source,
+    OWN_CONTENTS,
+  );
   const results = members.map(({ id, outcome }) => ({ id, status: outcome.kind }));
   return { status, headers, body: JSON.stringify({ results }) };
 }
@@ -87,7 +126,6 @@ function wholeSeconds(ms: number): string {
 
 /** The same for every reason, so that an attacker learns nothing from it. */
 export const unauthorized = jsonResponse(401, { error: "The request is not authentic." });
-export const internalError = jsonResponse(500, { status: "failed" });
 
 export function malformed(reason: string): WebhookResponse {
   return jsonResponse(400, { error: reason });
