@@ -57,6 +57,7 @@ describe.each<[name: string, least: number, most: number, use: (value: number) =
   ["inbox.pollMs", 10, 60_000, (pollMs) => receiver({ inbox: { pollMs } })],
   ["handshake.rate", 1, 1_000_000, (rate) => receiver({ handshake: { allowedOrigins: ["*"], rate } })],
   ["maxTransactions", 1, 10_000, (maxTransactions) => postgresStore(pool, { maxTransactions })],
+  ["historyDays", 1, 3_650, (historyDays) => postgresStore(pool, { historyDays })],
   ["busyWaitMs", 0, 600_000, (busyWaitMs) => sqliteStore(sqlite, { busyWaitMs })],
   ["queueWaitMs", 1, 600_000, (queueWaitMs) => sqliteStore(sqlite, { queueWaitMs })],
   ["timeoutMs", 1, 600_000, (timeoutMs) => redisStore(client, { timeoutMs })],
@@ -101,8 +102,16 @@ test.each<[what: string, options: object, message: string]>([
   ["a list of types", { events: ["a"] }, "`events` must be an object: event type → schema"],
   ["no catalogue at all", { events: null }, "`events` must be an object: event type → schema"],
   ["a body for no status", { responseBodies: { ok: {} } }, 'responseBodies has no option "ok"'],
-  ["a body that is a number", { responseBodies: { done: 1 } }, "responseBodies.done must be an object, sent as"],
-  ["a body that is null", { responseBodies: { done: null } }, "responseBodies.done must be an object, sent as"],
+  [
+    "a body that is a number",
+    { responseBodies: { done: 1 } },
+    "responseBodies.done must be an object, sent as",
+  ],
+  [
+    "a body that is null",
+    { responseBodies: { done: null } },
+    "responseBodies.done must be an object, sent as",
+  ],
   ["no origins", { handshake: { allowedOrigins: [] } }, "handshake needs `allowedOrigins`"],
 ])("%s is rejected with what to do", (_, options, message) => {
   expect(() => createReceiver({ ...minimal, ...options })).toThrow(message);

@@ -5,6 +5,7 @@ import {
   knexDatabase,
   kyselyDatabase,
   type PostgresDatabase,
+  type PostgresStoreOptions,
   postgresStore,
   prismaDatabase,
 } from "@posthorn/receiver/postgres";
@@ -48,7 +49,8 @@ export function openPostgres<Tx>(
     opened ??= openWorld(open, create);
     const { world } = await opened;
     await world.pool.query(
-      `truncate posthorn_receiver.messages, posthorn_receiver.subjects, posthorn_receiver.subscriptions, effects, broken
+      `truncate posthorn_receiver.messages, posthorn_receiver.subjects, posthorn_receiver.subscriptions,
+         posthorn_receiver.history, effects, broken
        restart identity`,
     );
     return world;
@@ -114,6 +116,7 @@ export async function makeOlder(pool: pg.Pool, ms: number): Promise<void> {
      set since = since - ${by}, ready_at = ready_at - ${by}, seen_at = seen_at - ${by}`,
     [ms],
   );
+  await pool.query(`update posthorn_receiver.history set received_at = received_at - ${by}`, [ms]);
   await pool.query(
     `update posthorn_receiver.subjects set lease_until = lease_until - ${by}, touched_at = touched_at - ${by}`,
     [ms],
@@ -133,10 +136,11 @@ export const openPool: OpenLibrary<pg.PoolClient> = (connectionString) => openPo
 export async function openPoolWith(
   connectionString: string,
   config: pg.PoolConfig,
+  options: PostgresStoreOptions = {},
 ): Promise<Library<pg.PoolClient>> {
   const pool = createPool(connectionString, config);
   return {
-    store: postgresStore(pool),
+    store: postgresStore(pool, options),
     execute: (tx, statement) => tx.query(statement),
     close: () => pool.end(),
   };

@@ -1,5 +1,6 @@
 // The schema, version by version, as SQL that can be run in psql.
 import { claim } from "./migrations/claim.ts";
+import { history } from "./migrations/history.ts";
 import { inbox } from "./migrations/inbox.ts";
 import { subjects } from "./migrations/subjects.ts";
 import { subscriptions } from "./migrations/subscriptions.ts";
@@ -27,7 +28,9 @@ export function migrations(schema: string = DEFAULT_SCHEMA): readonly Migration[
 }
 
 /** A released version is never changed. */
-const versions = [["baseline", tables + subjects + claim + transactions + inbox + subscriptions]] as const;
+const versions = [
+  ["baseline", tables + subjects + claim + transactions + inbox + history + subscriptions],
+] as const;
 
 /** Replaces the schema name posthorn_receiver, for which the statements are written. */
 export function inSchema(text: string, schema: string): string {

@@ -3,6 +3,7 @@ import { rejectUnknownOptions, wholeNumber } from "../../options.ts";
 import type { Store } from "../../store.ts";
 import { LockedClaims } from "../locked-claims.ts";
 import { type PostgresDatabase, type Query, retryConflicts, sqlState } from "./database.ts";
+import { History } from "./history.ts";
 import { migrate } from "./migrate.ts";
 import { checkSchema, DEFAULT_SCHEMA } from "./migrations.ts";
 import { type ClientOf, type PgPool, poolDatabase } from "./pool-database.ts";
@@ -20,11 +21,14 @@ export interface PostgresStoreOptions {
    * the library does not expose it.
    */
   readonly maxTransactions?: number;
+  /** Records every received message with its body in the table `history`, for this many days. Default: none. */
+  readonly historyDays?: number | undefined;
 }
 
 export const postgresStoreOptionNames = [
   "schema",
   "maxTransactions",
+  "historyDays",
 ] as const satisfies (keyof PostgresStoreOptions)[];
 
 /** The default of `pg`, Knex, and the pools that Drizzle, Kysely and Prisma usually use. */
@@ -40,13 +44,15 @@ export function postgresStore(
   options: PostgresStoreOptions = {},
 ): Store<unknown> {
   rejectUnknownOptions("postgresStore", options, postgresStoreOptionNames);
-  const { schema = DEFAULT_SCHEMA, maxTransactions = allButOneOf(database) } = options;
+  const { schema = DEFAULT_SCHEMA, maxTransactions = allButOneOf(database), historyDays } = options;
   checkSchema(schema);
   wholeNumber("maxTransactions", maxTransactions, 1, 10_000);
   const plain = databaseOf(database);
   const db = withMigrationHint(plain, schema);
   const query: Query = (text, values) => retryConflicts(() => db.query(text, values));
-  const statements = statementsIn(schema, query);
+  const history =
+    historyDays === undefined ? null : new History(wholeNumber("historyDays", historyDays, 1, 3_650));
+  const statements = statementsIn(schema, query, history);
   const held = new LockedClaims();
 
   return {
@@ -57,7 +63,7 @@ export function postgresStore(
     transactions: transactionsOn(
       db,
       statements,
-      transactionStatementsIn(schema),
+      transactionStatementsIn(schema, history),
       held,
       new TransactionLimit(maxTransactions),
     ),

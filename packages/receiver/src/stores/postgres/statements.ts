@@ -3,6 +3,7 @@ import type { Message, MessageKey } from "../../model.ts";
 import type { AcceptOptions, AcceptResult, Claim, ClaimResult, Failure, Store } from "../../store.ts";
 import { MAX_ERROR_LENGTH, resultOf } from "../results.ts";
 import { type Query, type Row, sqlState, type Value } from "./database.ts";
+import { type History, historyColumn, pruneHistory } from "./history.ts";
 import { inSchema } from "./migrations.ts";
 import {
   briefValues,
@@ -20,17 +21,25 @@ export type Statements = ReturnType<typeof statementsIn>;
 /** How often `claimDue` continues if all messages it examined must wait for their subjects. */
 const MAX_ROUNDS = 50;
 
-export function statementsIn(schema: string, query: Query) {
+export function statementsIn(schema: string, query: Query, history: History | null) {
   const execute = (statement: string, values: Value[]) => query(inSchema(statement, schema), values);
   const changes = (statement: string) => async (key: MessageKey) =>
     (await execute(statement, keyValues(key))).length > 0;
 
-  /** Calls a function with a message and further options. */
-  const step = async (name: string, row: Value[], options: (number | boolean | null)[]) => {
+  /** Calls a function with a message, as a row of values, and further options. */
+  const step = async (
+    name: string,
+    message: Message,
+    row: Value[],
+    options: (number | boolean | null)[],
+  ): Promise<Row> => {
     const types = options.map((value) => (typeof value === "boolean" ? "boolean" : "double precision"));
     const parameters = types.map((type, at) => `, $${ROW_VALUES + 1 + at}::${type}`).join("");
-    const call = `select s.* from posthorn_receiver.${name}(${rowParameter}${parameters}) s`;
-    const [result = {}] = await execute(call, [...row, ...options]);
+    const values = [...row, ...options];
+    const recorded = history === null ? "" : historyColumn(name, values.length);
+    if (history !== null && recorded !== "") values.push(...history.values(message));
+    const call = `select s.*${recorded} from posthorn_receiver.${name}(${rowParameter}${parameters}) s`;
+    const [result = {}] = await execute(call, values);
     return result;
   };
 
@@ -47,24 +56,24 @@ export function statementsIn(schema: string, query: Query) {
     });
     const afterMs = next.kind === "retry" ? next.afterMs : null;
     const windowMs = "token" in by ? null : by.windowMs;
-    return (await step("fail", values, [afterMs, windowMs]).catch(nothingIfLocked)).kept === true;
+    return (await step("fail", message, values, [afterMs, windowMs]).catch(nothingIfLocked)).kept === true;
   };
 
   const store = {
     async claim(message, { leaseMs, windowMs, order }) {
       const options = [leaseMs, windowMs, order?.gapWaitMs ?? null];
-      const { kind, wait, token, failures } = await step("claim", rowValues(message), options);
+      const { kind, wait, token, failures } = await step("claim", message, rowValues(message), options);
       if (kind !== "claimed") return resultOf<ClaimResult>(kind, wait);
       return { kind, claim: { message, token: token as string, failures: failures as number } };
     },
 
     complete: async ({ message, token }) =>
-      (await step("complete", briefValues(message, { token }), [])).done === true,
+      (await step("complete", message, briefValues(message, { token }), [])).done === true,
 
     fail: ({ message, token }, failure) => fail(message, { token }, failure),
 
     async accept(message, { windowMs }) {
-      const { kind, wait } = await step("accept", rowValues(message), [windowMs]);
+      const { kind, wait } = await step("accept", message, rowValues(message), [windowMs]);
       return resultOf<AcceptResult>(kind, wait);
     },
 
@@ -97,8 +106,9 @@ export function statementsIn(schema: string, query: Query) {
     },
 
     async prune(limit, { windowMs }) {
-      const [row] = await execute(pruneStatement, [limit, windowMs]);
-      return row?.deleted as number;
+      const [messages] = await execute(pruneStatement, [limit, windowMs]);
+      const [records] = history === null ? [] : await execute(pruneHistory, [limit, history.keptMs]);
+      return (messages?.deleted as number) + ((records?.deleted as number | undefined) ?? 0);
     },
   } satisfies Partial<Store>;
 
@@ -110,7 +120,7 @@ export function statementsIn(schema: string, query: Query) {
 
     /** `wasHeld`: `hold` held it until now, so no other process could claim it even if its lease expired. */
     renew: async ({ message, token }: Claim, leaseMs: number, { wasHeld }: { readonly wasHeld: boolean }) =>
-      (await step("renew", briefValues(message, { token }), [leaseMs, wasHeld])).kept === true,
+      (await step("renew", message, briefValues(message, { token }), [leaseMs, wasHeld])).kept === true,
   };
 }
 

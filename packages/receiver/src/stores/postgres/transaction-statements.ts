@@ -4,6 +4,7 @@ import type { Message } from "../../model.ts";
 import { type Claim, type ClaimOptions, isOrdered, type RunResult } from "../../store.ts";
 import { resultOf } from "../results.ts";
 import type { Query, Row, Statement } from "./database.ts";
+import { contentValues, type History, recordStatement } from "./history.ts";
 import { inSchema } from "./migrations.ts";
 import { keyValues, text } from "./rows.ts";
 
@@ -23,13 +24,15 @@ type Claimed =
   | { readonly kind: "claimed"; readonly claim: Claim; readonly hold: Hold }
   | Exclude<RunResult, { kind: "worked" }>;
 
-export function transactionStatementsIn(schema: string) {
-  const [claimText, holdText, finishText] = [claim, hold, finish].map((statement) =>
-    inSchema(statement, schema),
-  ) as [string, string, string];
+export function transactionStatementsIn(schema: string, history: History | null) {
+  const claimText = inSchema(claim, schema);
+  const holdText = inSchema(hold, schema);
+  const finishText = inSchema(history === null ? finish : finishWithHistory, schema);
+  const recordText = inSchema(recordStatement, schema);
 
   return {
     claim(message: Message, { windowMs, order }: ClaimOptions): Statement {
+      history?.begin(message);
       const { digest, subject, sequence } = message;
       const scope = isOrdered(message, { order }) ? [text(subject as string), sequence] : [null, null];
       const values = [...keyValues(message), digest, ...scope, windowMs, order?.gapWaitMs ?? null];
@@ -55,8 +58,21 @@ export function transactionStatementsIn(schema: string) {
 
     finish: ({ message, xid, place, token }: Hold): Statement => ({
       text: finishText,
-      values: [xid, place, token, ...keyValues(message), message.digest],
+      values: [
+        xid,
+        place,
+        token,
+        ...keyValues(message),
+        message.digest,
+        ...(history === null ? [] : contentValues(message)),
+      ],
     }),
+
+    /** The last statement of a transaction that did not claim the message; null if there is nothing to record. */
+    unclaimed: (message: Message, { kind }: RunResult): Statement | null =>
+      history === null || kind !== "stale"
+        ? null
+        : { text: recordText, values: [...keyValues(message), ...contentValues(message)] },
 
     /** False also if the transaction is aborted, because PostgreSQL does not execute the query then. */
     async hasEnded(query: Query, { xid }: Hold): Promise<boolean> {
@@ -82,4 +98,9 @@ const hold = "select posthorn_receiver.hold($1::text, $2::text, $3::text, $4::te
 const finish = `
 call posthorn_receiver.finish(
   $1::text, $2::text::tid, $3::text::uuid, $4::text, $5::text, $6::text
+)`;
+
+const finishWithHistory = `
+call posthorn_receiver.finish_with_history(
+  $1::text, $2::text::tid, $3::text::uuid, $4::text, $5::text, $6::text, $7::text, $8::text
 )`;

@@ -49,7 +49,9 @@ export function transactionsOn<Tx>(
     return await retryConflicts(() =>
       inTransaction<RunResult>(statements.claim(message, options), async (tx, rows, handle) => {
         const claimed = statements.claimedBy(rows, message);
-        if (claimed.kind !== "claimed") return { result: claimed, last: null };
+        if (claimed.kind !== "claimed") {
+          return { result: claimed, last: statements.unclaimed(message, claimed) };
+        }
         await handle(claimed.hold, () => work(tx, claimed.claim));
         return { result: { kind: "worked" }, last: statements.finish(claimed.hold) };
       }),
