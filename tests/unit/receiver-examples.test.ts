@@ -77,6 +77,12 @@ test.each<[name: string, receive: () => Promise<SenderOptions["receive"]>]>([
   LOADING_MS,
 );
 
+test("metrics.ts serves the number of dead letters", async () => {
+  const { server } = await import("../../examples/receiver/metrics.ts");
+  const response = await (await serving(server))(new Request("http://localhost/metrics"));
+  expect(await response.text()).toMatch(/^webhook_receiver_dead_letters 0$/m);
+});
+
 test("response-bodies.ts responds with ok, then duplicate", async () => {
   const { receiver } = await import("../../examples/receiver/response-bodies.ts");
   const request = await signedRequest({ secret, ...order });

@@ -14,6 +14,7 @@ import { reporterFor } from "./hooks/hooks.ts";
 import { type DeadLetters, deadLettersOf } from "./inbox/dead-letters.ts";
 import { drain, InFlight } from "./inbox/in-flight.ts";
 import { InboxWorker, pruneAll } from "./inbox/inbox-worker.ts";
+import { metricsText } from "./metrics.ts";
 import type { RequestHandler, WebhookEvent } from "./model.ts";
 import { type ReceiverOptions, readOptions } from "./options.ts";
 import { receive } from "./receive.ts";
@@ -40,6 +41,8 @@ export interface Receiver<Tx, Catalogue> extends RequestHandler, Service {
   /** For Fetch-based servers (Hono, the app router of Next.js, Bun, Deno, Workers): `export default { fetch: receiver.fetch }`. */
   readonly fetch: (request: Request) => Promise<Response>;
   readonly deadLetters: DeadLetters;
+  /** The number of dead letters in Prometheus' text format; empty if the store does not respond. */
+  metrics(): Promise<string>;
   /** Deletes messages past the window and returns their number. For applications that use their own timer instead of `start()`. */
   prune(): Promise<number>;
 }
@@ -77,6 +80,7 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
     receive: (request) => receive(runtime, handle, request),
     fetch: (request) => handleFetch(request),
     deadLetters: deadLettersOf(runtime),
+    metrics: () => metricsText(runtime),
     prune: () => pruneAll(store, settings.claimOptions),
     start: () => worker.start(),
     async stop() {
