@@ -3,11 +3,19 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
 import {
+  aboutText,
   definitionOf,
+  endpointSettings,
+  longestScheduleMs,
+  maxAttempts,
+  RETRY_PRESET_NAMES,
+  RETRY_PRESETS,
+  type RetryPolicy,
   SETTING_NAMES,
   SETTINGS_SCOPE,
   type Setting,
   type Shape,
+  scheduleText,
   snakeCase,
 } from "@posthorn/wire";
 import type { Command, Option } from "commander";
@@ -28,6 +36,7 @@ export function referencePages(): {
 }[] {
   const pages = {
     "http-api": withEndpointSettings,
+    deliveries: withRetryPresets,
     cli: withCommands,
     settings: withSettings,
     errors: withErrors,
@@ -73,6 +82,20 @@ function limitsOf(shape: Shape): string {
   if (shape.kind === "text" && shape.maxLength !== undefined)
     return ` At most ${shape.maxLength} characters.`;
   return "";
+}
+
+function withRetryPresets(text: string): string {
+  const rows = RETRY_PRESET_NAMES.map((name) => {
+    const policy: RetryPolicy = RETRY_PRESETS[name];
+    const isDefault = policy === endpointSettings.retryPolicy.default ? " (default)" : "";
+    const longest = `${policy.kind === "gaps" ? "" : "at most "}${aboutText(longestScheduleMs(policy))}`;
+    return `| \`${name}\`${isDefault} | ${maxAttempts(policy)} | ${scheduleText(policy)} | ${longest} |\n`;
+  });
+  return withTable(
+    text,
+    "| preset | attempts | delays between attempts | last attempt after about |\n",
+    rows,
+  );
 }
 
 export interface CliCommand {

@@ -4,6 +4,7 @@ export * from "./cloudevents/index.ts";
 export { closest, didYouMean, expectedOneOf } from "./did-you-mean.ts";
 export { concat, decode, encode } from "./encoding.ts";
 export * from "./endpoint-settings/presets.ts";
+export * from "./endpoint-settings/retry-schedule.ts";
 export * from "./endpoint-settings/setting.ts";
 export * from "./endpoint-settings/settings.ts";
 export { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";

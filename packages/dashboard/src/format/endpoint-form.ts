@@ -9,6 +9,7 @@ import {
   type Setting,
   type SettingName,
   snakeCase,
+  writtenRetryPolicy,
 } from "@posthorn/wire";
 
 /** Settings that are shown as one text field, list or choice. */
@@ -91,7 +92,7 @@ function valueIn({ kind, isRequired }: Setting, text: string): unknown {
   if (kind === "integer") return numberOrNull(text);
   if (kind === "list") return linesOf(text);
   if (kind === "map") return headersOf(text);
-  if (kind === "retry-policy") return retryPolicyOf(text);
+  if (kind === "retry-policy") return text.trim() === "" ? null : writtenRetryPolicy(text);
   return isRequired ? text.trim() : textOrNull(text);
 }
 
@@ -194,15 +195,4 @@ export function retryPolicyText(policy: Endpoint["retry_policy"]): string {
   const gaps = gaps_ms.map(durationText);
   if (gaps.length === 0 || max_age_ms !== undefined) return JSON.stringify({ gaps, ...limit });
   return gaps.join(", ");
-}
-
-function retryPolicyOf(text: string): unknown {
-  const trimmed = text.trim();
-  if (trimmed === "") return null;
-  if (!trimmed.startsWith("{")) return trimmed;
-  try {
-    return JSON.parse(trimmed) as unknown;
-  } catch {
-    return trimmed;
-  }
 }

@@ -15,6 +15,7 @@
 //      └───────────────────── manual retry: a fresh budget ───────────┘
 //
 // success and dead are final except for a manual retry (or a replay of a success).
+import { maxAttempts } from "@posthorn/wire";
 import type {
   AttemptOutcome,
   ClaimedDelivery,
@@ -24,7 +25,7 @@ import type {
   Target,
 } from "../model.ts";
 import { parseRetryAfter } from "./retry-after.ts";
-import { maxAttempts, nextDelayMs } from "./retry-schedule.ts";
+import { nextDelayMs } from "./retry-schedule.ts";
 
 export function decide(
   delivery: ClaimedDelivery,

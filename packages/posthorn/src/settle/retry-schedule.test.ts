@@ -1,11 +1,10 @@
-import { endpointSettings, RETRY_PRESETS, type RetryPresetName } from "@posthorn/wire";
+import { endpointSettings, maxAttempts, RETRY_PRESETS, type RetryPresetName } from "@posthorn/wire";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { RetryPolicy } from "../model.ts";
 import {
   InvalidRetryPolicyError,
   MAX_RETRY_AFTER_MS,
-  maxAttempts,
   nextDelayMs,
   parseRetryPolicy,
 } from "./retry-schedule.ts";
@@ -37,15 +36,23 @@ const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 test.each<[RetryPresetName, chance: number, minutes: number[]]>([
   ["courier", 0.5, [1, 5, 15, 60, 360]],
+  ["five-attempts", 0.5, [1, 5, 15, 60]],
   ["short", 0.5, [0.5, 2, 15, 60, 240]],
   ["quick", 0.5, [1, 2, 4, 8, 16, 32, 64, 128, 256].map((seconds) => seconds / 60)],
-  ["exponential", 1, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]],
+  ["exponential", 1, [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440]],
   ["exponential", 0, Array(11).fill(0)],
 ])("the preset %s with the random number %d has its delays", (name, random, minutes) => {
   const delaysMs = minutes.map((each) => each * MINUTE);
   expect(delays(RETRY_PRESETS[name], random)).toEqual(delaysMs);
   expect(maxAttempts(RETRY_PRESETS[name])).toBe(delaysMs.length + 1);
   expect(parseRetryPolicy(` ${name} `)).toBe(RETRY_PRESETS[name]);
+});
+
+test("exponential retries for more than two days at most, and for more than one on average", () => {
+  const hoursWith = (random: number) =>
+    delays(RETRY_PRESETS.exponential, random).reduce((sum, delayMs) => sum + delayMs, 0) / HOUR;
+  expect(hoursWith(1)).toBeCloseTo(58.1);
+  expect(hoursWith(0.5)).toBeCloseTo(29.05);
 });
 
 test("courier is the default", () => {
@@ -100,7 +107,7 @@ describe("parseRetryPolicy", () => {
   it.each<[string, string]>([
     ["", "is empty"],
     ["  ", "is empty"],
-    ["couriers", "Use one of courier, short, exponential, quick"],
+    ["couriers", "Use one of courier, five-attempts, short, exponential, quick"],
     ["toString", "neither a preset nor a gap"],
     ["5", "needs a unit"],
     ["1s,,2s", "neither"],

@@ -1,5 +1,5 @@
 // When the next attempt is due. Pure: the number of failures comes from the row, randomness from the caller.
-import { RETRY_PRESETS, type RetryPresetName } from "@posthorn/wire";
+import { maxAttempts, plannedDelayMs, RETRY_PRESETS, type RetryPresetName } from "@posthorn/wire";
 import type { RetryPolicy } from "../model.ts";
 
 const SECOND = 1_000;
@@ -30,20 +30,14 @@ export interface DelayInput {
 export function nextDelayMs(policy: RetryPolicy, failures: number, input: DelayInput): number | null {
   if (failures >= maxAttempts(policy)) return null;
   const askedMs = Math.min(input.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
-  const delayMs = Math.max(scheduledDelayMs(policy, failures, input.random()), askedMs);
+  const scheduledMs = withJitter(policy, plannedDelayMs(policy, failures), input.random());
+  const delayMs = Math.max(scheduledMs, askedMs);
   return input.ageMs + delayMs > (policy.maxAgeMs ?? Number.POSITIVE_INFINITY) ? null : delayMs;
 }
 
-export function maxAttempts(policy: RetryPolicy): number {
-  return policy.kind === "gaps" ? policy.gapsMs.length + 1 : policy.maxAttempts;
-}
-
-function scheduledDelayMs(policy: RetryPolicy, failures: number, chance: number): number {
-  const nth = Math.max(failures, 1) - 1;
-  if (policy.kind === "exponential") {
-    return Math.round(chance * Math.min(policy.capMs, policy.baseMs * 2 ** nth));
-  }
-  return Math.round((policy.gapsMs[nth] ?? 0) * (0.9 + 0.2 * chance));
+/** Full jitter for exponential growth; ten percent for gaps. */
+function withJitter(policy: RetryPolicy, delayMs: number, chance: number): number {
+  return Math.round(delayMs * (policy.kind === "exponential" ? chance : 0.9 + 0.2 * chance));
 }
 
 export class InvalidRetryPolicyError extends Error {

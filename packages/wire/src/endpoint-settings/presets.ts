@@ -7,13 +7,13 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 export const RETRY_PRESETS = {
-  /** Six attempts, dead at about T+7h21m. The default. */
+  /** The default. */
   courier: { kind: "gaps", gapsMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR] },
-  /** Six attempts, dead at about T+5h17m. */
+  /** `courier` without its last attempt. */
+  "five-attempts": { kind: "gaps", gapsMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR] },
   short: { kind: "gaps", gapsMs: [30 * SECOND, 2 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR] },
-  /** Twelve attempts with full jitter, dead at about T+1d10h at the latest. */
   exponential: { kind: "exponential", baseMs: MINUTE, capMs: DAY, maxAttempts: 12 },
-  /** Ten attempts, dead at about T+8m31s: for receivers that must respond now or not at all. */
+  /** For receivers that must respond now or not at all. */
   quick: { kind: "gaps", gapsMs: [1, 2, 4, 8, 16, 32, 64, 128, 256].map((seconds) => seconds * SECOND) },
 } as const satisfies Record<string, RetryPolicy>;
 
@@ -47,11 +47,3 @@ export const ENDPOINT_PRESETS = {
 
 export type EndpointPreset = keyof typeof ENDPOINT_PRESETS;
 export const ENDPOINT_PRESET_NAMES = Object.keys(ENDPOINT_PRESETS) as [EndpointPreset, ...EndpointPreset[]];
-
-const UNITS = Object.entries({ d: DAY, h: HOUR, m: MINUTE, s: SECOND });
-
-/** Returns a duration in the largest unit without a remainder, as retry policies are written: `90s`, `5m`. */
-export function durationText(ms: number): string {
-  const [unit, size] = UNITS.find(([, length]) => ms > 0 && ms % length === 0) ?? ["ms", 1];
-  return `${ms / size}${unit}`;
-}

@@ -4,6 +4,7 @@ import { DEFAULT_HEADER_PREFIX } from "../headers.ts";
 import { snakeCase } from "../letter-case.ts";
 import { DEFAULT_SCHEMES } from "../signature/schemes.ts";
 import { RETRY_PRESET_NAMES, RETRY_PRESETS } from "./presets.ts";
+import { presetsText } from "./retry-schedule.ts";
 import type { ColumnType, Setting, SettingName, Shape } from "./setting.ts";
 
 export const endpointSettings = {
@@ -250,6 +251,10 @@ export const endpointSettings = {
     default: RETRY_PRESETS.courier,
     defaultText: "`courier`",
     hasDeploymentDefault: true,
+    flag: {
+      option: "--retry-policy <policy>",
+      about: `when failures are retried: ${presetsText()}; gaps such as 30s,5m,1h; or a JSON object`,
+    },
     group: "retries",
     see: "See [responses](deliveries.md#responses).",
   },

@@ -1,4 +1,5 @@
 // The retry policy as an endpoint returns it, and its input formats.
+import { presetsText } from "@posthorn/wire";
 import { z } from "zod";
 import * as s from "../parts.ts";
 
@@ -11,7 +12,7 @@ export const retryPolicy = s.component("RetryPolicy", {
   gaps_ms: s.optional(z.array(z.int()), "Milliseconds between attempts, ±10 %, for the kind `gaps`."),
   base_ms: s.optional(
     z.int(),
-    "Longest first wait in milliseconds, doubled by every failure, for the kind `exponential`.",
+    "For the kind `exponential`: after n failures, the wait is random up to `base_ms` · 2ⁿ milliseconds.",
   ),
   cap_ms: s.optional(z.int(), "Maximum wait in milliseconds, for the kind `exponential`."),
   max_attempts: s.optional(z.int(), "Maximum number of attempts, 1 to 101, for the kind `exponential`."),
@@ -28,8 +29,7 @@ const maxAge = s.optional(duration, "Maximum age of the event at an attempt. Unl
 const retryPolicyFormats = [
   z.string().meta({
     title: "a preset or gaps",
-    description:
-      "`courier` (1m, 5m, 15m, 1h, 6h), `short` (30s, 2m, 15m, 1h, 4h), `exponential` (12 attempts, 1m doubled up to 1d), `quick` (1s doubled, 10 attempts), or up to 100 gaps with units ms, s, m, h or d.",
+    description: `${presetsText("`")}, or up to 100 gaps with units ms, s, m, h or d.`,
     examples: ["courier", "30s,5m,1h"],
   }),
   z
@@ -46,9 +46,7 @@ const retryPolicyFormats = [
     .strictObject({
       exponential: z
         .strictObject({
-          base: duration.describe(
-            "Longest first wait, doubled by every failure. The actual wait is random between 0 and this value.",
-          ),
+          base: duration.describe("After n failures, the wait is random between 0 and `base` · 2ⁿ."),
           cap: duration.describe("Maximum wait, at most 30d."),
           max_attempts: z
             .int()

@@ -5,7 +5,7 @@ import { InvalidRetryPolicyError, parseRetryPolicy } from "../../settle/retry-sc
 import { isWholeNumber } from "../read-fields.ts";
 
 export type RetryPolicyInput =
-  /** `courier`, `short`, `exponential`, `quick`, or gaps such as `200ms,1s,5s`. */
+  /** A preset such as `courier`, or gaps such as `200ms,1s,5s`. */
   | string
   /** No gaps at all means one attempt. */
   | { readonly gaps: readonly string[]; readonly maxAge?: string }

@@ -8,6 +8,7 @@ import {
   type Setting,
   type Shape,
   snakeCase,
+  writtenRetryPolicy,
 } from "@posthorn/wire";
 import { Option } from "commander";
 import { usage } from "../failure.ts";
@@ -143,6 +144,7 @@ function readOptions(flags: SettingFlags) {
 
 function optionValue(shape: Shape, option: string, text: string): unknown {
   if (shape.kind === "integer") return wholeNumber(option, text, shape.min, shape.max);
+  if (shape.kind === "retry-policy") return writtenRetryPolicy(text);
   return shape.kind === "list" ? splitList(text) : text;
 }
 

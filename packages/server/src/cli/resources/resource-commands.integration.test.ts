@@ -93,17 +93,20 @@ describe("endpoints", () => {
       /^in flight +at most 3$/m,
       /^rate limit +50 per second$/m,
       /^ordering +fifo, after a dead letter: hold$/m,
-      /^retries +90s,5m,1h, at most 3d, after every failure$/m,
+      /^retries +90s, 5m, 1h, at most 3d, after every failure$/m,
     ])
       expect(out).toMatch(line);
     expect(out).not.toContain("s3cret");
     await posthorn`endpoints disable ${id} ${of}`;
-    const retry_policy = { exponential: { base: "1s", cap: "1h", max_attempts: 9 } };
-    const growing = JSON.stringify({ retry_policy, retry_on: null, max_in_flight_burst: 20 });
-    const changed = (await posthorn`endpoints update ${id} ${of} --data ${growing}`).out;
+    const policy = JSON.stringify({ exponential: { base: "1s", cap: "1h", max_attempts: 9 } });
+    const others = JSON.stringify({ retry_on: null, max_in_flight_burst: 20 });
+    const update = argv`endpoints update ${id} ${of} --retry-policy ${policy} --data ${others}`;
+    const changed = (await posthorn`${update}`).out;
     expect(changed).toMatch(/^disabled +20/m);
     expect(changed).toMatch(/^in flight +at most 3 now, 3 to 20$/m);
-    expect(changed).toMatch(/^retries +exponential from 1s to 1h, 9 attempts, after transient failures$/m);
+    expect(changed).toMatch(
+      /^retries +random up to 2s, 4s, 8s, …, 256s; 9 attempts, after transient failures$/m,
+    );
   });
 
   test("accept formats, schemes, tokens and a handshake as options, and change only the given parts", async () => {

@@ -6,6 +6,7 @@ import {
   headersAddedBy,
   SETTING_NAMES,
   type SettingName,
+  scheduleText,
   snakeCase,
 } from "@posthorn/wire";
 import { type Column, facts } from "../terminal/table.ts";
@@ -131,9 +132,11 @@ function orderingText({ ordering, fifo_on_dead }: Endpoint): string {
 }
 
 function retryText({ retry_policy: policy, retry_on }: Endpoint): string {
-  const gaps = policy.gaps_ms?.map(durationText).join(",");
-  const growth = `exponential from ${durationText(policy.base_ms ?? 0)} to ${durationText(policy.cap_ms ?? 0)}, ${policy.max_attempts} attempts`;
+  const { gaps_ms: gapsMs, base_ms: baseMs = 0, cap_ms: capMs = 0, max_attempts: attempts = 1 } = policy;
+  const schedule = gapsMs
+    ? scheduleText({ kind: "gaps", gapsMs })
+    : `${scheduleText({ kind: "exponential", baseMs, capMs, maxAttempts: attempts })}; ${attempts} attempts`;
   const age = policy.max_age_ms === undefined ? "" : `, at most ${durationText(policy.max_age_ms)}`;
   const failures = retry_on === "every" ? "every failure" : `${retry_on} failures`;
-  return `${gaps ?? growth}${age}, after ${failures}`;
+  return `${schedule}${age}, after ${failures}`;
 }

@@ -1,4 +1,5 @@
 // The labels of the settings whose fields follow from their definition.
+import { presetsText } from "@posthorn/wire";
 import { inLanguage, type Text } from "../../../app/texts.ts";
 import type { TextSetting } from "../../../format/endpoint-form.ts";
 
@@ -55,8 +56,8 @@ export const settingTexts = inLanguage<Readonly<Record<TextSetting, SettingTexts
   retryPolicy: {
     label: ["Retry policy", "Retry-Richtlinie"],
     hint: [
-      "A preset (courier, short, exponential, quick), delays such as 30s, 5m, 1h, or JSON.",
-      "Eine Vorlage (courier, short, exponential, quick), Wartezeiten wie 30s, 5m, 1h oder JSON.",
+      `A preset: ${presetsText()}. Or delays such as 30s, 5m, 1h, or JSON.`,
+      `Eine Vorlage: ${presetsText().replaceAll("random up to", "zufällig bis")}. Oder Wartezeiten wie 30s, 5m, 1h oder JSON.`,
     ],
     summary: (value) => value,
   },
