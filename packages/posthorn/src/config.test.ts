@@ -39,6 +39,14 @@ test.each<[options: Record<string, unknown>, says: string]>([
     "alertWebhookUrl: http:// is not allowed here. Use an https:// URL. An operator can allow http:// with " +
       'POSTHORN_ALLOW_HTTP, or the library\'s option "allowHttp".',
   ],
+  [
+    { apiVersion: "v".repeat(33) },
+    `apiVersion must be 1 to 32 characters of A-Z a-z 0-9 _ . -, such as 2026-06-01; it is the string "${"v".repeat(33)}".`,
+  ],
+  [
+    { apiVersion: "1/2" },
+    'apiVersion must be 1 to 32 characters of A-Z a-z 0-9 _ . -, such as 2026-06-01; it is the string "1/2".',
+  ],
   [{ catalogue: "closed" }, 'catalogue must be one of auto, strict, open; it is the string "closed".'],
   [{ events: { "order.paid": null } }, 'events: "order.paid" is not declared by event({ schema })'],
   [
@@ -79,6 +87,12 @@ test.each([
   expect([hubWith(least), hubWith(most)]).toEqual([least, most]);
   for (const beyond of [least - 1, most + 1, least + 0.5])
     expect(() => hubWith(beyond)).toThrow(`websub.${name} must be a whole number from ${least} to ${most}`);
+});
+
+test("an API version has 1 to 32 characters", () => {
+  expect(resolve({}).apiVersion).toBe("1");
+  for (const apiVersion of ["v", "2026-06-01", "v".repeat(32)])
+    expect(resolve({ apiVersion }).apiVersion).toBe(apiVersion);
 });
 
 test("dead letters stay by default, and days are accepted within their limits", () => {

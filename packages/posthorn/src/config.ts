@@ -8,7 +8,12 @@ import type { CatalogueMode } from "./catalogue/catalogue.ts";
 import { DeclaredTypes, type EventDeclarations } from "./catalogue/declared-types.ts";
 import { resolveWebSub, type WebSubOptions } from "./destinations/websub/options.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
-import { tenantSyntax } from "./event/limits.ts";
+import {
+  apiVersionSyntax,
+  apiVersionSyntaxInWords,
+  DEFAULT_API_VERSION,
+  tenantSyntax,
+} from "./event/limits.ts";
 import type { FormatContext, PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
@@ -40,7 +45,7 @@ export interface PosthornOptions {
   readonly allowCidrs?: readonly string[] | undefined;
   /** Deliver through a NAT64 translator (`64:ff9b::/96`); the IPv4 address behind it is checked. Default false. */
   readonly allowNat64?: boolean | undefined;
-  /** `courier` (1m 5m 15m 1h 6h), `short`, `exponential`, `quick`, or gaps such as `200ms,1s,5s`. Default `courier`. */
+  /** A preset such as `courier` or `exponential`, or gaps such as `200ms,1s,5s`. Default `courier`. */
   readonly retryPolicy?: string | undefined;
   /**
    * `transient`: a 3xx or 4xx other than 408 and 429 is not retried. `every`: every status but 2xx and 410 is
@@ -102,6 +107,8 @@ export interface PosthornOptions {
    * `publicUrl` and `/tenants/{tenant}`.
    */
   readonly cloudEventsSource?: string | undefined;
+  /** The `apiVersion` of events and event types that name none. Default `1`. */
+  readonly apiVersion?: string | undefined;
   /** Event types declared in code with `event({ schema })`: TypeScript then checks `publish`. Default none. */
   readonly events?: EventDeclarations | undefined;
   /**
@@ -180,6 +187,7 @@ export const optionNames: readonly (keyof PosthornOptions)[] = [
   "userAgent",
   "format",
   "cloudEventsSource",
+  "apiVersion",
   "events",
   "catalogue",
   "operatorTenant",
@@ -204,6 +212,7 @@ export function resolveConfig(options: PosthornOptions) {
     throw invalid("database is missing: pass a pg Pool or a connection string.");
   }
   const addressPolicy = readAddressPolicy(options);
+  const apiVersion = readApiVersion(options.apiVersion ?? DEFAULT_API_VERSION);
   // as for an endpoint: a limit that is given alone is not exceeded
   const { endpointConcurrencyBurst: burst = options.endpointConcurrency } = options;
   const { timeoutMs, endpointConcurrency, endpointConcurrencyBurst, concurrency, ...others } = readNumbers(
@@ -243,7 +252,8 @@ export function resolveConfig(options: PosthornOptions) {
       auditDays,
     },
     userAgent: readUserAgent(options.userAgent ?? DEFAULT_USER_AGENT),
-    declaredTypes: new DeclaredTypes(options.events ?? {}),
+    apiVersion,
+    declaredTypes: new DeclaredTypes(options.events ?? {}, apiVersion),
     catalogue: oneOf("catalogue", options.catalogue ?? "auto", CATALOGUE_MODES),
     operatorTenant: optional(options.operatorTenant, readOperatorTenant),
     reports: {
@@ -290,6 +300,11 @@ function readHeaderPrefix(prefix: string): string {
   const problem = headerPrefixProblem(prefix);
   if (problem !== null) throw invalid(`headerPrefix: ${problem}`);
   return prefix;
+}
+
+function readApiVersion(text: string): string {
+  if (typeof text === "string" && apiVersionSyntax.test(text)) return text;
+  throw invalid(`apiVersion must be ${apiVersionSyntaxInWords}, such as 2026-06-01; it is ${shown(text)}.`);
 }
 
 function readFormatContext({ cloudEventsSource, publicUrl }: PosthornOptions): FormatContext {

@@ -11,7 +11,7 @@ export { signRequest } from "./destinations/webhook/sign.ts";
 export { addCompanions, digestOf, vendorStyleOf } from "./destinations/webhook/vendor-style.ts";
 export { hubNumbers } from "./destinations/websub/options.ts";
 export { MAX_PROBLEMS } from "./errors.ts";
-export { maxPayloadBytes } from "./event/limits.ts";
+export { DEFAULT_API_VERSION, maxPayloadBytes } from "./event/limits.ts";
 export { CheckedJson, payloadTooLarge } from "./event/validate.ts";
 export { matches } from "./fan-out/matches.ts";
 export { HUB_SIGNATURE_METHODS, PAYLOAD_FORMATS, type PayloadFormat } from "./model.ts";

@@ -64,6 +64,7 @@ export type LibraryResources = Readonly<ReturnType<typeof createLibraryResources
 export function createLibraryResources(options: LibraryResourcesOptions) {
   const { config, db, clock, observer, catalogue, keyRing, targets, kinds, engine, translate } = options;
   const { subscriptions } = kinds;
+  const { apiVersion } = config;
   const nowMs = () => clock.nowMs();
   const onOwnerChanged = (owner: number | null) => engine()?.notifySettingsChanged(owner);
   const onQueued = (endpointId: Uuid, owner: number | null) =>
@@ -147,9 +148,9 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     endpoints: limited<Omit<Endpoints, "disableAfter"> & { test: SendTest }>({
       ...endpoints,
       /** Sends `webhook.test`, or the given event, to this endpoint only, regardless of its event types. */
-      test: createSendTest({ db, nowMs, onQueued }),
+      test: createSendTest({ db, nowMs, apiVersion, onQueued }),
     }),
-    eventTypes: limited(createEventTypes({ db, catalogue })),
+    eventTypes: limited(createEventTypes({ db, catalogue, apiVersion })),
     events: limited({
       ...events,
       /** Resends the event to an endpoint; if that takes batches, in the next one. */

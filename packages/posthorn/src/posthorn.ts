@@ -23,7 +23,7 @@ import { withTimeout } from "./service/with-timeout.ts";
 import { Database } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
-import { setCatalogueMode } from "./storage/queries/event-types.ts";
+import { setCatalogueOptions } from "./storage/queries/event-types.ts";
 import { translate } from "./translate-errors.ts";
 
 export function createPosthorn<const Declared extends EventDeclarations>(
@@ -63,7 +63,13 @@ export function createInstance(config: Config): Instance {
   let stopping: Promise<void> | undefined;
   const publishing = new Publishing({
     db,
-    admission: new Admission({ catalogue, declared, schema: db.schema, nowMs }),
+    admission: new Admission({
+      catalogue,
+      declared,
+      schema: db.schema,
+      nowMs,
+      apiVersion: config.apiVersion,
+    }),
     observer,
     engine: () => engine,
     isStopping: () => stopping !== undefined,
@@ -140,7 +146,7 @@ export function createInstance(config: Config): Instance {
         "delivery is disabled by enabled: false (POSTHORN_ENABLED); events are stored, and nothing is sent",
       );
     await register(db, catalogue, declared);
-    await setCatalogueMode(db, config.catalogue);
+    await setCatalogueOptions(db, config.catalogue, config.apiVersion);
     await observer.loading;
     const created = new Engine({
       config,

@@ -87,7 +87,7 @@ export async function openResources({ maxPerTenant = 10 } = {}) {
       return { tenant, endpoint, secret, id: endpoint.id, uuid: endpoint.id.slice(3) };
     },
     targets: createTargets({ db, keyRing, defaults }),
-    eventTypes: createEventTypes({ db, catalogue }),
+    eventTypes: createEventTypes({ db, catalogue, apiVersion: "1" }),
     events: createEvents({ db, catalogue }),
     deliveries: createDeliveries({ db, catalogue }),
     ...recordsOf(pool),

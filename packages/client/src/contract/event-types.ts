@@ -6,7 +6,6 @@ import * as s from "./parts.ts";
 const apiVersion = z.string().meta({
   description: "Version of the type: 1 to 32 of `A-Z a-z 0-9 _ . -`. Each version has its own schema.",
   pattern: "^[A-Za-z0-9_.-]{1,32}$",
-  default: "1",
 });
 const schema = s.nullable(
   z.record(z.string(), z.unknown()),
@@ -39,7 +38,10 @@ const eventTypeDetail = s.component("EventTypeDetail", {
 export type EventTypeDetail = z.output<typeof eventTypeDetail>;
 
 const eventTypeInput = s.inputComponent("EventTypeInput", {
-  api_version: apiVersion.optional(),
+  api_version: s.optional(
+    apiVersion,
+    "Version of the type: 1 to 32 of `A-Z a-z 0-9 _ . -`. The default is that of the deployment, `1` unless configured.",
+  ),
   description: s.nullishText("Description of the event.", { maxLength: 2_000 }),
   schema: schema.optional(),
   example: s.optional(z.unknown(), "Example of the data, at most 64 KB. It must match the schema."),

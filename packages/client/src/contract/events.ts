@@ -25,7 +25,7 @@ export const event = s.component("Event", {
   id: s.eventId,
   tenant: s.tenantId,
   type: s.eventType,
-  api_version: s.text("Version of the data. Defaults to `1`."),
+  api_version: s.text("Version of the data."),
   subject: s.nullableText("Subject of the event. Null without one."),
   sequence: s.nullableInt("Number within its tenant and subject, starting at 1. Null without a subject."),
   data: z
@@ -100,8 +100,8 @@ const eventInput = s.inputComponent("EventInput", {
     { minLength: 1, maxLength: 256, examples: ["order-17"] },
   ),
   api_version: s.nullishText(
-    "Version of the data: 1 to 32 of `A-Z a-z 0-9 _ . -`. The data is checked against the schema of this version.",
-    { pattern: "^[A-Za-z0-9_.-]{1,32}$", default: "1" },
+    "Version of the data: 1 to 32 of `A-Z a-z 0-9 _ . -`. The data is checked against the schema of this version. The default is that of the deployment, `1` unless configured.",
+    { pattern: "^[A-Za-z0-9_.-]{1,32}$" },
   ),
   idempotency_key: s.nullishText(
     "Publishing again with the same key and content creates nothing and returns the id of the first event. Keys are kept for 30 days by default.",

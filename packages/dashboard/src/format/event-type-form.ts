@@ -5,7 +5,8 @@ import { readJson, writeJson } from "./json-text.ts";
 
 export const EMPTY_TYPE = {
   name: "",
-  apiVersion: "1",
+  /** Empty for the default version of the deployment. */
+  apiVersion: "",
   description: "",
   schema: "",
   example: "",
@@ -34,7 +35,7 @@ export function bodyOfType(form: EventTypeForm) {
   const example = readJson(form.example);
   if (!schema.ok || !example.ok) return null;
   return {
-    api_version: form.apiVersion.trim(),
+    ...(form.apiVersion.trim() !== "" && { api_version: form.apiVersion.trim() }),
     description: form.description.trim() === "" ? null : form.description.trim(),
     schema: (schema.value ?? null) as EventType["schema"],
     example: example.value ?? null,

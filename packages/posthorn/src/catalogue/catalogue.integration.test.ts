@@ -122,6 +122,28 @@ test("each version of a type is checked with its own schema", async () => {
   });
 });
 
+test("an event, a declared and a registered type without a version have that of the deployment", async () => {
+  const declared = { "order.sent": event({ schema: {} }) };
+  const instance = await world.open({ apiVersion: "2026-06-01", catalogue: "strict", events: declared });
+  const { hooks } = instance;
+  expect(await hooks.eventTypes.get("order.sent")).toMatchObject({ apiVersion: "2026-06-01" });
+  expect(await hooks.eventTypes.put("order.paid", { schema })).toMatchObject({ apiVersion: "2026-06-01" });
+  const imported = { openapi: "3.1.0", info: {}, webhooks: { "order.new": { post: {} } } };
+  expect(await hooks.eventTypes.import(imported)).toMatchObject([{ apiVersion: "2026-06-01" }]);
+  for (const [, publish] of ways) await publish(instance, paid);
+  await hooks.publish({ tenant: "acme", type: "order.sent", data: 1 });
+  await world.pool.query(`select posthorn.publish(tenant => 'acme', type => 'order.new', data => '1')`);
+  await world.pool.query(`select posthorn.publish('acme', 'order.new', '{}'::jsonb)`);
+  const { endpoint } = await hooks.endpoints.create("acme", {
+    url: "http://127.0.0.1:9999/x",
+    events: ["*"],
+  });
+  await hooks.endpoints.test("acme", endpoint.id);
+  const { data } = await hooks.events.list();
+  expect(data.map(({ apiVersion }) => apiVersion)).toEqual(Array(7).fill("2026-06-01"));
+  await expect(hooks.publish({ ...paid, apiVersion: "1" })).rejects.toMatchObject({ code: "invalid_event" });
+});
+
 test("another process checks events against a new type within a second", async () => {
   const [a, b, idle] = [await world.open(), await world.open(), await world.open({ started: false })];
   await b.hooks.publish(wrong);

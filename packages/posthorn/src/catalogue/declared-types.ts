@@ -2,7 +2,13 @@
 import { escapePointer } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { type ErrorCode, PosthornError, problemAt } from "../errors.ts";
-import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../event/limits.ts";
+import {
+  apiVersionSyntax,
+  apiVersionSyntaxInWords,
+  DEFAULT_API_VERSION,
+  maxTypeLength,
+  typeSyntax,
+} from "../event/limits.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import { CheckBudget } from "../json-schema/check-run.ts";
 import { type CheckValue, compileSchema, type JsonSchema } from "../json-schema/compile-schema.ts";
@@ -33,7 +39,7 @@ interface StandardIssue {
 
 export interface EventDeclaration<Schema extends StandardSchema | JsonSchema = StandardSchema | JsonSchema> {
   readonly schema: Schema;
-  /** The `apiVersion` of its events. Default `1`. */
+  /** The `apiVersion` of its events. Default: the option `apiVersion`. */
   readonly version?: string | undefined;
   readonly description?: string | undefined;
   readonly example?: unknown;
@@ -68,8 +74,10 @@ interface Declared extends EventDeclaration {
 export class DeclaredTypes {
   readonly types: ReadonlyMap<string, Declared>;
 
-  constructor(declarations: EventDeclarations) {
-    this.types = new Map(Object.entries(declarations).map(([name, given]) => [name, checked(name, given)]));
+  /** `apiVersion` is that of types that declare none. */
+  constructor(declarations: EventDeclarations, apiVersion = DEFAULT_API_VERSION) {
+    const types = Object.entries(declarations);
+    this.types = new Map(types.map(([name, given]) => [name, checked(name, given, apiVersion)]));
   }
 
   redactedPaths(type: string): readonly string[] {
@@ -139,7 +147,7 @@ function refused(pointer: string, message: string, code: ErrorCode = "invalid_ev
 
 const DECLARATION_FIELDS = ["schema", "version", "description", "example", "redact", "deprecated"];
 
-function checked(name: string, given: EventDeclaration): Declared {
+function checked(name: string, given: EventDeclaration, apiVersion: string): Declared {
   const fail = (message: string): never => {
     throw new PosthornError("invalid_config", `events: "${name.slice(0, 130)}" ${message}`);
   };
@@ -148,9 +156,8 @@ function checked(name: string, given: EventDeclaration): Declared {
   }
   if (typeof given !== "object" || given === null) fail("is not declared by event({ schema })");
   refuseUnknown(`events: "${name}" has no`, given, DECLARATION_FIELDS);
-  const { schema, version = "1", redact = [] } = given;
-  if (!apiVersionSyntax.test(version))
-    fail("has a version that is not 1 to 32 characters of A-Z a-z 0-9 _ . -");
+  const { schema, version = apiVersion, redact = [] } = given;
+  if (!apiVersionSyntax.test(version)) fail(`has a version that is not ${apiVersionSyntaxInWords}`);
   const badPath = Array.isArray(redact)
     ? redact.map(redactPathProblem).find((problem) => problem !== null)
     : "";

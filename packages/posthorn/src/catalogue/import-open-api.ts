@@ -9,7 +9,9 @@ import type { CatalogueEntry } from "./export-documents.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface ImportedEntry extends CatalogueEntry {
+export interface ImportedEntry extends Omit<CatalogueEntry, "apiVersion"> {
+  /** Undefined if the document names none. */
+  readonly apiVersion: string | undefined;
   /** Position in the document. */
   readonly pointer: string;
 }
@@ -41,11 +43,7 @@ function readWebhook(document: Json, key: string, item: unknown, pointer: string
   const operations = referred(document, item);
   const post = isObject(operations) ? (operations.post ?? operations.put) : undefined;
   if (!isObject(post)) return "A webhook needs an operation post.";
-  const {
-    type = key,
-    api_version = "1",
-    redact = [],
-  } = isObject(post["x-posthorn"]) ? post["x-posthorn"] : {};
+  const { type = key, api_version, redact = [] } = isObject(post["x-posthorn"]) ? post["x-posthorn"] : {};
   const body = referred(document, post.requestBody);
   if (post.requestBody !== undefined && !isObject(body)) {
     return `Its "requestBody" is not an object, or refers to a component that is not in the document: ${shownReference(post.requestBody)}.`;
@@ -56,7 +54,7 @@ function readWebhook(document: Json, key: string, item: unknown, pointer: string
   return {
     pointer,
     name: String(type),
-    apiVersion: String(api_version),
+    apiVersion: api_version === undefined ? undefined : String(api_version),
     description: firstText(post.description, post.summary),
     schema,
     example: media.example ?? null,

@@ -11,6 +11,9 @@ export const reservedTenantInWords = `"${reservedTenant}" is reserved for Postho
 export const typeSyntax = /^[a-z0-9_]+(\.[a-z0-9_]+)*$/;
 export const maxTypeLength = 128;
 export const apiVersionSyntax = /^[A-Za-z0-9_.-]{1,32}$/;
+export const apiVersionSyntaxInWords = "1 to 32 characters of A-Z a-z 0-9 _ . -";
+/** Of events that name none, unless the deployment has another default. */
+export const DEFAULT_API_VERSION = "1";
 export const maxSubjectLength = 256;
 export const maxIdempotencyKeyLength = 256;
 /** As JSON and as headers in binary mode: many receivers accept 16 KB of headers, and the subject occurs twice. */

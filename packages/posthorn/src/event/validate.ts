@@ -11,6 +11,8 @@ import { checkAttributes } from "./attributes.ts";
 import { jsonDepth } from "./json-depth.ts";
 import {
   apiVersionSyntax,
+  apiVersionSyntaxInWords,
+  DEFAULT_API_VERSION,
   maxDepth,
   maxIdempotencyKeyLength,
   maxPayloadBytes,
@@ -34,7 +36,7 @@ export interface PublishInput {
   readonly rawData?: Uint8Array | CheckedJson;
   /** Identifies what the event is about, such as an order id; events of one subject are numbered. */
   readonly subject?: string | undefined;
-  /** Default `1`. */
+  /** Default: the option `apiVersion`, which is `1` unless configured. */
   readonly apiVersion?: string | undefined;
   /** A second publish with the same key returns the first event and creates nothing. */
   readonly idempotencyKey?: string | undefined;
@@ -79,7 +81,12 @@ const fields = [
   "attributes",
 ];
 
-export function validate(input: PublishInput, nowMs: number): ValidEvent {
+/** `apiVersion` is that of events that name none. */
+export function validate(
+  input: PublishInput,
+  nowMs: number,
+  apiVersion: string = DEFAULT_API_VERSION,
+): ValidEvent {
   const problems: InputProblem[] = [];
   if (typeof input !== "object" || input === null) {
     throw new PosthornError("invalid_event", "An event is an object with tenant, type and data.");
@@ -97,7 +104,7 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
     id: uuidv7(nowMs),
     tenant: input.tenant,
     type: input.type,
-    apiVersion: input.apiVersion ?? "1",
+    apiVersion: input.apiVersion ?? apiVersion,
     subject: input.subject ?? null,
     sequence: null,
     // null only with a problem
@@ -116,12 +123,16 @@ export function payloadTooLarge(bytes: number, pointer = "/data"): PosthornError
 }
 
 /** If any event is invalid, none is published; problems have pointers such as `/3/type`. */
-export function validateAll(inputs: readonly PublishInput[], nowMs: number): ValidEvent[] {
+export function validateAll(
+  inputs: readonly PublishInput[],
+  nowMs: number,
+  apiVersion?: string,
+): ValidEvent[] {
   if (!Array.isArray(inputs)) throw new PosthornError("invalid_event", "publishMany takes a list of events.");
   const failures: Failure[] = [];
   const valid = inputs.flatMap((input, index) => {
     try {
-      return [validate(input, nowMs)];
+      return [validate(input, nowMs, apiVersion)];
     } catch (error) {
       if (!(error instanceof PosthornError)) throw error;
       failures.push({ index, error });
@@ -173,7 +184,7 @@ function checkNames(input: PublishInput, problems: InputProblem[]): void {
   }
   checkText("subject", subject, maxSubjectLength, wrong);
   if (apiVersion !== undefined && (typeof apiVersion !== "string" || !apiVersionSyntax.test(apiVersion))) {
-    wrong("apiVersion", "apiVersion must be 1 to 32 characters of A-Z a-z 0-9 _ . -.");
+    wrong("apiVersion", `apiVersion must be ${apiVersionSyntaxInWords}.`);
   }
   checkText("idempotencyKey", idempotencyKey, maxIdempotencyKeyLength, wrong);
   if (traceparent !== undefined && !isTraceparent(traceparent)) {

@@ -15,7 +15,13 @@ async function admissionWith(types: readonly object[]) {
   const catalogue = new Catalogue({ db: { query }, mode: "auto", declared });
   await catalogue.refresh();
   catalogue.keepFresh(true);
-  const admission = new Admission({ catalogue, declared, schema: "posthorn", nowMs: () => 0 });
+  const admission = new Admission({
+    catalogue,
+    declared,
+    schema: "posthorn",
+    nowMs: () => 0,
+    apiVersion: "1",
+  });
   return { admission, reads: () => reads };
 }
 

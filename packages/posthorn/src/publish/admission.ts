@@ -22,6 +22,8 @@ export interface AdmissionOptions {
   readonly declared: DeclaredTypes;
   readonly schema: string;
   readonly nowMs: () => number;
+  /** The version of events that name none. */
+  readonly apiVersion: string;
 }
 
 export class Admission {
@@ -50,12 +52,12 @@ export class Admission {
 
   #admit<Input extends PublishInput | UserPublishInput>(
     input: Input,
-    validated: (resolved: Input, nowMs: number) => ValidEvent,
+    validated: (resolved: Input, nowMs: number, apiVersion: string) => ValidEvent,
     tx: { readonly tx: Transaction } | undefined,
   ): ValidEvent | Promise<ValidEvent> {
-    const { declared, nowMs } = this.#options;
+    const { declared, nowMs, apiVersion } = this.#options;
     return whenReady(declared.types.size === 0 ? input : declared.resolve(input), (resolved) => {
-      const event = validated(resolved, nowMs());
+      const event = validated(resolved, nowMs(), apiVersion);
       return whenReady(this.#problemsOf([event], [resolved], tx), ([problem]) => {
         if (problem) throw refusal(problem);
         return event;
@@ -81,7 +83,8 @@ export class Admission {
   }
 
   #allChecked(inputs: readonly PublishInput[]): ValidEvent[] | Promise<ValidEvent[]> {
-    const events = validateAll(inputs, this.#options.nowMs());
+    const { nowMs, apiVersion } = this.#options;
+    const events = validateAll(inputs, nowMs(), apiVersion);
     return whenReady(this.#problemsOf(events, inputs), (problems) => {
       const failures = problems.flatMap((problem, index) =>
         problem === null ? [] : [{ index, error: refusal(problem) }],

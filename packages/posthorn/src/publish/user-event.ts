@@ -33,14 +33,14 @@ export function isForUser(input: unknown): input is UserPublishInput {
 }
 
 /** The event for each tenant; the database fills in the tenant. */
-export function validateForUser(input: UserPublishInput, nowMs: number): ValidEvent {
+export function validateForUser(input: UserPublishInput, nowMs: number, apiVersion?: string): ValidEvent {
   const { user, ...rest } = input;
   if ((input as { tenant?: unknown }).tenant !== undefined) {
     throw problemAt("invalid_event", "/user", "tenant and user are both given; give one of them.");
   }
   try {
     // user ids have the syntax of tenant ids
-    return validate({ ...rest, tenant: user }, nowMs);
+    return validate({ ...rest, tenant: user }, nowMs, apiVersion);
   } catch (error) {
     if (!(error instanceof PosthornError)) throw error;
     const problems = error.problems.map(({ pointer, message }) =>

@@ -17,6 +17,8 @@ const router = createRouter([
   route("POST", PART_TEST),
   route("*", "/sink/{id}"),
   route("GET", "/sink/{id}/requests"),
+  route("GET", "/api/things"),
+  route("DELETE", "/api/things/{thing}"),
 ]);
 
 function found(method: string, path: string): unknown {
@@ -32,6 +34,8 @@ test.each<[method: string, path: string, found: unknown[]]>([
   ["POST", "/things/1/parts/2/test", ["POST", PART_TEST, { thing: "1", part: "2" }]],
   ["HEAD", "/things", ["GET", "/things", {}]],
   ["HEAD", "/things/1", ["GET", "/things/{thing}", { thing: "1" }]],
+  ["GET", "/api/things/", ["GET", "/api/things", {}]],
+  ["DELETE", "/api/things/1/", ["DELETE", "/api/things/{thing}", { thing: "1" }]],
   ["PROPFIND", "/sink/x", ["*", "/sink/{id}", { id: "x" }]],
 ])("%s %s is the route %j", (method, path, expected) => {
   expect(found(method, path)).toEqual(expected);
@@ -42,12 +46,20 @@ test("a known path with another method returns the allowed methods", () => {
   expect(found("DELETE", "/things/all")).toEqual({ kind: "wrong_method", allow: "GET, HEAD" });
 });
 
-test.each(["/nothing", "/things/", "/things//parts", "/things/1/parts", "//", "/things/1/", "*"])(
-  "%s is not found",
-  (path) => {
-    expect(found("GET", path)).toEqual({ kind: "not_found" });
-  },
-);
+test.each([
+  "/nothing",
+  "/things/",
+  "/things//parts",
+  "/things/1/parts",
+  "//",
+  "/things/1/",
+  "*",
+  "/api/",
+  "/api/things//",
+  "/api/things/1//",
+])("%s is not found", (path) => {
+  expect(found("GET", path)).toEqual({ kind: "not_found" });
+});
 
 test("a parameter that is not valid UTF-8 is refused", () => {
   expect(() => router.match("GET", "/things/%ff")).toThrow(

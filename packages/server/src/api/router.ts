@@ -56,7 +56,8 @@ export function createRouter(routes: readonly Route[]): Router {
   // A path with fewer parameters is more specific: /event-types/export is not an event type.
   const specificFirst = [...places.values()].toSorted((a, b) => parametersIn(a) - parametersIn(b));
   return {
-    match(method, path) {
+    match(method, asked) {
+      const path = withoutTrailingSlash(asked);
       const place = places.get(path) ?? specificFirst.find(({ pattern }) => pattern.test(path));
       if (place === undefined) return { kind: "not_found" };
       const route = place.routes.get(method === "HEAD" ? "GET" : method) ?? place.routes.get("*");
@@ -65,6 +66,13 @@ export function createRouter(routes: readonly Route[]): Router {
     },
   };
 }
+
+/** Clients of other APIs end their paths with a slash. Pages of the dashboard have relative links, so theirs stay. */
+function withoutTrailingSlash(path: string): string {
+  return path.startsWith(API) && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+const API = "/api/";
 
 function checkPermission({ method, path, permission }: Route): void {
   if (permission === "public" || (permission?.scopes?.length > 0 && permission.reach !== undefined)) return;

@@ -1,7 +1,8 @@
 // All settings: parser, default and description. A test compares the reference page with this table.
-import { endpointSettings, snakeCase } from "@posthorn/wire";
+import { endpointSettings, RETRY_PRESET_NAMES, snakeCase } from "@posthorn/wire";
 import {
   CATALOGUE_MODES,
+  DEFAULT_API_VERSION,
   DEFAULT_USER_AGENT,
   HUB_SIGNATURE_METHODS,
   hubNumbers,
@@ -123,7 +124,7 @@ const definitions = {
   retryPolicy: optional(
     anyText,
     "courier",
-    "Preset (courier, short, exponential, quick) or delays such as 200ms,1s,5s.",
+    `A preset (${RETRY_PRESET_NAMES.join(", ")}), or delays such as 200ms,1s,5s.`,
   ),
   retryOn: optional(
     oneOf(...endpointSettings.retryOn.values),
@@ -184,6 +185,11 @@ const definitions = {
     uriReference,
     "the public URL and /tenants/{tenant}",
     "Source of CloudEvents that have none: a URI reference in which {tenant} is the tenant's id.",
+  ),
+  apiVersion: optional(
+    anyText,
+    DEFAULT_API_VERSION,
+    "The api_version of events and event types that name none, such as 2026-06-01.",
   ),
   operatorTenant: optional(anyText, "none", "Tenant whose endpoints get the system events of all tenants."),
   notifyDeadLetters: optional(

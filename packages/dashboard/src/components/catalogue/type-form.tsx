@@ -15,8 +15,8 @@ const t = defineTexts({
     "Kleingeschriebene Wörter, durch Punkte getrennt, zum Beispiel order.paid.",
   ],
   versionHint: [
-    "Each version has its own schema. Existing versions are kept.",
-    "Jede Version hat ihr eigenes Schema. Bestehende Versionen bleiben erhalten.",
+    "Each version has its own schema. Existing versions are kept. Empty uses the default version of the deployment.",
+    "Jede Version hat ihr eigenes Schema. Bestehende Versionen bleiben erhalten. Leer: die Standardversion der Installation.",
   ],
   schemaHint: ["Empty accepts any data.", "Leer: beliebige Daten."],
   exampleHint: ["Optional. Must match the schema.", "Optional. Muss dem Schema entsprechen."],
@@ -58,8 +58,9 @@ export function TypeForm({
   const save = async () => {
     if (body === null) return;
     const name = form.name.trim();
-    const { api_version } = body;
-    const after = contentOf(await api.eventTypes.put({ name, body }));
+    const saved = await api.eventTypes.put({ name, body });
+    const { api_version } = saved;
+    const after = contentOf(saved);
     const before = bodyOfType(initial);
     if (before === null || initial.name !== name || before.api_version !== api_version)
       showToast(t.saved({ name }));
@@ -81,7 +82,7 @@ export function TypeForm({
       onSubmit={save}
     >
       {initial.name === "" && <TextField label={t.name} hint={t.nameHint} required {...field("name")} />}
-      <TextField label={t.version} hint={t.versionHint} required {...field("apiVersion")} />
+      <TextField label={t.version} hint={t.versionHint} {...field("apiVersion")} />
       <div className="flex flex-col gap-3 sm:col-span-2">
         <TextField label={t.description} {...field("description")} />
         <TextArea label={t.schema} hint={t.schemaHint} {...jsonField("schema")} />

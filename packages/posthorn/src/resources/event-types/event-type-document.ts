@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type ImportedEntry, readOpenApi } from "../../catalogue/import-open-api.ts";
 import { type InputProblem, PosthornError, problemAt, throwProblems } from "../../errors.ts";
+import { DEFAULT_API_VERSION } from "../../event/limits.ts";
 import { type Compiled, compileSchema } from "../../json-schema/compile-schema.ts";
 import { jsonText, MAX_JSON_DEPTH } from "../../json-schema/json-text.ts";
 import type { NewEventType } from "../../storage/queries/event-types.ts";
@@ -12,7 +13,11 @@ export const MAX_IMPORTED_SCHEMA_BYTES = 4 * 1024 * 1024;
 
 const TURN_MS = 20;
 
-export async function readDocument(document: unknown): Promise<NewEventType[]> {
+/** `apiVersion` is that of types without a version. */
+export async function readDocument(
+  document: unknown,
+  apiVersion = DEFAULT_API_VERSION,
+): Promise<NewEventType[]> {
   const text = jsonText(document);
   if (text === null) {
     const message = `The document cannot be written as JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`;
@@ -24,7 +29,7 @@ export async function readDocument(document: unknown): Promise<NewEventType[]> {
   let bytes = 0;
   let turnBegunAt = performance.now();
   for (const entry of readOpenApi(JSON.parse(text), problems)) {
-    const type = readEntry(entry, types, compile, problems);
+    const type = readEntry(entry, { types, apiVersion, compile, problems });
     bytes += Buffer.byteLength(type?.schema ?? "");
     if (bytes > MAX_IMPORTED_SCHEMA_BYTES) {
       const message = `The schemas have more than ${MAX_IMPORTED_SCHEMA_BYTES} bytes, including the components that each refers to. Import the document in parts.`;
@@ -46,15 +51,20 @@ interface ImportedType {
   readonly pointer: string;
 }
 
+interface Reading {
+  readonly types: Map<string, ImportedType>;
+  readonly apiVersion: string;
+  readonly compile: (schema: string) => Compiled;
+  readonly problems: InputProblem[];
+}
+
 /** Adds the entry to the types, or its problems to the problems. */
 function readEntry(
   { pointer, name, ...entry }: ImportedEntry,
-  types: Map<string, ImportedType>,
-  compile: (schema: string) => Compiled,
-  problems: InputProblem[],
+  { types, apiVersion, compile, problems }: Reading,
 ): NewEventType | null {
   try {
-    const type = readEventType(name, entry, compile);
+    const type = readEventType(name, entry, apiVersion, compile);
     const key = `${name} ${type.apiVersion}`;
     const other = types.get(key);
     if (other === undefined) types.set(key, { type, pointer });

@@ -3,13 +3,13 @@ import type { CatalogueEntry } from "../../catalogue/export-documents.ts";
 import { MAX_REDACT_PATHS, redactPathProblem } from "../../catalogue/redact.ts";
 import { findUnknown } from "../../did-you-mean.ts";
 import { type InputProblem, PosthornError, throwProblems } from "../../errors.ts";
-import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../../event/limits.ts";
+import { apiVersionSyntax, apiVersionSyntaxInWords, maxTypeLength, typeSyntax } from "../../event/limits.ts";
 import { SYSTEM_TYPE_PREFIX } from "../../fan-out/matches.ts";
 import { type Compiled, compileSchema } from "../../json-schema/compile-schema.ts";
 import { jsonText, MAX_JSON_DEPTH } from "../../json-schema/json-text.ts";
 import type { NewEventType } from "../../storage/queries/event-types.ts";
 
-/** Replaces the whole type: fields left out are reset to their defaults. The default version is `1`. */
+/** Replaces the whole type: fields left out are reset to their defaults. The default version is that of the deployment. */
 export type EventTypeInput = {
   readonly [Name in Exclude<keyof CatalogueEntry, "name">]?: CatalogueEntry[Name] | undefined;
 };
@@ -27,6 +27,7 @@ export type CompileText = (schema: string) => Compiled;
 export function readEventType(
   name: string,
   input: EventTypeInput,
+  defaultVersion: string,
   compile: CompileText = (schema) => compileSchema(JSON.parse(schema)),
 ): NewEventType {
   const problems: InputProblem[] = [];
@@ -40,7 +41,7 @@ export function readEventType(
   findUnknown("An event type has no", input, FIELDS, problems);
   checkName(name, refuse);
   const {
-    apiVersion = "1",
+    apiVersion = defaultVersion,
     description = null,
     schema = null,
     example,
@@ -48,7 +49,7 @@ export function readEventType(
     deprecated = false,
   } = input;
   if (typeof apiVersion !== "string" || !apiVersionSyntax.test(apiVersion)) {
-    refuse("/apiVersion", "apiVersion must be 1 to 32 characters of A-Z a-z 0-9 _ . -.");
+    refuse("/apiVersion", `apiVersion must be ${apiVersionSyntaxInWords}.`);
   }
   if (description !== null && !isDescription(description)) {
     refuse("/description", `description is text of at most ${MAX_DESCRIPTION_LENGTH} characters, or null.`);

@@ -70,15 +70,21 @@ export interface ImportedType {
 export interface EventTypesOptions {
   readonly db: Database;
   readonly catalogue: Catalogue;
+  /** The version of types that are registered without one. */
+  readonly apiVersion: string;
 }
 
 /** Each version counts. */
 export const MAX_EVENT_TYPES = 2_000;
 
-export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTypes {
+export function createEventTypes({
+  db,
+  catalogue,
+  apiVersion: defaultVersion,
+}: EventTypesOptions): EventTypes {
   return {
     async put(name, input = {}) {
-      const type = readEventType(name, input);
+      const type = readEventType(name, input, defaultVersion);
       const [saved] = await saveAll(db, catalogue, [type]);
       return toEventType(saved as EventTypeRow);
     },
@@ -121,7 +127,7 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
 
     async import(document, options = {}) {
       refuseUnknown("import has no option", options, ["dryRun"]);
-      const types = await readDocument(document);
+      const types = await readDocument(document, defaultVersion);
       const before = new Map((await allEventTypes(db)).map((row) => [keyOf(row), row]));
       const imported = types.map((type): ImportedType => {
         const { name, apiVersion } = type;
@@ -218,10 +224,8 @@ export async function register(db: Database, catalogue: Catalogue, declared: Dec
     const schema = jsonSchemaOf(declaration);
     const input = { apiVersion: version, description, example, redact, deprecated };
     try {
-      return readEventType(name, {
-        ...input,
-        schema: schema !== null && compileSchema(schema).ok ? schema : null,
-      });
+      const isUsable = schema !== null && compileSchema(schema).ok;
+      return readEventType(name, { ...input, schema: isUsable ? schema : null }, version);
     } catch (error) {
       throw new PosthornError("invalid_config", `events: "${name}": ${(error as Error).message}`, {
         cause: error,

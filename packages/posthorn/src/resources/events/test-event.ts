@@ -28,11 +28,12 @@ export type SendTest = (
 export interface SendTestOptions {
   readonly db: Database;
   readonly nowMs: () => number;
+  readonly apiVersion: string;
   /** Called after the commit, to notify the lane's owner. */
   readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
 }
 
-export function createSendTest({ db, nowMs, onQueued }: SendTestOptions): SendTest {
+export function createSendTest({ db, nowMs, apiVersion, onQueued }: SendTestOptions): SendTest {
   return async (tenant, id, input = {}) => {
     refuseUnknown("A test event has no field", input, ["type", "data", "subject"], "invalid_event");
     refuseSubscription(
@@ -40,7 +41,7 @@ export function createSendTest({ db, nowMs, onQueued }: SendTestOptions): SendTe
       "which only receives events of its topic. Publish to the topic instead.",
     );
     const endpointId = parseId("ep", id) as Uuid;
-    const event = testEvent(tenant, id, input, nowMs());
+    const event = testEvent(tenant, id, input, nowMs(), apiVersion);
     const delivery = { id: deliveryIdOf(event.id, endpointId), endpointId, trigger: "test" } as const;
     const result = await enqueueTestEvent(db, event, delivery);
     if (result.kind === "paused") throw pausedError(result.because, "send the test event");
@@ -49,11 +50,18 @@ export function createSendTest({ db, nowMs, onQueued }: SendTestOptions): SendTe
   };
 }
 
-function testEvent(tenant: string, endpointId: string, input: TestEventInput, atMs: number): Event {
+function testEvent(
+  tenant: string,
+  endpointId: string,
+  input: TestEventInput,
+  atMs: number,
+  apiVersion: string,
+): Event {
   const { type = TEST_TYPE, data = greeting(endpointId), subject } = input;
   // `validate` rejects the types of Posthorn itself
   const checkedType = type === TEST_TYPE ? "test" : type;
-  const { event } = validate({ tenant, type: checkedType, data, subject: subject ?? undefined }, atMs);
+  const checked = { tenant, type: checkedType, data, subject: subject ?? undefined };
+  const { event } = validate(checked, atMs, apiVersion);
   return { ...event, type };
 }
 

@@ -870,7 +870,7 @@ $$;
   {
     version: 5,
     name: "publishing",
-    checksum: "1da2a055d7d4bb6c89e72c13db688644243964422c8145022a9a4fe1bffa1a11",
+    checksum: "db91a6676f223b5d73c3fdcb4e817cd43c08eda58b4417c0f9f6e8fb38108367",
     sql: `-- The catalogue of event types, and publishing from SQL.
 
 -- Registered event types.
@@ -898,7 +898,9 @@ create table posthorn.catalogue (
   -- the mode of the process that started last; posthorn.publish has no options
   mode text not null default 'auto' check (mode in ('auto', 'strict', 'open')),
   -- derived from the mode and from whether types are registered
-  is_strict boolean not null default false
+  is_strict boolean not null default false,
+  -- of events that name none; from the same process as the mode
+  api_version text not null default '1'
 );
 insert into posthorn.catalogue default values;
 
@@ -925,7 +927,7 @@ create function posthorn.publish(
   type text,
   data text,
   subject text default null,
-  api_version text default '1',
+  api_version text default null,
   idempotency_key text default null,
   id text default null
 ) returns text
@@ -937,7 +939,10 @@ declare
   payload bytea := convert_to(publish.data, 'UTF8');
   body_digest bytea;
   known record;
+  catalogue record;
 begin
+  select c.api_version, c.is_strict into strict catalogue from posthorn.catalogue c;
+  publish.api_version := coalesce(publish.api_version, catalogue.api_version);
   if publish.tenant is null or publish.tenant !~ '^[A-Za-z0-9_.:@-]{1,128}$' then
     raise exception 'posthorn.publish: tenant must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ -'
       using errcode = 'PH422', hint = 'invalid_tenant';
@@ -980,7 +985,7 @@ begin
     raise exception 'posthorn.publish: subject must be 1 to 256 characters without control characters'
       using errcode = 'PH422', hint = 'invalid_subject';
   end if;
-  if publish.api_version is null or publish.api_version !~ '^[A-Za-z0-9_.-]{1,32}$' then
+  if publish.api_version !~ '^[A-Za-z0-9_.-]{1,32}$' then
     raise exception 'posthorn.publish: api_version must be 1 to 32 characters of A-Z a-z 0-9 _ . -'
       using errcode = 'PH422', hint = 'invalid_api_version';
   end if;
@@ -990,7 +995,7 @@ begin
       using errcode = 'PH422', hint = 'invalid_idempotency_key';
   end if;
   -- JSON schemas are not checked here: PostgreSQL has no validator.
-  if (select c.is_strict from posthorn.catalogue c)
+  if catalogue.is_strict
      and not exists (
        select from posthorn.event_types t
        where t.name = publish.type
@@ -1050,7 +1055,7 @@ create function posthorn.publish(
   type text,
   data jsonb,
   subject text default null,
-  api_version text default '1',
+  api_version text default null,
   idempotency_key text default null,
   id text default null
 ) returns text

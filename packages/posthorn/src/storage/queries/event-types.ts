@@ -189,13 +189,14 @@ set version = c.version + 1,
   ))
 `;
 
-/** Sets the mode for publishing from SQL, which has no options. */
-export const setCatalogueMode = run<[mode: string]>("set catalogue mode")`
+/** Sets the options for publishing from SQL, which has none. */
+export const setCatalogueOptions = run<[mode: string, apiVersion: string]>("set catalogue options")`
 update posthorn.catalogue c
 set mode = $1::text,
   is_strict = $1::text = 'strict' or ($1::text = 'auto' and exists (
     select from posthorn.event_types t
     where t.deleted_at is null
-  ))
-where c.mode <> $1::text
+  )),
+  api_version = $2::text
+where (c.mode, c.api_version) <> ($1::text, $2::text)
 `;

@@ -25,8 +25,8 @@ with numbered as (
 ),
 recorded as (
   insert into posthorn.events (id, tenant, type, api_version, subject, sequence, payload)
-  select posthorn.uuidv7(posthorn.now()), n.tenant, $2::text, '1', $3::text, n.last_sequence, $4::bytea
-  from numbered n
+  select posthorn.uuidv7(posthorn.now()), n.tenant, $2::text, c.api_version, $3::text, n.last_sequence, $4::bytea
+  from numbered n, posthorn.catalogue c
   returning id, tenant, subject, sequence
 )
 insert into posthorn.outbox (event_id, tenant, subject, sequence)
