@@ -8,6 +8,25 @@ const state = s.choice(
   "`pending`: waiting for the first attempt, or queued again by a manual retry or a replay. `in_flight`: being sent. `success`: the receiver returned 2xx. `failed`: waiting for a retry. `dead`: failed for good, cancelled or discarded.",
 );
 
+const waitsFor = s.component("WaitsFor", {
+  reason: s.choice(
+    [
+      "retry_delay",
+      "circuit",
+      "rate_limit",
+      "cap",
+      "ordering",
+      "handshake",
+      "endpoint_disabled",
+      "tenant_off",
+    ],
+    "`retry_delay`: the time of its next attempt. `circuit`: the endpoint failed too often; until the next probe, or without a time until the probe in flight succeeds. `rate_limit`: the endpoint's rate limit, or with a time a pause that the receiver asked for. `cap`: the endpoint's limit of attempts in flight. `ordering`: an earlier delivery of its subject. `handshake`: the receiver has not agreed to receive webhooks. `endpoint_disabled`: the endpoint is disabled. `tenant_off`: the tenant is inactive.",
+  ),
+  until: s.nullableTime("When the wait ends. Null if it is not known."),
+  remedy: s.text("What ends the wait, as a sentence."),
+});
+export type WaitsFor = z.output<typeof waitsFor>;
+
 export const delivery = s.component("Delivery", {
   id: s.deliveryId,
   event_id: s.eventId,
@@ -18,7 +37,9 @@ export const delivery = s.component("Delivery", {
   sequence: s.nullableInt("Sequence of the event within the subject. Null without a subject."),
   state,
   attempt_count: s.int("Number of HTTP requests so far."),
-  next_retry_at: s.nullableTime("Time of the next retry. Null if none is scheduled."),
+  next_retry_at: s.nullableTime(
+    "When a `failed` delivery is attempted again: `waits_for.until`. Null if it is due, or the time is not known. Never in the past.",
+  ),
   dead_reason: s.nullableText(
     "Reason why it is dead: `attempts_exhausted`, `too_old`, `rejected`, `redirect`, `gone`, `blocked_address`, `invalid_request`, `lease_expired`, `endpoint_deleted`, `discarded` or `cancelled`. Null unless it is dead.",
   ),
@@ -27,8 +48,8 @@ export const delivery = s.component("Delivery", {
   delivered_at: s.nullableTime("When it succeeded. Null unless it did."),
   dead_at: s.nullableTime("When it became dead. Null unless it is dead."),
   waits_for: s.nullable(
-    z.enum(["tenant", "endpoint", "handshake"]),
-    "Why a `pending` or `failed` delivery is held. `tenant`: the tenant is inactive. `endpoint`: the endpoint is disabled. `handshake`: the endpoint has not granted the handshake. Null if it is not held.",
+    waitsFor,
+    "What a `pending` or `failed` delivery waits for. Null if it is due, and sent as soon as a worker is free.",
   ),
 });
 export type Delivery = z.output<typeof delivery>;
@@ -191,7 +212,7 @@ export const deliveries = {
     errors: { 404: ["delivery_not_found"], 409: ["delivery_not_dead"] },
   }),
   retryQueue: operation("GET", "/api/v1/retry-queue", {
-    summary: "Lists failed deliveries by their next attempt",
+    summary: "Lists failed deliveries by the time that their retry is scheduled for",
     permission: reading,
     query: s.listQuery({ tenant: s.tenantFilter, endpoint: s.endpointFilter }),
     response: { status: 200, schema: s.page(delivery) },

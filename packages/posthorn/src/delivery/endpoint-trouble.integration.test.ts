@@ -242,6 +242,31 @@ test("an endpoint with a rate limit does not slow another one down, and holds fe
   await eventuallyPasses(async () => expect((await countStates()).in_flight ?? 0).toBeLessThanOrEqual(10));
 });
 
+test.each([
+  ["cap", { maxInFlight: 1, maxInFlightBurst: 1 }],
+  ["rate_limit", { maxInFlight: 1, rateLimit: 1 }],
+] as const)(
+  "deliveries that the endpoint's own limit holds wait for %s until it no longer does",
+  async (reason, limits) => {
+    const a = await open();
+    const { path, id } = await endpointOn(a, limits);
+    const { opened, open: release } = gate();
+    if (reason === "cap") receiver.answer(path, [{ until: opened }, {}]);
+    await publish(a, 150);
+    const waiting = async () =>
+      (await a.hooks.deliveries.list({ endpoint: id, state: "pending", limit: 1 })).data[0]?.waitsFor;
+    // the database's clock says that they have been due for a while
+    await a.advance(2 * second);
+    await eventuallyPasses(async () => {
+      expect(await waiting()).toEqual({ reason, until: null, remedy: expect.any(String) });
+    });
+    release();
+    await a.hooks.endpoints.update("acme", id, { maxInFlight: 50, maxInFlightBurst: 50, rateLimit: null });
+    await receiver.received(150, { path });
+    await eventuallyPasses(async () => expect(await waiting()).toBeUndefined());
+  },
+);
+
 test("a worker whose event loop is busy leaves a lane with work to one that is idle", async () => {
   vi.spyOn(performance, "eventLoopUtilization").mockReturnValue({ idle: 0, active: 1, utilization: 1 });
   onTestFinished(() => void vi.restoreAllMocks());

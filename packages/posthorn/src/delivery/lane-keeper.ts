@@ -6,7 +6,7 @@ import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
 import type { Observer } from "../observe/observer.ts";
 import type { Database } from "../storage/database.ts";
 import { type ClaimedLane, claimLanes } from "../storage/queries/lanes/claim.ts";
-import { markLimitedLanes } from "../storage/queries/lanes/mark-limited.ts";
+import { type LimitedLane, markLimitedLanes } from "../storage/queries/lanes/mark-limited.ts";
 import { lanesWithParked, surveyLanes } from "../storage/queries/lanes/read.ts";
 import { type InFlightLimit, recordInFlightLimits } from "../storage/queries/lanes/record-limits.ts";
 import { releaseLanes } from "../storage/queries/lanes/release.ts";
@@ -43,7 +43,7 @@ const lanesPerClaim = 200;
  */
 const leftToOthersMs = 1_000;
 /** Delay after which a lane at its own limit is marked as limited; a shorter one is not worth a write. */
-const limitedAfterMs = 5_000;
+const limitedAfterMs = 1_000;
 /** How often changed limits on attempts in flight are recorded: they are only displayed. */
 const limitsRecordedMs = 5_000;
 /** A single worker keeps idle lanes much longer. */
@@ -138,10 +138,9 @@ export class LaneKeeper {
     const surveyed = await surveyLanes(db, lease.workerId);
     const stale: Uuid[] = [];
     const unknown = new Set<Uuid>();
-    const held: Uuid[] = [];
-    const free: Uuid[] = [];
+    const limited: LimitedLane[] = [];
     const limits: InFlightLimit[] = [];
-    for (const { endpointId, targetVersion, probeAtMs, dueInMs, isHeld, inFlightLimit } of surveyed) {
+    for (const { endpointId, targetVersion, probeAtMs, dueInMs, limitedBy, inFlightLimit } of surveyed) {
       const lane = lanes.get(endpointId);
       if (lane === undefined) {
         unknown.add(endpointId);
@@ -149,15 +148,15 @@ export class LaneKeeper {
       }
       if (targetVersion !== lane.target.version) stale.push(endpointId);
       if (probeAtMs !== null && blocked.get(lane) === lane.health) lanes.bringProbeForward(lane, probeAtMs);
-      const isLimited = dueInMs !== null && dueInMs < -limitedAfterMs && lane.isAtLimit;
-      if (isLimited !== isHeld) (isLimited ? held : free).push(endpointId);
+      const by = dueInMs !== null && dueInMs < -limitedAfterMs ? lane.limitedBy : null;
+      if (by !== limitedBy) limited.push({ endpointId, limitedBy: by });
       const limit = lane.cap === lane.target.maxInFlight ? null : lane.cap;
       if (limit !== inFlightLimit) limits.push({ endpointId, limit });
       if (dueInMs === null) continue;
       if (dueInMs <= 0) lanes.markDue(lane);
       else lanes.dueIn(lane, dueInMs);
     }
-    if (held.length + free.length > 0) await markLimitedLanes(db, lease.workerId, { held, free });
+    if (limited.length > 0) await markLimitedLanes(db, lease.workerId, limited);
     await this.#recordLimits(limits);
     this.#noteUnknown(unknown);
     if (stale.length > 0) await this.#reload(stale);

@@ -18,6 +18,7 @@
 // the endpoint is not active.
 import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
 import { blockedUntilMs, FailureWindow, HEALTHY, type HealthSignal } from "../settle/endpoint-health.ts";
+import type { LaneLimit } from "../storage/queries/lanes/mark-limited.ts";
 import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { RateBucket, rateOf } from "./rate-bucket.ts";
 import { SubjectOrder } from "./subject-order.ts";
@@ -273,9 +274,10 @@ export class Lane {
     return this.#bucket === null || this.#bucket.take(this.#clock.now());
   }
 
-  /** True if the endpoint's own limits, rather than this worker's load, prevent one more attempt. */
-  get isAtLimit(): boolean {
-    return this.inFlight >= this.cap || (this.#bucket?.waitMs(this.#clock.now()) ?? 0) > 0;
+  /** The endpoint's own limit that prevents one more attempt; null if at most this worker's load does. */
+  get limitedBy(): LaneLimit | null {
+    if (this.inFlight >= this.cap) return "cap";
+    return (this.#bucket?.waitMs(this.#clock.now()) ?? 0) > 0 ? "rate_limit" : null;
   }
 
   /** Milliseconds until the lane may be able to start again; 0 if only other lanes are in the way. */

@@ -92,6 +92,6 @@ function unmatchedSince(snapshot: Snapshot, since: Date): readonly EventView[] {
   return settledEvents(snapshot).filter(({ id, createdAt }) => createdAt >= since && !wanted.has(id));
 }
 
-function progressOf({ state, attemptCount, replayCount, nextRetryAt }: DeliveryView): string {
-  return `${state} ${attemptCount} ${replayCount} ${nextRetryAt?.getTime() ?? ""}`;
+function progressOf({ state, attemptCount, replayCount, waitsFor }: DeliveryView): string {
+  return `${state} ${attemptCount} ${replayCount} ${waitsFor?.reason} ${waitsFor?.until?.getTime()}`;
 }

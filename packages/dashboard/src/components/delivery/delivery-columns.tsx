@@ -2,18 +2,15 @@
 import type { Delivery } from "@posthorn/client";
 import { defineTexts } from "../../app/texts.ts";
 import { reasonTexts } from "../../format/delivery-texts.ts";
+import { shortWait } from "../../format/wait-texts.ts";
 import type { Column } from "../list/data-table.tsx";
 import { EndpointName } from "../ui/links.tsx";
-import { Ago } from "../ui/time.tsx";
+import { Ago, Until } from "../ui/time.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
 const t = defineTexts({
   next: ["Next attempt", "Nächster Versuch"],
-  waits: {
-    tenant: ["when the tenant is active", "wenn der Mandant aktiv ist"],
-    endpoint: ["when the endpoint is enabled", "wenn der Endpunkt aktiviert ist"],
-    handshake: ["when the receiver consents", "wenn der Empfänger zustimmt"],
-  },
+  now: ["now", "jetzt"],
 });
 
 export function deliveryColumns({
@@ -62,7 +59,13 @@ function reasonOf({ dead_reason }: Delivery): string {
   return dead_reason === null ? "–" : (reasonTexts[dead_reason] ?? dead_reason);
 }
 
-function nextOf({ waits_for, next_retry_at }: Delivery) {
-  if (waits_for !== null) return t.waits[waits_for];
-  return next_retry_at === null ? null : <Ago at={next_retry_at} />;
+function nextOf({ state, waits_for }: Delivery) {
+  if (waits_for === null) return state === "failed" ? t.now : null;
+  const what = shortWait(waits_for);
+  if (waits_for.until === null) return what;
+  return (
+    <>
+      {what} <Until at={waits_for.until} />
+    </>
+  );
 }

@@ -4,8 +4,8 @@ import type { ReactNode } from "react";
 import { defineTexts } from "../../app/texts.ts";
 import { explain } from "../../format/delivery-texts.ts";
 import { EndpointLink, IdLink, TenantLink } from "../ui/links.tsx";
-import { Ago } from "../ui/time.tsx";
-import { HoldNote, useHold } from "./next-attempt.tsx";
+import { Until } from "../ui/time.tsx";
+import { WaitNote } from "./next-attempt.tsx";
 
 const t = defineTexts({
   again: ["The last attempt failed. Next attempt", "Der letzte Versuch ist fehlgeschlagen. Nächster Versuch"],
@@ -82,7 +82,7 @@ const t = defineTexts({
 
 /** Renders nothing for a delivery without problems. */
 export function WhyNotYet({ delivery }: { readonly delivery: Delivery }) {
-  const hold = useHold(delivery);
+  const { waits_for: waits } = delivery;
   if (delivery.dead_reason !== null) {
     const { what, remedy } = explain(delivery.dead_reason);
     return (
@@ -92,11 +92,12 @@ export function WhyNotYet({ delivery }: { readonly delivery: Delivery }) {
       </Reason>
     );
   }
-  if (hold !== null) {
+  if (waits === null) return null;
+  if (waits.reason !== "retry_delay" || waits.until === null) {
     return (
       <Reason>
-        <HoldNote hold={hold} />
-        {hold.by !== "tenant" && (
+        <WaitNote waits={waits} />
+        {waits.reason !== "tenant_off" && (
           <EndpointLink tenant={delivery.tenant} id={delivery.endpoint_id}>
             {t.openEndpoint}
           </EndpointLink>
@@ -104,11 +105,10 @@ export function WhyNotYet({ delivery }: { readonly delivery: Delivery }) {
       </Reason>
     );
   }
-  if (delivery.state !== "failed" || delivery.next_retry_at === null) return null;
   return (
     <Reason>
       <p>
-        {t.again} <Ago at={delivery.next_retry_at} />:{" "}
+        {t.again} <Until at={waits.until} />:{" "}
         <IdLink to="/deliveries/$id" id={delivery.id}>
           {t.attempt}
         </IdLink>

@@ -17,6 +17,19 @@ export function Ago({ at }: { readonly at: string }) {
   );
 }
 
+/** A time in the future; shown as now when it has passed, until the page is updated. */
+export function Until({ at }: { readonly at: string }) {
+  const date = new Date(at);
+  const shown = useSyncExternalStore(onTick, () =>
+    relativeTime(new Date(Math.max(date.getTime(), tickedAt())), tickedAt()),
+  );
+  return (
+    <time dateTime={at} title={exactUtc(date)} className="whitespace-nowrap">
+      {shown}
+    </time>
+  );
+}
+
 export function Countdown({ until }: { readonly until: string }) {
   const at = new Date(until);
   const leftMs = Math.max(0, at.getTime() - useNow());

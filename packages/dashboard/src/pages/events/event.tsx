@@ -15,7 +15,6 @@ import { CopyButton } from "../../components/ui/copy.tsx";
 import { JsonView } from "../../components/ui/json-view.tsx";
 import { EndpointLink, IdLink, TenantLink } from "../../components/ui/links.tsx";
 import { Fact, Facts, Failed, Loading, NotLoaded, Page, Panel, TimeFact } from "../../components/ui/page.tsx";
-import { Ago } from "../../components/ui/time.tsx";
 import { differences } from "../../format/differences.ts";
 
 const t = defineTexts({
@@ -165,11 +164,6 @@ function DeliveryItem({ delivery, isInBatch }: { readonly delivery: Delivery; re
       {isInBatch && <span className="text-muted">{t.inBatch}</span>}
       <IdLink to="/deliveries/$id" id={delivery.id} className="font-mono text-xs text-muted underline" />
       <span className="text-muted">{t.attempts({ count: delivery.attempt_count })}</span>
-      {delivery.next_retry_at !== null && (
-        <span className="ml-auto text-muted">
-          <Ago at={delivery.next_retry_at} />
-        </span>
-      )}
       <WhyNotYet delivery={delivery} />
     </li>
   );

@@ -70,14 +70,20 @@ test("an endpoint that refuses shows the reason and gets nothing until it agrees
     detail: expect.stringContaining("HTTP 200 without"),
   });
   const [waiting] = (await instance.hooks.deliveries.list({ endpoint: id })).data;
-  expect(waiting).toMatchObject({ state: "pending", waitsFor: "handshake" });
-  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: "handshake" });
+  expect(waiting).toMatchObject({ state: "pending", waitsFor: { reason: "handshake" } });
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({
+    waitsFor: { reason: "handshake" },
+  });
   const { deliveries } = await instance.hooks.events.get(waiting?.eventId ?? "");
-  expect(deliveries.map(({ waitsFor }) => waitsFor)).toEqual(["handshake"]);
+  expect(deliveries.map(({ waitsFor }) => waitsFor?.reason)).toEqual(["handshake"]);
   await instance.hooks.endpoints.disable("acme", id);
-  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: "endpoint" });
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({
+    waitsFor: { reason: "endpoint_disabled" },
+  });
   await instance.hooks.tenants.upsert("acme", { isActive: false });
-  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: "tenant" });
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({
+    waitsFor: { reason: "tenant_off" },
+  });
   await instance.hooks.tenants.upsert("acme", { isActive: true });
   await instance.hooks.endpoints.enable("acme", id);
 

@@ -16,7 +16,7 @@ import {
   findDeliveries,
 } from "../../storage/queries/deliveries/read.ts";
 import { walkDeliveries } from "../../storage/queries/deliveries/walk.ts";
-import { endpointIdsOf, type Hold, holdsOf } from "../../storage/queries/endpoints/read.ts";
+import { endpointIdsOf } from "../../storage/queries/endpoints/read.ts";
 import { listRetries } from "../../storage/queries/queue/list-retries.ts";
 import {
   notFound,
@@ -31,20 +31,19 @@ import {
 } from "../page.ts";
 import { id as idField, oneOf, text } from "../read-fields.ts";
 import { type AttemptView, toAttemptView, withoutResponse } from "./attempt-view.ts";
+import { readWaits, type Wait } from "./waits.ts";
 
-export interface DeliveryView extends Omit<DeliveryRow, "attempts" | "nextRetryMs" | "finishedMs"> {
+export interface DeliveryView extends Omit<DeliveryRow, "attempts" | "finishedMs"> {
   readonly attemptCount: number;
+  /** When a failed delivery is attempted again, as far as that is known. Never in the past. */
   readonly nextRetryAt: Date | null;
   /** When the event was recorded, as contained in the id. */
   readonly createdAt: Date;
   readonly deliveredAt: Date | null;
   /** When it became dead: failed for good, was cancelled or discarded. */
   readonly deadAt: Date | null;
-  /**
-   * Why it cannot be sent: its tenant is inactive, its endpoint is disabled, or its endpoint has not agreed to webhooks.
-   * Null if none of these applies or the delivery is not waiting.
-   */
-  readonly waitsFor: Hold | null;
+  /** What it waits for. Null if it is due, in flight or finished. */
+  readonly waitsFor: Wait | null;
 }
 
 export interface DeliveryQuery extends TimeRangeQuery, EndpointFilter {
@@ -79,7 +78,7 @@ export interface Deliveries {
   list(query?: DeliveryQuery): Promise<Page<DeliveryView>>;
   /** Includes its newest attempts, at most 250. With a tenant given, another tenant's delivery is not found. */
   get(id: string, scope?: DeliveryScope): Promise<DeliveryDetail>;
-  /** Lists deliveries in the state `failed`, by the time of their next attempt. */
+  /** Lists deliveries in the state `failed`, by the time that their retry is scheduled for. */
   retryQueue(query?: PageQuery & EndpointFilter): Promise<Page<DeliveryView>>;
 }
 
@@ -170,16 +169,11 @@ export async function deliveryViews(
   db: Queryable,
   rows: readonly DeliveryRow[],
 ): Promise<(row: DeliveryRow) => DeliveryView> {
-  const waiting = [...new Set(rows.filter(isWaiting).map(({ endpointId }) => endpointId))];
-  const holds = waiting.length === 0 ? null : await holdsOf(db, waiting);
-  return (row) => toDeliveryView(row, isWaiting(row) ? (holds?.get(row.endpointId) ?? null) : null);
+  const waitOf = await readWaits(db, rows);
+  return (row) => toDeliveryView(row, waitOf(row));
 }
 
-function isWaiting({ state }: DeliveryRow): boolean {
-  return state === "pending" || state === "failed";
-}
-
-function toDeliveryView(row: DeliveryRow, waitsFor: Hold | null): DeliveryView {
+function toDeliveryView(row: DeliveryRow, waitsFor: Wait | null): DeliveryView {
   return {
     id: formatId("dlv", row.id),
     eventId: formatId("evt", row.eventId),
@@ -190,7 +184,7 @@ function toDeliveryView(row: DeliveryRow, waitsFor: Hold | null): DeliveryView {
     sequence: row.sequence,
     state: row.state,
     attemptCount: row.attempts,
-    nextRetryAt: toDate(row.nextRetryMs),
+    nextRetryAt: row.state === "failed" ? (waitsFor?.until ?? null) : null,
     deadReason: row.deadReason,
     replayCount: row.replayCount,
     createdAt: new Date(uuidTimeMs(row.id)),

@@ -208,7 +208,7 @@ create index endpoint_handshakes_due on posthorn.endpoint_handshakes (next_at) w
   {
     version: 3,
     name: "events-and-queue",
-    checksum: "68d3507ebb9b689c65ebcdea558d3a46028e40f4f4abb49e401efa52e2818d64",
+    checksum: "54129dd91de53b81b6567c57517248b6262145d9edb90b9f36bcd58e632c3a82",
     sql: `-- Events, the deliveries that are not finished, and the workers that send them.
 
 -- Committed facts. Only \`claims\` is changed, when a dead letter is deleted. Partitioned by day.
@@ -302,6 +302,8 @@ create table posthorn.lanes (
   -- time at which that ended. Distinguishes a limited endpoint from an overloaded worker. Written by the owner at most
   -- once a second, only for lanes with a backlog.
   limited_until timestamptz,
+  -- which of the two limits it is, cap or rate_limit; null while due deliveries do not wait for either
+  limited_by text check (limited_by in ('cap', 'rate_limit')),
   -- the current limit on attempts in flight, for display; null: max_in_flight. Written by the owner, about every 5 seconds
   -- while it changes.
   in_flight_limit integer
@@ -375,7 +377,7 @@ create index batch_events_of_event on posthorn.batch_events (event_id);
   {
     version: 4,
     name: "history-and-retention",
-    checksum: "a1d651743c1af3ae8e7492bba48540857d1c3a6b32eef6ebc968caeeacf7964b",
+    checksum: "8b2aedbe3cea72493fb77dccbfd48ae0f6bceb32015995ba1357b36cc279e227",
     sql: `-- Finished deliveries, their attempts, and the retention that drops old days.
 
 -- Finished deliveries: success or dead. Partitioned by day. A delivery whose first attempt succeeded contains that attempt,
@@ -539,9 +541,11 @@ select
     else 'pending'
   end as state,
   q.attempts,
-  -- null while it waits for an earlier delivery of its subject
+  -- never in the past: null when it is due or waits for an earlier delivery of its subject. posthorn.waits has the reason.
   case
-    when q.claimed_by is null and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
+    when q.claimed_by is null
+      and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
+      and q.next_at > posthorn.now()
     then nullif(q.next_at, 'infinity')
   end as next_retry_at,
   null::text as dead_reason,
@@ -588,6 +592,40 @@ from posthorn.recorded_states r
 union all
 select c.id, c.event_id, c.endpoint_id, 'in_flight'::text, 0, null::timestamptz, null::text, 0, null::timestamptz
 from posthorn.event_claims() c;
+
+-- What each delivery that is neither finished nor in flight waits for, and until when. The reason is null if it is due and
+-- sent as soon as a worker has a free slot; the time is null if it is not known. This is the only place that decides it: API,
+-- command line and dashboard show what it returns.
+create view posthorn.waits as
+select
+  q.id as delivery_id,
+  case
+    when not t.is_active then 'tenant_off'
+    when not ep.is_active then 'endpoint_disabled'
+    when hs.endpoint_id is not null then 'handshake'
+    when q.next_at = 'infinity' then 'ordering'
+    -- of several times the last one counts
+    when timed.until > posthorn.now() and timed.until = q.next_at then 'retry_delay'
+    when timed.until > posthorn.now() and timed.until = h.throttled_until then 'rate_limit'
+    -- also half-open, when it waits for the probe in flight
+    when h.probe_at is not null then 'circuit'
+    when w.id is not null then l.limited_by
+  end as reason,
+  case
+    when t.is_active and ep.is_active and hs.endpoint_id is null
+      and timed.until > posthorn.now() and timed.until < 'infinity'
+    then timed.until
+  end as until
+from posthorn.queue q
+join posthorn.endpoints ep on ep.id = q.endpoint_id
+join posthorn.tenants t on t.id = ep.tenant
+left join posthorn.endpoint_handshakes hs on hs.endpoint_id = q.endpoint_id and hs.state <> 'granted'
+left join posthorn.endpoint_health h on h.endpoint_id = q.endpoint_id
+left join posthorn.lanes l on l.endpoint_id = q.endpoint_id and l.limited_by is not null
+-- what a dead owner recorded no longer holds
+left join posthorn.workers w on w.id = l.owner and w.lease_expires_at > posthorn.now()
+cross join lateral (select greatest(q.next_at, h.probe_at, h.throttled_until) as until) timed
+where q.claimed_by is null;
 
 -- The worker that runs maintenance. A row instead of an advisory lock, so that it works behind a transaction pooler.
 create table posthorn.leadership (

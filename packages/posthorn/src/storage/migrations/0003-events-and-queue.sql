@@ -91,6 +91,8 @@ create table posthorn.lanes (
   -- time at which that ended. Distinguishes a limited endpoint from an overloaded worker. Written by the owner at most
   -- once a second, only for lanes with a backlog.
   limited_until timestamptz,
+  -- which of the two limits it is, cap or rate_limit; null while due deliveries do not wait for either
+  limited_by text check (limited_by in ('cap', 'rate_limit')),
   -- the current limit on attempts in flight, for display; null: max_in_flight. Written by the owner, about every 5 seconds
   -- while it changes.
   in_flight_limit integer

@@ -161,9 +161,11 @@ select
     else 'pending'
   end as state,
   q.attempts,
-  -- null while it waits for an earlier delivery of its subject
+  -- never in the past: null when it is due or waits for an earlier delivery of its subject. posthorn.waits has the reason.
   case
-    when q.claimed_by is null and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
+    when q.claimed_by is null
+      and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
+      and q.next_at > posthorn.now()
     then nullif(q.next_at, 'infinity')
   end as next_retry_at,
   null::text as dead_reason,
@@ -210,6 +212,40 @@ from posthorn.recorded_states r
 union all
 select c.id, c.event_id, c.endpoint_id, 'in_flight'::text, 0, null::timestamptz, null::text, 0, null::timestamptz
 from posthorn.event_claims() c;
+
+-- What each delivery that is neither finished nor in flight waits for, and until when. The reason is null if it is due and
+-- sent as soon as a worker has a free slot; the time is null if it is not known. This is the only place that decides it: API,
+-- command line and dashboard show what it returns.
+create view posthorn.waits as
+select
+  q.id as delivery_id,
+  case
+    when not t.is_active then 'tenant_off'
+    when not ep.is_active then 'endpoint_disabled'
+    when hs.endpoint_id is not null then 'handshake'
+    when q.next_at = 'infinity' then 'ordering'
+    -- of several times the last one counts
+    when timed.until > posthorn.now() and timed.until = q.next_at then 'retry_delay'
+    when timed.until > posthorn.now() and timed.until = h.throttled_until then 'rate_limit'
+    -- also half-open, when it waits for the probe in flight
+    when h.probe_at is not null then 'circuit'
+    when w.id is not null then l.limited_by
+  end as reason,
+  case
+    when t.is_active and ep.is_active and hs.endpoint_id is null
+      and timed.until > posthorn.now() and timed.until < 'infinity'
+    then timed.until
+  end as until
+from posthorn.queue q
+join posthorn.endpoints ep on ep.id = q.endpoint_id
+join posthorn.tenants t on t.id = ep.tenant
+left join posthorn.endpoint_handshakes hs on hs.endpoint_id = q.endpoint_id and hs.state <> 'granted'
+left join posthorn.endpoint_health h on h.endpoint_id = q.endpoint_id
+left join posthorn.lanes l on l.endpoint_id = q.endpoint_id and l.limited_by is not null
+-- what a dead owner recorded no longer holds
+left join posthorn.workers w on w.id = l.owner and w.lease_expires_at > posthorn.now()
+cross join lateral (select greatest(q.next_at, h.probe_at, h.throttled_until) as until) timed
+where q.claimed_by is null;
 
 -- The worker that runs maintenance. A row instead of an advisory lock, so that it works behind a transaction pooler.
 create table posthorn.leadership (

@@ -5,7 +5,6 @@ import { commandsOf, type Remote, TENANT_FILTER, wholeNumber } from "../remote/r
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
 import { stateText, toneOfState } from "../views/delivery.ts";
-import { Holds } from "../views/hold.ts";
 import { Follower } from "./follower.ts";
 import { poll, reportSkipped } from "./poll.ts";
 import { deliverySource, eventSource, resendSource, startOf } from "./sources.ts";
@@ -47,7 +46,7 @@ async function tail(remote: Remote, _args: readonly string[], flags: TailFlags):
       // Deliveries are read after events, so that none is printed before its event.
       ...(await events.poll()).map((event) => eventLine(terminal, event)),
       ...(await resends.poll()).map((resend) => resendLine(terminal, resend)),
-      ...(await deliveryLines(remote, await deliveries.poll())),
+      ...deliveryLines(remote, await deliveries.poll()),
     ];
     for (const { json, text } of lines) terminal.print(isJson ? jsonText(json, 0) : text);
     reportSkipped(terminal, [events, deliveries, resends]);
@@ -62,20 +61,18 @@ function eventLine(terminal: Terminal, event: Event): Line {
   return { json: { kind: "event", ...event }, text };
 }
 
-/** Lines for deliveries that were attempted or are held; others are printed after their first attempt. */
-async function deliveryLines(remote: Remote, deliveries: readonly Delivery[]): Promise<Line[]> {
-  const holds = new Holds(remote);
-  await holds.load(deliveries);
+/** Lines for deliveries that were attempted or wait for something; others are printed after their first attempt. */
+function deliveryLines(remote: Remote, deliveries: readonly Delivery[]): Line[] {
   return deliveries
-    .filter((delivery) => delivery.state !== "in_flight")
-    .filter((delivery) => delivery.attempt_count > 0 || holds.of(delivery) !== null)
-    .map((delivery) => deliveryLine(remote, delivery, holds.of(delivery)));
+    .filter(({ state }) => state !== "in_flight")
+    .filter(({ attempt_count, waits_for }) => attempt_count > 0 || waits_for !== null)
+    .map((delivery) => deliveryLine(remote, delivery));
 }
 
-function deliveryLine({ terminal, now }: Remote, delivery: Delivery, hold: string | null): Line {
+function deliveryLine({ terminal, now }: Remote, delivery: Delivery): Line {
   const { id, tenant, event_type, endpoint_id, state, attempt_count, created_at } = delivery;
   const at = delivery.delivered_at ?? delivery.dead_at ?? created_at;
-  const shown = toned(terminal, toneOfState(state), stateText(delivery, now(), hold));
+  const shown = toned(terminal, toneOfState(state), stateText(delivery, now()));
   const attempts = `${attempt_count} ${attempt_count === 1 ? "attempt" : "attempts"}`;
   const text = `${quietTime(terminal, at)}  delivery ${clean(id)}  ${clean(tenant)}  ${clean(event_type)} to ${clean(endpoint_id)}: ${shown}, ${attempts}`;
   return { json: { kind: "delivery", ...delivery }, text };

@@ -1,7 +1,6 @@
 // `posthorn deliveries`, and its shortcut `posthorn retry`.
-import type { Delivery, DeliveryDetail } from "@posthorn/client";
+import type { DeliveryDetail } from "@posthorn/client";
 import type { Command } from "commander";
-import type { Page } from "../follow/follower.ts";
 import {
   type Args,
   addList,
@@ -17,8 +16,8 @@ import { facts, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
 import { attemptColumns, deliveryColumns, stateText } from "../views/delivery.ts";
-import { Holds, pauseText } from "../views/hold.ts";
-import { emptyListText, nullIfRejected } from "../views/no-deliveries.ts";
+import { emptyListText } from "../views/no-deliveries.ts";
+import { waitText } from "../views/wait.ts";
 
 const DELIVERY: Param = ["<delivery>", "dlv_…"];
 const STATES = ["pending", "in_flight", "success", "failed", "dead"];
@@ -35,18 +34,18 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
     ...TIME_FILTERS,
   ] as const;
   addList(add, ["list", "list deliveries, newest first"], filters, (remote, { tenant }) => ({
-    ...withHolds(remote, (query) => remote.client.deliveries.list({ query })),
+    fetchPage: (query: never) => remote.client.deliveries.list({ query }),
+    columns: deliveryColumns(remote.now()),
     none: () => emptyListText(remote, tenant, "No deliveries found."),
   }));
   add("get", "show a delivery and its attempts", [DELIVERY], async (remote, [delivery]) => {
     const found = await remote.client.deliveries.get({ delivery });
-    const holds = new Holds(remote);
-    if (!remote.isJson) await holds.load([found]);
-    remote.print(found, () => describe(remote, found, holds.of(found)));
+    remote.print(found, () => describe(remote, found));
   });
-  const queue = ["retry-queue", "list failed deliveries by their next attempt"] as const;
+  const queue = ["retry-queue", "list failed deliveries by the time of their retry"] as const;
   addList(add, queue, [TENANT_FILTER, ENDPOINT_FILTER], (remote) => ({
-    ...withHolds(remote, (query) => remote.client.deliveries.retryQueue({ query })),
+    fetchPage: (query: never) => remote.client.deliveries.retryQueue({ query }),
+    columns: deliveryColumns(remote.now()),
     none: "The retry queue is empty.",
   }));
   const cancelling = "cancel a delivery; it becomes dead with the reason cancelled";
@@ -64,39 +63,23 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
 
 async function retry(remote: Remote, [delivery]: Args): Promise<void> {
   const retried = await remote.client.deliveries.retry({ delivery });
-  const { tenant, endpoint_id: endpoint } = retried;
-  const known = remote.isJson
-    ? null
-    : await remote.client.endpoints.get({ tenant, endpoint }).catch(nullIfRejected);
-  const pause = known && pauseText(known, remote.now());
-  const what =
-    pause === null ? "is due now and will be sent by the next free worker" : `will be retried; ${pause}`;
+  const isPaused = retried.waits_for?.reason === "rate_limit" && retried.waits_for.until !== null;
+  const what = isPaused
+    ? `will be retried; ${waitText(retried, remote.now())}`
+    : "is due now and will be sent by the next free worker";
   remote.print(retried, ({ id, event_id }) =>
     [`${clean(id)} ${what}.`, `Follow it with: posthorn trace ${clean(event_id)}`].join("\n"),
   );
 }
 
-/** Loads what holds each page of deliveries, for the text output. */
-function withHolds(remote: Remote, fetchOne: (query: never) => Promise<Page<Delivery>>) {
-  const holds = new Holds(remote);
-  return {
-    fetchPage: async (query: never) => {
-      const page = await fetchOne(query);
-      if (!remote.isJson) await holds.load(page.data);
-      return page;
-    },
-    columns: deliveryColumns(remote.now(), (delivery) => holds.of(delivery)),
-  };
-}
-
-function describe({ terminal, now }: Remote, delivery: DeliveryDetail, hold: string | null): string {
+function describe({ terminal, now }: Remote, delivery: DeliveryDetail): string {
   return [
     facts(terminal, [
       ["id", delivery.id],
       ["event", `${delivery.event_id} (${delivery.event_type})`],
       ["endpoint", delivery.endpoint_id],
       ["tenant", delivery.tenant],
-      ["state", stateText(delivery, now(), hold)],
+      ["state", stateText(delivery, now())],
       ["created", timeText(delivery.created_at)],
       delivery.dead_at === null
         ? ["delivered", timeText(delivery.delivered_at)]

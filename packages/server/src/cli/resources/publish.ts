@@ -6,8 +6,8 @@ import { readData } from "../remote/data.ts";
 import { type Args, commandsOf, type Remote, requireId } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean } from "../terminal/text.ts";
-import { Holds } from "../views/hold.ts";
 import { explainNoDeliveries, nullIfRejected } from "../views/no-deliveries.ts";
+import { waitText } from "../views/wait.ts";
 
 interface PublishFlags {
   readonly tenant?: string;
@@ -57,7 +57,7 @@ async function publish(remote: Remote, [type]: Args, flags: PublishFlags): Promi
   remote.print(published, describe);
   if (published.duplicate || remote.isJson) return;
   if (published.deliveries === 0) await printWhyNoDeliveries(remote, published);
-  else await printHolds(remote, published);
+  else await printWaits(remote, published);
 }
 
 /** A key that may only publish cannot read the reason, which is not an error. */
@@ -69,14 +69,12 @@ async function printWhyNoDeliveries(remote: Remote, { id }: Published): Promise<
   remote.note(why);
 }
 
-/** Prints deliveries that are held, if the key may read them. */
-async function printHolds(remote: Remote, { id }: Published): Promise<void> {
+/** Prints deliveries that wait for something, if the key may read them. */
+async function printWaits(remote: Remote, { id }: Published): Promise<void> {
   const event = await remote.client.events.get({ event: id }).catch(nullIfRejected);
-  const holds = new Holds(remote);
-  await holds.load(event?.deliveries ?? []);
   for (const delivery of event?.deliveries ?? []) {
-    const hold = holds.of(delivery);
-    if (hold !== null) remote.note(`${clean(delivery.id)} to ${clean(delivery.endpoint_id)} ${hold}.`);
+    const wait = waitText(delivery, remote.now());
+    if (wait !== null) remote.note(`${clean(delivery.id)} to ${clean(delivery.endpoint_id)} ${wait}.`);
   }
 }
 

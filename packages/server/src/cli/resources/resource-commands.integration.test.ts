@@ -143,7 +143,9 @@ describe("endpoints", () => {
     expect(await posthorn`endpoints test ${id} ${of}`).toMatchObject({ code: 3, err });
     await update("--format", "envelope");
     await posthorn`publish order.paid ${of}`;
-    expect((await posthorn`deliveries list ${of}`).out).toContain("held: the handshake is ");
+    expect((await posthorn`deliveries list ${of}`).out).toContain(
+      "held: the receiver has not agreed to the handshake",
+    );
     const own = argv`--scheme github --secret another`;
     expect((await posthorn`endpoints rotate-secret ${id} ${of} ${own}`).out).toBe("another\n");
     const imported = argv`--scheme github --secret 00ff --secret-encoding hex`;

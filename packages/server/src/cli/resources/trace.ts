@@ -10,7 +10,6 @@ import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
 import { adviceFor } from "../views/advice.ts";
 import { cloudEventFacts } from "../views/cloud-event.ts";
 import { attemptColumns, stateText, toneOfState, waitsForBatch } from "../views/delivery.ts";
-import { holdText } from "../views/hold.ts";
 import { explainNoDeliveries, explainNotMatched, nullIfRejected } from "../views/no-deliveries.ts";
 
 interface TracedDelivery extends DeliveryDetail {
@@ -52,11 +51,11 @@ function explainUnknownEvent(error: unknown, id: string): unknown {
   );
 }
 
-async function traceDelivery({ client, now }: Remote, id: string): Promise<TracedDelivery> {
+async function traceDelivery({ client }: Remote, id: string): Promise<TracedDelivery> {
   const delivery = await client.deliveries.get({ delivery: id });
   const { tenant, endpoint_id } = delivery;
   const endpoint = await client.endpoints.get({ tenant, endpoint: endpoint_id }).catch(nullIfRejected);
-  return { ...delivery, endpoint, advice: adviceFor(delivery, endpoint, now()) };
+  return { ...delivery, endpoint, advice: adviceFor(delivery, endpoint) };
 }
 
 async function screen(
@@ -84,9 +83,7 @@ async function screen(
 
 function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): string {
   const url = delivery.endpoint === null ? "a deleted endpoint" : clean(delivery.endpoint.url);
-  const isWaiting = delivery.state === "pending" || delivery.state === "failed";
-  const hold = isWaiting && delivery.endpoint !== null ? holdText(delivery.endpoint, now) : null;
-  const state = toned(terminal, toneOfState(delivery.state), stateText(delivery, now, hold));
+  const state = toned(terminal, toneOfState(delivery.state), stateText(delivery, now));
   const attempts = delivery.attempts.length === 0 ? [] : [table(terminal, attemptColumns, delivery.attempts)];
   return [
     `${state}  ${url}`,

@@ -7,29 +7,19 @@ const delivery = {
   id: "dlv_1",
   state: "pending" as const,
   dead_reason: null,
-  next_retry_at: null,
+  waits_for: null as DeliveryDetail["waits_for"],
   tenant: "acme",
   attempts: [],
 };
-const health = {
-  consecutive_failures: 0,
-  failing_since: null,
-  last_error: null,
-  probe_at: null,
-  throttled_until: null,
-  current_max_in_flight: 5,
-  last_day: null,
-};
-const now = new Date("2026-11-15T09:00:00Z");
 const endpoint = {
   id: "ep_1",
   is_active: true,
   disabled_reason: null as string | null,
-  circuit: "closed" as "closed" | "open",
-  health,
 };
-const scheduled = { next_retry_at: "2026-11-15T10:00:00Z" };
-const throttled = (until: string) => ({ health: { ...health, throttled_until: until } });
+const waiting = (reason: string, until: string | null = null) => ({
+  waits_for: { reason, until, remedy: "Do something about it." },
+});
+const scheduled = waiting("retry_delay", "2026-11-15T10:00:00Z");
 const disabled = (disabled_reason: string) => ({ is_active: false, disabled_reason });
 
 test.each<[state: DeliveryDetail["state"], delivery: object, endpoint: object | null, says: string | null]>([
@@ -38,32 +28,32 @@ test.each<[state: DeliveryDetail["state"], delivery: object, endpoint: object | 
   ["pending", {}, {}, "It waits for its turn"],
   ["failed", scheduled, {}, "at 2026-11-15T10:00:00Z. To retry now: posthorn retry dlv_1"],
   ["failed", scheduled, null, "posthorn retry dlv_1"],
-  ["failed", {}, { circuit: "open" }, "The circuit is open"],
+  ["failed", waiting("circuit", "2026-11-15T10:00:00Z"), {}, "The circuit is open"],
+  ["failed", waiting("circuit"), {}, "next probe at any moment"],
   ["failed", {}, disabled("failures"), "failures, then: posthorn endpoints enable ep_1 --tenant acme"],
   ["pending", {}, disabled("manual"), "disabled manually. To enable it: posthorn endpoints enable"],
-  ["failed", {}, throttled("2026-11-15T09:00:01Z"), "asked for a pause until 2026-11-15T09:00:01Z"],
-  ["failed", {}, throttled("2026-11-15T09:00:00Z"), "It waits for its turn"],
+  ["pending", waiting("ordering"), {}, "Do something about it."],
 ])("a delivery in state %s (%j) of an endpoint (%j): %s", (state, given, of, says) => {
-  const advice = adviceFor({ ...delivery, ...given, state }, of && { ...endpoint, ...of }, now);
+  const advice = adviceFor({ ...delivery, ...given, state }, of && { ...endpoint, ...of });
   expect(advice).toEqual(says && expect.stringContaining(says));
 });
 
 test.each(END_REASONS)("a delivery that is dead because of %s has specific advice", (dead_reason) => {
-  const advice = adviceFor({ ...delivery, state: "dead", dead_reason }, endpoint, now);
+  const advice = adviceFor({ ...delivery, state: "dead", dead_reason }, endpoint);
   expect(advice).not.toContain("It is not retried automatically");
   if (dead_reason !== "endpoint_deleted") expect(advice).toContain("posthorn retry dlv_1");
 });
 
 test("advice for a dead letter of a disabled endpoint is to enable it and to retry", () => {
   const dead = { ...delivery, state: "dead" as const, dead_reason: "gone" as const };
-  const advice = adviceFor(dead, { ...endpoint, ...disabled("gone") }, now);
+  const advice = adviceFor(dead, { ...endpoint, ...disabled("gone") });
   expect(advice).toMatch(/posthorn endpoints enable ep_1 --tenant acme .*posthorn retry dlv_1$/);
 });
 
 test("advice for a redacted response asks for a key with payloads:read", () => {
   const dead = { ...delivery, state: "dead" as const, dead_reason: "rejected" as const };
   const adviceAfter = (response_body: string) =>
-    adviceFor({ ...dead, attempts: [{ response_body }] as never }, endpoint, now);
+    adviceFor({ ...dead, attempts: [{ response_body }] as never }, endpoint);
   expect(adviceAfter("[redacted]")).toContain("use a key with payloads:read");
   expect(adviceAfter("no such order")).toContain("see the response above");
 });

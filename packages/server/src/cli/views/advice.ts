@@ -1,12 +1,12 @@
 // Advice for a delivery that has not succeeded. Pure.
 import type { DeliveryDetail, Endpoint } from "@posthorn/client";
 
-type Known = Pick<DeliveryDetail, "id" | "state" | "dead_reason" | "next_retry_at" | "tenant" | "attempts">;
-type KnownEndpoint = Pick<Endpoint, "id" | "is_active" | "disabled_reason" | "circuit" | "health">;
+type Known = Pick<DeliveryDetail, "id" | "state" | "dead_reason" | "waits_for" | "tenant" | "attempts">;
+type KnownEndpoint = Pick<Endpoint, "id" | "is_active" | "disabled_reason">;
 
 /** Returns null if there is nothing to do. */
-export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null, now: Date): string | null {
-  const { state, id, tenant } = delivery;
+export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null): string | null {
+  const { state, id, tenant, waits_for } = delivery;
   if (state === "success") return null;
   if (state === "in_flight") return "It is being sent. Check again in a few seconds.";
   if (endpoint !== null && !endpoint.is_active) {
@@ -18,17 +18,16 @@ export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null, now: 
     return state === "dead" ? `${enable} and retry the dead letter: posthorn retry ${id}` : enable;
   }
   if (state === "dead") return deadLetterAdvice(delivery);
-  const pauseEnds = endpoint?.health.throttled_until ?? null;
-  if (pauseEnds !== null && Date.parse(pauseEnds) > now.getTime()) {
-    return `The receiver asked for a pause until ${pauseEnds}. It is retried automatically after that.`;
+  if (waits_for === null)
+    return "It waits for its turn. If it stays pending, check on the server that a worker is running: posthorn doctor";
+  switch (waits_for.reason) {
+    case "retry_delay":
+      return `It is retried automatically at ${waits_for.until}. To retry now: posthorn retry ${id}`;
+    case "circuit":
+      return `The circuit is open: deliveries are paused until the next probe at ${waits_for.until ?? "any moment"}. Check the responses above. To retry now: posthorn retry ${id}`;
+    default:
+      return waits_for.remedy;
   }
-  if (endpoint !== null && endpoint.circuit !== "closed") {
-    return `The circuit is open: deliveries are paused until the next probe at ${endpoint.health.probe_at ?? "any moment"}. Check the responses above. To retry now: posthorn retry ${id}`;
-  }
-  if (delivery.next_retry_at !== null) {
-    return `It is retried automatically at ${delivery.next_retry_at}. To retry now: posthorn retry ${id}`;
-  }
-  return "It waits for its turn. If it stays pending, check on the server that a worker is running: posthorn doctor";
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

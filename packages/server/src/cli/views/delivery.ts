@@ -1,7 +1,8 @@
 // Terminal output of deliveries and attempts.
 import type { Attempt, Delivery, EventDetail } from "@posthorn/client";
 import type { Column } from "../terminal/table.ts";
-import { clean, distanceText, type Tone, timeText } from "../terminal/text.ts";
+import { clean, type Tone, timeText } from "../terminal/text.ts";
+import { waitText } from "./wait.ts";
 
 const TONES: Readonly<Record<string, Tone>> = { success: "good", failed: "warning", dead: "bad" };
 
@@ -9,26 +10,23 @@ export function toneOfState(state: string): Tone | null {
   return TONES[state] ?? null;
 }
 
-/** `dead (rejected)`, `failed, retry in 4 s`, or what holds it. */
+/** `dead (rejected)`, `failed, retry in 4 s` or `pending, held: the endpoint is disabled`. */
 export function stateText(
-  { state, dead_reason, next_retry_at }: Pick<Delivery, "state" | "dead_reason" | "next_retry_at">,
+  delivery: Pick<Delivery, "state" | "dead_reason" | "waits_for">,
   now: Date,
-  hold: string | null = null,
 ): string {
+  const { state, dead_reason } = delivery;
   if (dead_reason !== null) return `${state} (${clean(dead_reason)})`;
-  if (hold !== null) return `${state}, ${hold}`;
-  return next_retry_at === null ? state : `${state}, retry ${distanceText(next_retry_at, now)}`;
+  const wait = waitText(delivery, now);
+  return wait === null ? state : `${state}, ${wait}`;
 }
 
-export function deliveryColumns(
-  now: Date,
-  holdOf: (delivery: Delivery) => string | null = () => null,
-): readonly Column<Delivery>[] {
+export function deliveryColumns(now: Date): readonly Column<Delivery>[] {
   return [
     { title: "ID", value: ({ id }) => id },
     {
       title: "STATE",
-      value: (delivery) => stateText(delivery, now, holdOf(delivery)),
+      value: (delivery) => stateText(delivery, now),
       tone: ({ state }) => toneOfState(state),
     },
     { title: "ATTEMPTS", value: ({ attempt_count }) => attempt_count },

@@ -42,7 +42,6 @@ export interface DeliveryRow {
   readonly sequence: number | null;
   readonly state: DeliveryState;
   readonly attempts: number;
-  readonly nextRetryMs: number | null;
   readonly deadReason: string | null;
   readonly replayCount: number;
   readonly finishedMs: number | null;
@@ -50,7 +49,7 @@ export interface DeliveryRow {
 
 /** Columns of `posthorn.delivery_states d` and `posthorn.events e`. */
 export const deliveryColumns = `d.id, d.event_id as "eventId", d.endpoint_id as "endpointId", e.tenant,
-  e.type as "eventType", e.subject, e.sequence, d.state, d.attempts, posthorn.epoch_ms(d.next_retry_at) as "nextRetryMs",
+  e.type as "eventType", e.subject, e.sequence, d.state, d.attempts,
   d.dead_reason as "deadReason", d.replay_count as "replayCount", posthorn.epoch_ms(d.finished_at) as "finishedMs"`;
 
 export const findDeliveries = rows<DeliveryRow, [ids: readonly Uuid[]]>("find deliveries")`

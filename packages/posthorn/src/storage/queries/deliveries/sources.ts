@@ -178,10 +178,6 @@ const rowsOf = (table: string) => `
       else 'pending'
     end as state,
     q.attempts,
-    case
-      when q.claimed_by is null and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
-      then nullif(q.next_at, 'infinity')
-    end as next_retry_at,
     null::text as dead_reason,
     q.replay_count,
     null::timestamptz as finished_at
@@ -190,7 +186,7 @@ const rowsOf = (table: string) => `
 const queuedRows = rowsOf("queue");
 const unfinishedRows = rowsOf("unfinished");
 const finishedRows = `
-  select h.id, h.event_id, h.endpoint_id, h.state, h.attempts, null::timestamptz as next_retry_at, h.dead_reason,
-    h.replay_count, h.finished_at
+  select h.id, h.event_id, h.endpoint_id, h.state, h.attempts, h.dead_reason, h.replay_count,
+    h.finished_at
   from posthorn.deliveries h
 `;

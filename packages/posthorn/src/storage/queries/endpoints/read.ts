@@ -1,8 +1,8 @@
 // Reads endpoints of a tenant or of all tenants. Deleted ones are excluded.
 import type { FilterInput, Grant, RecordedHealth, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
-import { column, fields, firstRow, mapOf, rows, value } from "../../query.ts";
-import { grantColumn, handshakeColumn, isGranted } from "../handshakes.ts";
+import { column, fields, firstRow, rows, value } from "../../query.ts";
+import { grantColumn, handshakeColumn } from "../handshakes.ts";
 import { healthColumn } from "../health/record.ts";
 import type { Filter, IdPage } from "../page.ts";
 import { type EndpointSettings, settingColumns } from "./setting-columns.ts";
@@ -113,20 +113,6 @@ export const tenantOfEndpoint = value<string | null, [id: Uuid]>("tenant of endp
 select ep.tenant
 from posthorn.endpoints ep
 where ep.id = $1::uuid
-`;
-
-/** The tenant is inactive, the endpoint is disabled, or it has not agreed to receive webhooks. */
-export type Hold = "tenant" | "endpoint" | "handshake";
-
-/** Returns only endpoints that are held. */
-export const holdsOf = mapOf<Uuid, Hold, [endpointIds: readonly Uuid[]]>("holds of endpoints")`
-select
-  ep.id,
-  case when not t.is_active then 'tenant' when not ep.is_active then 'endpoint' else 'handshake' end as hold
-from posthorn.endpoints ep
-join posthorn.tenants t on t.id = ep.tenant
-where ep.id = any ($1::uuid[])
-  and not (t.is_active and ep.is_active and ${isGranted})
 `;
 
 export interface EventEndpointRow {

@@ -1,6 +1,7 @@
 // Reads lanes.
 import type { Uuid } from "../../../model.ts";
 import { column, mapOf, rows, value } from "../../query.ts";
+import type { LaneLimit } from "./mark-limited.ts";
 import { hasParked } from "./ready-at.ts";
 
 export interface SurveyedLane {
@@ -10,8 +11,8 @@ export interface SurveyedLane {
    */
   readonly dueInMs: number | null;
   readonly targetVersion: number;
-  /** It is recorded as waiting for its endpoint's own limits. */
-  readonly isHeld: boolean;
+  /** The recorded limit that due deliveries wait for. */
+  readonly limitedBy: LaneLimit | null;
   /** The recorded limit on attempts in flight; null: the endpoint's `max_in_flight`. */
   readonly inFlightLimit: number | null;
   /** The recorded probe time if the circuit is not closed. */
@@ -25,7 +26,7 @@ export const surveyLanes = rows<SurveyedLane, [workerId: number]>("survey lanes"
 select
   l.endpoint_id as "endpointId",
   ep.version as "targetVersion",
-  coalesce(l.limited_until = 'infinity', false) as "isHeld",
+  l.limited_by as "limitedBy",
   l.in_flight_limit as "inFlightLimit",
   posthorn.epoch_ms(h.probe_at) as "probeAtMs",
   case when exists (select from posthorn.queue q where q.claimed_by is null) then (

@@ -1,4 +1,4 @@
-// Lists the retry queue: failed deliveries by time of the next attempt. Uses one index for all endpoints and another
+// Lists the retry queue: failed deliveries by the time that their retry is scheduled for. Uses one index for all endpoints and another
 // for some; both hold only retries.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
@@ -40,11 +40,11 @@ const isFailed = `q.claimed_by is null
       and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))`;
 
 const pageText = (next: string) => `
-select (extract(epoch from d.next_retry_at) * 1000000)::bigint::text as "nextAtMicros", ${deliveryColumns}
+select (extract(epoch from d.next_at) * 1000000)::bigint::text as "nextAtMicros", ${deliveryColumns}
 from (
   select page.*
   from (
-    select found.id, found.event_id, found.endpoint_id, 'failed' as state, found.attempts, found.next_at as next_retry_at,
+    select found.id, found.event_id, found.endpoint_id, 'failed' as state, found.attempts, found.next_at,
       null::text as dead_reason, found.replay_count, null::timestamptz as finished_at
     from (${next}) found
     order by found.next_at, found.id
@@ -59,7 +59,7 @@ cross join lateral (
   where event.id = d.event_id
   limit 1
 ) e
-order by d.next_retry_at, d.id
+order by d.next_at, d.id
 `;
 
 // A delivery that waits for another of its subject has no time, and comes last in the index. "(select …)" hides the

@@ -1,0 +1,50 @@
+// What a delivery waits for, until when, and what can be done about it.
+import type { Queryable } from "../../storage/database.ts";
+import type { DeliveryRow } from "../../storage/queries/deliveries/read.ts";
+import { type WaitReason, type WaitRow, waitsOf } from "../../storage/queries/deliveries/waits.ts";
+import { toDate } from "../page.ts";
+
+export interface Wait {
+  readonly reason: WaitReason;
+  /** When the wait ends. Null if it is not known. Never in the past. */
+  readonly until: Date | null;
+  /** A sentence that says what ends the wait. */
+  readonly remedy: string;
+}
+
+/** Reads what the rows wait for. A delivery that is due, in flight or finished waits for nothing. */
+export async function readWaits(
+  db: Queryable,
+  deliveries: readonly DeliveryRow[],
+): Promise<(row: DeliveryRow) => Wait | null> {
+  const waiting = deliveries.filter(({ state }) => state === "pending" || state === "failed");
+  if (waiting.length === 0) return () => null;
+  const found = await waitsOf(
+    db,
+    waiting.map(({ id }) => id),
+  );
+  const waits = new Map(found.map((row) => [row.deliveryId, toWait(row)]));
+  return ({ id }) => waits.get(id) ?? null;
+}
+
+function toWait({ reason, untilMs }: WaitRow): Wait {
+  return { reason, until: toDate(untilMs), remedy: remedyOf(reason, untilMs !== null) };
+}
+
+function remedyOf(reason: WaitReason, hasEnd: boolean): string {
+  if (reason === "rate_limit" && hasEnd) return "The receiver asked for a pause. No action is needed.";
+  return REMEDIES[reason];
+}
+
+const REMEDIES: Readonly<Record<WaitReason, string>> = {
+  tenant_off: "Activate the tenant.",
+  endpoint_disabled: "Enable the endpoint, and choose whether to deliver its backlog.",
+  handshake: "The receiver has to agree to receive webhooks. The endpoint shows its last response.",
+  ordering:
+    "An earlier delivery of its subject has to end first. If that one is dead and holds the subject, retry or delete it.",
+  retry_delay: "No action is needed. To send it now, retry it.",
+  rate_limit: "If the receiver can handle more requests per second, raise the endpoint's rate limit.",
+  circuit:
+    "The endpoint failed too often. One delivery is sent as a probe; if it succeeds, the others follow. To probe now, retry a delivery.",
+  cap: "The receiver has to respond faster, or the endpoint's max_in_flight has to be raised.",
+};

@@ -1,0 +1,28 @@
+// Reads what deliveries wait for, as the view posthorn.waits decides.
+import type { Uuid } from "../../../model.ts";
+import { rows } from "../../query.ts";
+
+export type WaitReason =
+  | "tenant_off"
+  | "endpoint_disabled"
+  | "handshake"
+  | "ordering"
+  | "retry_delay"
+  | "rate_limit"
+  | "circuit"
+  | "cap";
+
+export interface WaitRow {
+  readonly deliveryId: Uuid;
+  readonly reason: WaitReason;
+  /** Null if it is not known. */
+  readonly untilMs: number | null;
+}
+
+/** Returns only deliveries that wait for something. */
+export const waitsOf = rows<WaitRow, [deliveryIds: readonly Uuid[]]>("waits of deliveries")`
+select w.delivery_id as "deliveryId", w.reason, posthorn.epoch_ms(w.until) as "untilMs"
+from posthorn.waits w
+where w.delivery_id = any ($1::uuid[])
+  and w.reason is not null
+`;
