@@ -52,6 +52,7 @@ const stages: Record<string, string[]> = {
   delivery: ["storage", "fan-out", "formats", "settle", "resources", "destinations"],
   maintenance: ["storage"],
   notify: ["storage", "settle"],
+  sources: ["storage", "event", "publish", "maintenance"],
   resources: [
     "storage",
     "event",

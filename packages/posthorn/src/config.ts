@@ -28,6 +28,7 @@ import {
   yesOrNo,
 } from "./option-checks.ts";
 import { parseRetryPolicy } from "./settle/retry-schedule.ts";
+import { resolveSources, type SourceOptions } from "./sources/options.ts";
 
 export interface PosthornOptions {
   /** Your `pg` pool, or a connection string. */
@@ -138,6 +139,8 @@ export interface PosthornOptions {
   readonly customerPortalUrl?: string | undefined;
   /** Makes this installation a WebSub hub at `publicUrl` + `/websub`. Default: no hub. */
   readonly websub?: WebSubOptions | undefined;
+  /** Tables and messages of PostgreSQL databases whose rows are published as events. Default none. */
+  readonly sources?: readonly SourceOptions[] | undefined;
   /** If false, events are stored and nothing is sent. Default true. */
   readonly enabled?: boolean | undefined;
   /** If true, metrics have a label for each of the first 200 endpoints. Default true. */
@@ -198,6 +201,7 @@ export const optionNames: readonly (keyof PosthornOptions)[] = [
   "publicUrl",
   "customerPortalUrl",
   "websub",
+  "sources",
   "enabled",
   "metricsEndpointLabel",
   "logger",
@@ -266,6 +270,7 @@ export function resolveConfig(options: PosthornOptions) {
     customerPortalUrl: optional(options.customerPortalUrl, (url) => readPublicUrl("customerPortalUrl", url)),
     /** Null if this installation is not a hub. */
     websub: resolveWebSub(options.websub, options.publicUrl, addressPolicy),
+    sources: resolveSources(options.sources),
     enabled: yesOrNo("enabled", options.enabled ?? true),
     metricsEndpointLabel: yesOrNo("metricsEndpointLabel", options.metricsEndpointLabel ?? true),
     logger: options.logger ?? silentLogger,

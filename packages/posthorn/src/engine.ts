@@ -22,12 +22,14 @@ import { createMailChannel } from "./notify/mail-channel.ts";
 import { type Channel, Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
 import { createPoller } from "./poller.ts";
+import type { Admission } from "./publish/admission.ts";
 import { Publishers } from "./publish/publishers.ts";
 import { Replayer } from "./replay/replayer.ts";
 import type { Endpoints } from "./resources/endpoints/endpoints.ts";
 import type { Targets } from "./resources/endpoints/targets.ts";
 import type { Clock } from "./service/clock.ts";
 import { Loop, POLLED_MS } from "./service/loop.ts";
+import { Source } from "./sources/source.ts";
 import type { Database } from "./storage/database.ts";
 import { findTenant } from "./storage/queries/tenants.ts";
 
@@ -39,6 +41,7 @@ export interface EngineOptions {
   readonly targets: Targets;
   readonly endpoints: Pick<Endpoints, "disableAfter">;
   readonly catalogue: Catalogue;
+  readonly admission: Pick<Admission, "admit">;
   /** For URLs that come from anonymous parties. */
   readonly untrustedPolicy: AddressPolicy;
   /** Creates the background work of the destinations. */
@@ -75,6 +78,7 @@ export class Engine {
   /** Woken when an endpoint was disabled, and people have to be notified. */
   readonly notifier: Notifier;
   readonly #services: readonly DestinationService[];
+  readonly #sources: readonly Source[];
   readonly #catalogueLoop: Loop;
   readonly #poller: Loop;
   readonly #options: EngineOptions;
@@ -156,6 +160,17 @@ export class Engine {
       leads: () => this.maintenance.leads,
       onQueued,
     });
+    this.#sources = config.sources.map(
+      (source) =>
+        new Source({
+          db,
+          logger,
+          config: source,
+          workerId: () => this.worker.workerId,
+          admission: options.admission,
+          onStored: () => this.relay.wake(),
+        }),
+    );
     this.#incidents = new IncidentReporter({
       db,
       logger,
@@ -245,6 +260,7 @@ export class Engine {
       for (const service of this.#services) await service.start();
     }
     await this.#poller.start();
+    for (const source of this.#sources) await source.start();
   }
 
   /** Events of an unknown tenant are stored without deliveries, which would go unnoticed here. */
@@ -260,6 +276,7 @@ export class Engine {
   /** Starts nothing new; attempts in flight may end within the grace period, and the rest is released. */
   async stop(graceMs: number): Promise<void> {
     await this.#stopServices(true, graceMs);
+    await Promise.all(this.#sources.map((source) => source.stop()));
     await this.publishers.stop();
     await this.#poller.stop();
     await this.relay.stop();

@@ -53,6 +53,8 @@ export const errorRegistry = {
   replay_not_found: error(404, "There is no such replay."),
   replay_finished: error(409, "The replay has finished or was cancelled."),
   replay_limit_reached: error(409, "The maximum number of replays is already running."),
+  source_not_found: error(404, "There is no such source."),
+  source_not_stopped: error(409, "The source has not stopped in a way that this could continue."),
   invalid_websub_request: error(400, "The request to the WebSub hub is not valid."),
   websub_disabled: error(404, "The WebSub hub is not enabled."),
   websub_topic_not_found: error(404, "There is no such topic, or it is not public."),

@@ -17,3 +17,4 @@ export type { Transaction } from "./publish/publish-in-transaction.ts";
 export type { PublishOutcome } from "./publish/publishing.ts";
 export type { UserPublishInput, UserPublishResult } from "./publish/user-event.ts";
 export type { Reencrypted } from "./resources/access/encryption-keys.ts";
+export type { SourceOptions } from "./sources/options.ts";

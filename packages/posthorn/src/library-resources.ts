@@ -28,6 +28,7 @@ import type { Targets } from "./resources/endpoints/targets.ts";
 import { createEventTypes } from "./resources/event-types/event-types.ts";
 import { createEvents } from "./resources/events/events.ts";
 import { createSendTest, type SendTest } from "./resources/events/test-event.ts";
+import { createSources } from "./resources/sources/sources.ts";
 import { createActivity } from "./resources/stats/activity.ts";
 import { createMetricsText } from "./resources/stats/metrics-text.ts";
 import { createStats } from "./resources/stats/stats.ts";
@@ -165,6 +166,8 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     replays: limited(replays),
     stats: limited(createStats({ db })),
     resends: limited(createResends(db)),
+    /** Tables and messages of PostgreSQL databases that are published as events. */
+    sources: limited(createSources(db)),
     /** Attempts over time, for charts. */
     activity: limited(createActivity({ db, nowMs })),
     /** Workers, backlog and failing endpoints. */

@@ -61,15 +61,16 @@ export function createInstance(config: Config): Instance {
   let engine: Engine | undefined;
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
+  const admission = new Admission({
+    catalogue,
+    declared,
+    schema: db.schema,
+    nowMs,
+    apiVersion: config.apiVersion,
+  });
   const publishing = new Publishing({
     db,
-    admission: new Admission({
-      catalogue,
-      declared,
-      schema: db.schema,
-      nowMs,
-      apiVersion: config.apiVersion,
-    }),
+    admission,
     observer,
     engine: () => engine,
     isStopping: () => stopping !== undefined,
@@ -156,6 +157,7 @@ export function createInstance(config: Config): Instance {
       targets,
       endpoints,
       catalogue,
+      admission,
       delivers: role !== "api" && config.enabled,
       untrustedPolicy: kinds.untrustedPolicy,
       createServices: (access) => kinds.createServices(access, endpoints.settleHandshake),

@@ -92,7 +92,11 @@ interface Source {
 
 function sourceOf(name: keyof Settings, { flags = {}, env, file }: ConfigSources): Source | null {
   const variable = settings[name].env;
-  return fromFlag(name, flags[name]) ?? fromEnvironment(variable, env) ?? fromFile(variable, file);
+  return (
+    fromFlag(name, flags[name]) ??
+    fromEnvironment(variable, env) ??
+    fromFile(variable, file, settings[name].isStructured)
+  );
 }
 
 function fromFlag(name: string, text: string | undefined): Source | null {
@@ -105,10 +109,17 @@ function fromEnvironment(name: string, env: Environment): Source | null {
   return valueOrItsFile("environment", given(name), given(`${name}_FILE`));
 }
 
-function fromFile(variable: string, file: ConfigFile | null | undefined): Source | null {
+function fromFile(
+  variable: string,
+  file: ConfigFile | null | undefined,
+  isStructured = false,
+): Source | null {
   const key = fileKeyOf(variable);
   const given = (wanted: string): Given => {
-    const { label = wanted, text = "" } = file?.entries.find((entry) => entry.key === wanted) ?? {};
+    const entry = file?.entries.find(({ key }) => key === wanted);
+    const { label = wanted, text = "" } = entry ?? {};
+    if (entry !== undefined && isStructured && wanted === key && text !== "")
+      return { label, text: entry.json };
     if (text !== null) return { label, text };
     throw new InvalidValueError(`${label} must be text, a number, true, false, or a list of these.`);
   };

@@ -1,4 +1,4 @@
-// Elects one process to run maintenance. Any process may lead, whatever its role.
+// Elects one process for work that one process does, such as maintenance. Any process may lead, whatever its role.
 //   watching ──free, expired, or its worker was reaped──► leading ──renewed every second──► leading
 //      ▲                                                    │
 //      └── not renewed for 5 s · another leads · stopped ───┘
@@ -11,6 +11,8 @@ import type { Queryable } from "../storage/database.ts";
 import { holdLeadership } from "../storage/queries/leadership.ts";
 
 export interface LeaderOptions {
+  /** The row in `leadership`. */
+  readonly work: string;
   readonly db: Queryable;
   readonly logger: Logger;
   /** Changes if this process was declared dead. */
@@ -27,7 +29,12 @@ export class Leader extends Loop {
 
   constructor(options: LeaderOptions) {
     const { logger } = options;
-    super({ name: "leadership", intervalMs: renewEveryMs, logger, step: () => this.#hold() });
+    super({
+      name: `leadership of ${options.work}`,
+      intervalMs: renewEveryMs,
+      logger,
+      step: () => this.#hold(),
+    });
     this.#options = options;
   }
 
@@ -42,13 +49,13 @@ export class Leader extends Loop {
   }
 
   async #hold(): Promise<boolean> {
-    const { db, logger, workerId, onElected } = this.#options;
+    const { work, db, logger, workerId, onElected } = this.#options;
     const led = this.leads;
     const asked = performance.now();
-    const holds = await holdLeadership(db, workerId(), leaseMs);
+    const holds = await holdLeadership(db, workerId(), leaseMs, work);
     this.#leadsUntil = holds ? asked + leaseMs : Number.NEGATIVE_INFINITY;
     if (holds && !led) {
-      logger.info("this process leads maintenance", { workerId: workerId() });
+      logger.info(`this process leads ${work}`, { workerId: workerId() });
       onElected();
     }
     return false;

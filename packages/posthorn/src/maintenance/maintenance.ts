@@ -32,7 +32,13 @@ export class Maintenance {
   constructor(options: MaintenanceOptions) {
     const { db, logger, workerId, nowMs, retention, others } = options;
     this.#options = options;
-    this.#leader = new Leader({ db, logger, workerId, onElected: () => this.#wakeAll() });
+    this.#leader = new Leader({
+      work: "maintenance",
+      db,
+      logger,
+      workerId,
+      onElected: () => this.#wakeAll(),
+    });
     const mayContinue = (): boolean => this.#leader.leads && !this.#isStopping;
     const pruning = { db, logger, mayContinue, ...retention };
     const tables = new TableVacuum({ db, logger });

@@ -111,9 +111,8 @@ export class Database implements Queryable {
    * LISTEN, and the write loop. `isDirect` is false behind a pooler, where there is no session that could hold a lock or listen.
    */
   async connect(): Promise<DirectConnection> {
-    const options = (this.#pool as unknown as { options: pg.ClientConfig }).options;
     const client = new pg.Client({
-      ...options,
+      ...this.connectionOptions,
       connectionTimeoutMillis: 5_000,
       query_timeout: statementTimeoutMs,
       keepAlive: true,
@@ -160,6 +159,11 @@ export class Database implements Queryable {
         client.on("notification", ({ channel, payload }) => listener(channel, payload ?? "")),
       close,
     };
+  }
+
+  /** How the pool connects. */
+  get connectionOptions(): pg.ClientConfig {
+    return (this.#pool as unknown as { options: pg.ClientConfig }).options;
   }
 
   text(statement: Statement): string {

@@ -99,6 +99,42 @@ test("an empty file, an empty value and null count as unset", async () => {
   }
 });
 
+test("sources are a list of maps in the file, and JSON in the environment, with the same names", async () => {
+  const columns = { id: "id", data: "body", updated_at: "changed" };
+  const source = {
+    name: "shop",
+    kind: "polling",
+    table: "outbox",
+    delay_ms: 5,
+    columns,
+    filter: { is_live: true },
+  };
+  const expected = [
+    { ...source, delay_ms: undefined, delayMs: 5, columns: { id: "id", data: "body", updatedAt: "changed" } },
+  ];
+  const content = `
+sources:
+  - name: shop
+    kind: polling
+    table: outbox
+    delay_ms: 5
+    columns: { id: id, data: body, updated_at: changed }
+    filter:
+      is_live: true
+`;
+  for (const sources of [
+    (await configOf(content)).sources,
+    (await readConfig({ env: { POSTHORN_SOURCES: JSON.stringify([source]) } })).sources,
+  ])
+    expect(sources).toEqual(expected);
+  await expect(readConfig({ env: { POSTHORN_SOURCES: "[{" } })).rejects.toThrow(
+    "POSTHORN_SOURCES must be valid JSON",
+  );
+  expect(await problemsOf("sources: { name: hunter2 }")).toEqual([
+    "sources (posthorn.yaml:1) must be a JSON list of sources.",
+  ]);
+});
+
 test("a secret of digits only is not read as a number", async () => {
   const adminKey = "12345678901234567890123456789012";
   expect(await configOf(`admin_key: ${adminKey}`)).toMatchObject({ adminKey });

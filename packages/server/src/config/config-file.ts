@@ -15,6 +15,8 @@ export interface FileEntry {
   readonly label: string;
   /** As an environment variable would have it; empty counts as unset. Null if it is no text, number, boolean or list. */
   readonly text: string | null;
+  /** The value as JSON, for settings that have a structure. */
+  readonly json: string;
 }
 
 type Yaml = typeof import("yaml");
@@ -36,7 +38,9 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
   const entries = document.contents.items.map(({ key, value }) => {
     const name = String(key);
     const { line } = lineCounter.linePos(yaml.isNode(key) ? (key.range?.[0] ?? 0) : 0);
-    return { key: name, label: `${name} (${basename(path)}:${line})`, text: textOf(value, document, yaml) };
+    const json = JSON.stringify(yaml.isNode(value) ? value.toJS(document) : null);
+    const label = `${name} (${basename(path)}:${line})`;
+    return { key: name, label, text: textOf(value, document, yaml), json };
   });
   return { path, entries };
 }

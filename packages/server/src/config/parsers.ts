@@ -1,6 +1,7 @@
 // Parsers of setting values. A parser throws an error that says what is expected.
 import { isIP } from "node:net";
-import { closest, isUriReference } from "@posthorn/wire";
+import { camelCase, closest, isUriReference } from "@posthorn/wire";
+import type { SourceOptions } from "posthorn";
 import { isMailAddress } from "posthorn/internal";
 import type { MailServer } from "../mail.ts";
 
@@ -183,6 +184,36 @@ export const encryptionKey: Parser<string> = (text) => {
       `echo "k1:$(openssl rand -base64 32)"`,
   );
 };
+
+/** A JSON list of sources; the library validates them. Its options have their names in snake_case here. */
+export const sourceList: Parser<readonly SourceOptions[]> = (text) => {
+  let sources: unknown;
+  try {
+    sources = JSON.parse(text);
+  } catch {
+    throw new InvalidValueError("must be valid JSON");
+  }
+  if (!Array.isArray(sources)) throw new InvalidValueError("must be a JSON list of sources");
+  return sources.map(withOptionNames) as unknown as readonly SourceOptions[];
+};
+
+function withOptionNames(source: unknown): unknown {
+  if (!isObject(source)) return source;
+  const { columns, values } = source;
+  return {
+    ...camelCased(source),
+    ...(isObject(columns) && { columns: camelCased(columns) }),
+    ...(isObject(values) && { values: camelCased(values) }),
+  };
+}
+
+function camelCased(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [camelCase(name), value]));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 export const encryptionKeys: Parser<readonly string[]> = (text) => {
   const keys = list(encryptionKey)(text);

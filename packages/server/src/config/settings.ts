@@ -25,6 +25,7 @@ import {
   postgresUrl,
   shortText,
   smtpUrl,
+  sourceList,
   textOfAtLeast,
   uriReference,
   webOrigin,
@@ -248,6 +249,14 @@ const definitions = {
     [],
     "Comma-separated private address ranges that callbacks and topics may use; POSTHORN_ALLOW_CIDRS applies to endpoints only. `posthorn dev` adds loopback.",
   ),
+  sources: {
+    ...secret(
+      sourceList,
+      "none",
+      "Outbox tables and messages of PostgreSQL databases that are published, as a JSON list.",
+    ),
+    isStructured: true,
+  },
   mailFrom: optional(mailSender, "none", "Sender of these e-mails."),
 };
 

@@ -1,0 +1,100 @@
+// Reads a table by polling. A row is read when every transaction that was open when it was written has ended: a
+// transaction that commits late has an earlier `updated_at` than rows that were read before, and would be skipped.
+import { performance } from "node:perf_hooks";
+import { connectForeign, type ForeignConnection } from "../storage/foreign/connection.ts";
+import {
+  type Cursor,
+  inPoll,
+  type OpenTransactions,
+  type PolledTable,
+  readOpenTransactions,
+  readRows,
+} from "../storage/foreign/poll-table.ts";
+import { columnsOf, mapRow } from "./map-row.ts";
+import type { SourceConfig, SourceTable } from "./options.ts";
+import type { Batch, Reader, Row, SourceItem } from "./reader.ts";
+
+const ROWS_PER_POLL = 500;
+
+export class PollingReader implements Reader {
+  readonly #connection: ForeignConnection;
+  readonly #config: SourceConfig;
+  readonly #table: SourceTable;
+  readonly #polled: PolledTable;
+  #cursor: Cursor | null;
+  /** Transactions that were open at a time that becomes the horizon when they have ended. */
+  #candidate: (OpenTransactions & { readonly readAt: number }) | undefined;
+  /** Every transaction that began before it has ended. */
+  #horizon: { readonly at: string; readonly readAt: number } | undefined;
+
+  private constructor(connection: ForeignConnection, config: SourceConfig, position: string | null) {
+    const table = config.table as SourceTable;
+    this.#connection = connection;
+    this.#config = config;
+    this.#table = table;
+    this.#cursor = position === null ? null : JSON.parse(position);
+    const { schema, name, columns } = table;
+    const { id, updatedAt } = columns as { id: string; updatedAt: string };
+    this.#polled = { schema, name, id, updatedAt, columns: columnsOf(table) };
+  }
+
+  static async open(
+    config: SourceConfig,
+    database: Parameters<typeof connectForeign>[0],
+    position: string | null,
+  ): Promise<PollingReader> {
+    return new PollingReader(await connectForeign(database), config, position);
+  }
+
+  async read(): Promise<Batch> {
+    return await inPoll(this.#connection, async () => {
+      await this.#moveHorizon();
+      if (this.#horizon === undefined)
+        return { items: [], hasMore: false, behindMs: Number.POSITIVE_INFINITY };
+      const { at: before, readAt } = this.#horizon;
+      const { delayMs } = this.#config;
+      const rows = await readRows(this.#connection, this.#polled, {
+        after: this.#cursor,
+        before,
+        delayMs,
+        limit: ROWS_PER_POLL,
+      });
+      const items = rows.map((row) => this.#item(row));
+      this.#cursor = cursorOf(rows.at(-1), this.#polled) ?? this.#cursor;
+      return {
+        items,
+        hasMore: rows.length === ROWS_PER_POLL,
+        behindMs: performance.now() - readAt + delayMs,
+      };
+    });
+  }
+
+  confirm(): void {}
+
+  interrupt(): void {}
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #moveHorizon(): Promise<void> {
+    const now = { ...(await readOpenTransactions(this.#connection)), readAt: performance.now() };
+    this.#candidate ??= now;
+    if (this.#candidate.open.some((id) => now.open.includes(id))) return;
+    this.#horizon = this.#candidate;
+    this.#candidate = now;
+  }
+
+  #item(row: Row): SourceItem {
+    const { name } = this.#config;
+    return {
+      reference: row[this.#polled.id] ?? "",
+      input: mapRow(name, this.#table, row),
+      position: JSON.stringify(cursorOf(row, this.#polled)),
+    };
+  }
+}
+
+function cursorOf(row: Row | undefined, { id, updatedAt }: PolledTable): Cursor | null {
+  return row === undefined ? null : { updatedAt: row[updatedAt] ?? "", id: row[id] ?? "" };
+}

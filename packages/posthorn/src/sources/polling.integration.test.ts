@@ -1,0 +1,176 @@
+// Sources that poll a table of another database.
+import type pg from "pg";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { databasePerTest } from "../../../../tests/support/database/database-per-test.ts";
+import { createDatabase, createPool } from "../../../../tests/support/database/postgres.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
+import { listSources } from "../storage/queries/sources/sources.ts";
+import type { TestInstance } from "../testing/index.ts";
+import type { SourceOptions } from "./options.ts";
+
+const world = databasePerTest();
+let shop: pg.Pool;
+let source: SourceOptions;
+
+beforeEach(async () => {
+  const database = await createDatabase();
+  shop = createPool(database.connectionString);
+  onTestFinished(async () => {
+    await shop.end();
+    await database.drop();
+  });
+  await shop.query(`create table outbox (
+    id bigint generated always as identity primary key,
+    customer text,
+    kind text not null default 'order.paid',
+    about text,
+    body jsonb,
+    status text not null default 'ready',
+    updated_at timestamptz not null default now()
+  )`);
+  source = {
+    name: "shop",
+    kind: "polling",
+    database: database.connectionString,
+    table: "outbox",
+    columns: {
+      id: "id",
+      tenant: "customer",
+      type: "kind",
+      subject: "about",
+      data: "body",
+      updatedAt: "updated_at",
+    },
+    intervalMs: 100,
+    delayMs: 0,
+  };
+});
+
+const insert = (client: pg.Pool | pg.PoolClient, from: number, to: number) =>
+  client.query(
+    `insert into outbox (customer, body, about)
+     select 'acme', jsonb_build_object('n', n), 'subject-' || n % 3
+     from generate_series($1::integer, $2::integer) n`,
+    [from, to],
+  );
+
+async function published(): Promise<number[]> {
+  const { rows } = await world.pool.query<{ payload: Buffer }>(
+    "select payload from posthorn.events order by id",
+  );
+  return rows.map(({ payload }) => JSON.parse(String(payload)).n);
+}
+
+async function publishedAre(count: number): Promise<number[]> {
+  await eventually(`${count} events are published`, async () => (await published()).length >= count);
+  return await published();
+}
+
+const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+async function state({ hooks }: TestInstance) {
+  return (await listSources(hooks.db))[0];
+}
+
+test("every row becomes one event, those that exist already included, in the order of the rows", async () => {
+  await insert(shop, 1, 700);
+  const instance = await world.open({ sources: [source] });
+  expect(await publishedAre(700)).toEqual(numbers(1, 700));
+  await insert(shop, 701, 703);
+  expect(await publishedAre(703)).toEqual(numbers(1, 703));
+  const { rows } = await world.pool.query("select * from posthorn.events order by id limit 1");
+  expect(rows[0]).toMatchObject({ tenant: "acme", type: "order.paid", subject: "subject-1", sequence: "1" });
+  expect(await state(instance)).toMatchObject({
+    name: "shop",
+    kind: "polling",
+    state: "running",
+    events: 703,
+  });
+});
+
+test("a transaction that commits after later rows were written is not skipped", async () => {
+  await world.open({ sources: [source] });
+  await insert(shop, 1, 1);
+  await publishedAre(1);
+  const late = await shop.connect();
+  try {
+    await late.query("begin");
+    await insert(late, 2, 2);
+    await insert(shop, 3, 3);
+    // the later row waits, because it would move the cursor past the earlier one
+    const { rows } = await shop.query("select now()::text as now");
+    await eventually("another poll has passed", async () => {
+      const [row] = (await world.pool.query("select seen_at > $1 as is from posthorn.sources", [rows[0].now]))
+        .rows;
+      return row?.is;
+    });
+    expect(await published()).toEqual([1]);
+    await late.query("commit");
+  } finally {
+    late.release();
+  }
+  expect(await publishedAre(3)).toEqual([1, 2, 3]);
+});
+
+test("a row that is written again has one event", async () => {
+  await insert(shop, 1, 2);
+  await world.open({ sources: [source] });
+  await publishedAre(2);
+  await shop.query("update outbox set updated_at = now(), body = '{\"n\": 9}' where id = 1");
+  await insert(shop, 3, 3);
+  expect(await publishedAre(3)).toEqual([1, 2, 3]);
+});
+
+test("rows that the filter excludes are passed over", async () => {
+  await insert(shop, 1, 1_000);
+  await shop.query("update outbox set status = 'draft' where id <= 999");
+  await world.open({ sources: [{ ...source, filter: { status: ["ready", "sent"] } }] });
+  expect(await publishedAre(1)).toEqual([1_000]);
+});
+
+test("a row that cannot be published holds the source until it is corrected", async () => {
+  await insert(shop, 1, 3);
+  await shop.query("update outbox set customer = null where id = 2");
+  const instance = await world.open({ sources: [source] });
+  await eventually("the source is held", async () => (await state(instance))?.state === "held");
+  expect(await state(instance)).toMatchObject({
+    heldRow: "2",
+    error: expect.stringContaining("tenant must be"),
+  });
+  expect(await published()).toEqual([1]);
+  await shop.query("update outbox set customer = 'acme' where id = 2");
+  expect(await publishedAre(3)).toEqual([1, 2, 3]);
+  expect(await state(instance)).toMatchObject({ state: "running", error: null, heldRow: null });
+});
+
+test("a row that holds the source can be skipped", async () => {
+  await insert(shop, 1, 3);
+  await shop.query("update outbox set kind = 'Order Paid' where id = 2");
+  const { hooks } = await world.open({ sources: [source] });
+  await eventually("the source is held", async () => (await hooks.sources.list())[0]?.state === "held");
+  await hooks.sources.skip("shop");
+  expect(await publishedAre(2)).toEqual([1, 3]);
+  await expect(hooks.sources.skip("shop")).rejects.toMatchObject({ code: "source_not_stopped" });
+  await expect(hooks.sources.skip("shops")).rejects.toMatchObject({ code: "source_not_found" });
+});
+
+test("a missing column is reported, and the source goes on when it exists", async () => {
+  await insert(shop, 1, 1);
+  await shop.query("alter table outbox rename column body to payload");
+  const instance = await world.open({ sources: [source] });
+  await eventually("the source fails", async () => (await state(instance))?.state === "failing");
+  expect((await state(instance))?.error).toBe('column "body" does not exist');
+  await shop.query("alter table outbox rename column payload to body");
+  expect(await publishedAre(1)).toEqual([1]);
+});
+
+test("one of two instances follows a source, and the other continues when the first has stopped", async () => {
+  await insert(shop, 1, 5);
+  const first = await world.open({ sources: [source] });
+  await publishedAre(5);
+  await world.open({ sources: [source] });
+  await first.close();
+  await insert(shop, 6, 10);
+  expect(await publishedAre(10)).toEqual(numbers(1, 10));
+});

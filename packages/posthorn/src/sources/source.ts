@@ -1,0 +1,231 @@
+// Follows a source: reads rows, publishes them as events, and stores both the events and the position in one
+// transaction of Posthorn's database. One process follows a source at a time.
+//
+//   starting ──► running ──a row cannot be published──► held ──row skipped, or its cause removed──► running
+//                  │  ▲
+//                  │  └──retried──┐
+//                  ├──an error──► failing
+//                  └──the slot is gone: rows may be missing──► lost ──reset──► starting
+import { formatId } from "@posthorn/wire";
+import { PosthornError } from "../errors.ts";
+import type { PublishInput, ValidEvent } from "../event/validate.ts";
+import { Leader } from "../maintenance/leader.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Admission } from "../publish/admission.ts";
+import { Loop } from "../service/loop.ts";
+import type { Database } from "../storage/database.ts";
+import { publishFromSource, type SourceEvent } from "../storage/queries/sources/publish.ts";
+import {
+  moveSource,
+  readSource,
+  registerSource,
+  type SourceRow,
+  stopSource,
+} from "../storage/queries/sources/sources.ts";
+import type { SourceConfig } from "./options.ts";
+import { PollingReader } from "./polling-reader.ts";
+import type { Batch, Reader, SourceItem } from "./reader.ts";
+
+export interface SourceDependencies {
+  readonly db: Database;
+  readonly logger: Logger;
+  readonly config: SourceConfig;
+  readonly workerId: () => number;
+  readonly admission: Pick<Admission, "admit">;
+  /** Called after events were stored; they wait for their fan-out. */
+  readonly onStored: () => void;
+}
+
+/** How often a held or lost source looks whether it may continue. */
+const RECHECK_MS = 5_000;
+/** How often a position without events is stored. */
+const TOUCH_MS = 5_000;
+
+export class Source extends Loop {
+  readonly #options: SourceDependencies;
+  readonly #leader: Leader;
+  #open: { readonly reader: Reader; readonly row: SourceRow } | undefined;
+  #position: string | null = null;
+  #movedAt = Number.NEGATIVE_INFINITY;
+  #pauseMs = RECHECK_MS;
+
+  constructor(options: SourceDependencies) {
+    const { db, logger, config, workerId } = options;
+    const step = (): Promise<boolean> => this.#advanceIfLeader();
+    super({ name: `source ${config.name}`, intervalMs: () => this.#pauseMs, logger, step });
+    this.#options = options;
+    const work = roleOf(config);
+    this.#leader = new Leader({ work, db, logger, workerId, onElected: () => this.wake() });
+  }
+
+  override async start(): Promise<void> {
+    const { db, config } = this.#options;
+    await registerSource(db, config.name, config.kind, roleOf(config));
+    await this.#leader.start();
+    await super.start();
+  }
+
+  override async stop(): Promise<void> {
+    this.#open?.reader.interrupt();
+    await super.stop();
+    await this.#close();
+    await this.#leader.stop();
+  }
+
+  async #advanceIfLeader(): Promise<boolean> {
+    this.#pauseMs = RECHECK_MS;
+    if (!this.#leader.leads) {
+      await this.#close();
+      return false;
+    }
+    try {
+      return await this.#advance();
+    } catch (error) {
+      await this.#close();
+      const { db, config } = this.#options;
+      const reason = (error as Error).message || String(error);
+      // the loop logs the error itself, and this database may be the cause
+      await stopSource(db, config.name, "failing", reason, null).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #advance(): Promise<boolean> {
+    const { db, config } = this.#options;
+    if (this.#open === undefined) {
+      const row = await readSource(db, config.name);
+      if (row === null || row.state === "lost") return false;
+      this.#position = row.position;
+      this.#movedAt = Number.NEGATIVE_INFINITY;
+      this.#open = { row, reader: await this.#openReader(row) };
+    }
+    const { reader, row } = this.#open;
+    const batch = await reader.read();
+    const { events, position, rejected } = await this.#admit(batch.items, row);
+    const behindMs = rejected === null ? behindOf(batch) : null;
+    if (!(await this.#store(events, position ?? this.#position, behindMs))) {
+      // another process follows it now
+      await this.#close();
+      return false;
+    }
+    if (rejected === null) {
+      if (this.#position !== null) reader.confirm(this.#position);
+      this.#pauseMs = config.intervalMs;
+      return batch.hasMore;
+    }
+    await this.#hold(rejected, row);
+    return false;
+  }
+
+  async #openReader(row: SourceRow): Promise<Reader> {
+    const { db, config } = this.#options;
+    const database = config.database ?? db.connectionOptions;
+    return await PollingReader.open(config, database, row.position);
+  }
+
+  /** Returns the events up to the first that cannot be published, and the position after them. */
+  async #admit(items: readonly SourceItem[], row: SourceRow): Promise<Admitted> {
+    const events = new Map<string, SourceEvent>();
+    let position: string | null = null;
+    for (const item of items) {
+      const admitted = item.input === null ? null : await this.#admitOne(item.input);
+      if (admitted instanceof PosthornError) {
+        if (item.reference !== row.skippedRow)
+          return { events: [...events.values()], position, rejected: { item, error: admitted } };
+        this.#options.logger.warn("skipped a row that cannot be published", {
+          source: this.#options.config.name,
+          row: item.reference,
+          error: admitted.message,
+        });
+      } else if (admitted !== null) {
+        const event = toSourceEvent(admitted);
+        // the first of two rows with one id is the event of that id
+        const key = `${event.tenant}\n${event.key}`;
+        if (!events.has(key)) events.set(key, event);
+      }
+      position = item.position ?? position;
+    }
+    return { events: [...events.values()], position, rejected: null };
+  }
+
+  async #admitOne(input: PublishInput): Promise<ValidEvent | PosthornError> {
+    try {
+      return await this.#options.admission.admit(input);
+    } catch (error) {
+      if (error instanceof PosthornError) return error;
+      throw error;
+    }
+  }
+
+  /** Returns false if another process has moved the position. */
+  async #store(events: readonly SourceEvent[], to: string | null, behindMs: number | null): Promise<boolean> {
+    const from = this.#position;
+    const isIdle = events.length === 0 && to === from;
+    const now = performance.now();
+    if (isIdle && now - this.#movedAt < TOUCH_MS) return true;
+    const { db, config, onStored } = this.#options;
+    const hasMoved = await db.transaction(async (tx) => {
+      // the row's lock fences this process before anything is published
+      if (!(await moveSource(tx, config.name, config.kind, from, to, behindMs))) return false;
+      if (events.length > 0) await publishFromSource(tx, config.name, events);
+      return true;
+    });
+    if (!hasMoved) return false;
+    this.#position = to;
+    this.#movedAt = now;
+    if (events.length > 0) onStored();
+    return true;
+  }
+
+  /** A row that cannot be published is neither dropped nor overtaken: the source waits. */
+  async #hold({ item, error }: Rejected, row: SourceRow): Promise<void> {
+    const { db, logger, config } = this.#options;
+    await this.#close();
+    await stopSource(db, config.name, "held", error.message, item.reference);
+    if (row.heldRow === item.reference && row.error === error.message) return;
+    logger.error(
+      `source ${config.name} is held by a row that cannot be published: correct the cause, or skip the row with "posthorn sources skip ${config.name}"`,
+      { source: config.name, row: item.reference, error: error.message },
+    );
+  }
+
+  async #close(): Promise<void> {
+    const open = this.#open;
+    this.#open = undefined;
+    await open?.reader.close();
+  }
+}
+
+interface Rejected {
+  readonly item: SourceItem;
+  readonly error: PosthornError;
+}
+
+interface Admitted {
+  readonly events: readonly SourceEvent[];
+  /** Null: that of the last batch. */
+  readonly position: string | null;
+  readonly rejected: Rejected | null;
+}
+
+function roleOf({ name }: SourceConfig): string {
+  return `source ${name}`;
+}
+
+/** Null if there is more to read. */
+function behindOf({ hasMore, behindMs }: Batch): number | null {
+  return hasMore || !Number.isFinite(behindMs) ? null : behindMs;
+}
+
+function toSourceEvent({ event, idempotency }: ValidEvent): SourceEvent {
+  return {
+    id: formatId("evt", event.id),
+    tenant: event.tenant,
+    type: event.type,
+    data: Buffer.from(event.payload).toString("utf8"),
+    subject: event.subject,
+    apiVersion: event.apiVersion,
+    // every input of a source has one
+    key: idempotency?.key ?? "",
+  };
+}

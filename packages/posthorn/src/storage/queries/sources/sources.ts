@@ -1,0 +1,96 @@
+// The state of sources, and their positions.
+import { changes, firstRow, hasRow, rows, run } from "../../query.ts";
+
+export type SourceKind = "polling" | "replication";
+export type SourceState = "starting" | "running" | "failing" | "held" | "lost";
+
+export interface SourceRow {
+  readonly kind: SourceKind;
+  readonly position: string | null;
+  readonly cluster: string | null;
+  readonly state: SourceState;
+  readonly error: string | null;
+  readonly heldRow: string | null;
+  readonly skippedRow: string | null;
+}
+
+/** Also creates the row by which processes agree on who follows it. */
+export const registerSource = run<[name: string, kind: SourceKind, role: string]>("register source")`
+with role as (
+  insert into posthorn.leadership (role, expires_at)
+  values ($3::text, '-infinity')
+  on conflict do nothing
+)
+insert into posthorn.sources as s (name, kind)
+values ($1::text, $2::text)
+on conflict (name) do update
+set kind = excluded.kind, position = null, cluster = null, lag_bytes = null, state = 'starting', error = null
+where s.kind <> excluded.kind
+`;
+
+export const readSource = firstRow<SourceRow, [name: string]>("read source")`
+select s.kind, s.position, s.cluster, s.state, s.error, s.held_row as "heldRow", s.skipped_row as "skippedRow"
+from posthorn.sources s
+where s.name = $1::text
+`;
+
+/**
+ * Moves the position in the transaction that stores the events up to it. Returns false if another process has moved it:
+ * two may follow a source for a moment.
+ */
+export const moveSource = hasRow<
+  [name: string, kind: SourceKind, from: string | null, to: string | null, behindMs: number | null]
+>("move source")`
+update posthorn.sources s
+set position = $4::text,
+  state = 'running',
+  error = null,
+  held_row = null,
+  caught_up_at = coalesce(
+    posthorn.now() - $5::double precision * interval '1 millisecond',
+    s.caught_up_at),
+  seen_at = posthorn.now()
+where s.name = $1::text
+  and s.kind = $2::text
+  and s.position is not distinct from $3::text
+returning s.name
+`;
+
+/** Notes why a source does not go on. */
+export const stopSource = run<
+  [name: string, state: Exclude<SourceState, "running">, error: string, heldRow: string | null]
+>("stop source")`
+update posthorn.sources s
+set state = $2::text, error = $3::text, held_row = $4::text, seen_at = posthorn.now()
+where s.name = $1::text
+  and s.state <> 'lost'
+`;
+
+export interface SourceStatusRow extends SourceRow {
+  readonly name: string;
+  readonly events: number;
+  readonly lagBytes: number | null;
+  /** Null before everything was read once. */
+  readonly lagMs: number | null;
+  readonly seenMs: number | null;
+}
+
+export const listSources = rows<SourceStatusRow>("list sources")`
+select s.name, s.kind, s.position, s.cluster, s.state, s.error,
+  s.held_row as "heldRow",
+  s.skipped_row as "skippedRow",
+  s.events,
+  s.lag_bytes as "lagBytes",
+  greatest(posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(s.caught_up_at), 0) as "lagMs",
+  posthorn.epoch_ms(s.seen_at) as "seenMs"
+from posthorn.sources s
+order by s.name
+`;
+
+/** Returns 0 if no row holds the source. */
+export const skipHeldRow = changes<[name: string]>("skip held row")`
+update posthorn.sources s
+set skipped_row = s.held_row
+where s.name = $1::text
+  and s.state = 'held'
+`;
