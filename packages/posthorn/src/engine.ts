@@ -11,7 +11,7 @@ import type { Stages } from "./delivery/pipeline.ts";
 import { Worker } from "./delivery/worker.ts";
 import type { DestinationService } from "./destinations/destination.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
-import { createRelay } from "./fan-out/relay.ts";
+import { Relay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
 import { Maintenance } from "./maintenance/maintenance.ts";
 import type { Uuid } from "./model.ts";
@@ -69,7 +69,7 @@ export class Engine {
   readonly worker: Worker;
   readonly publishers: Publishers;
   /** Woken when events were added to the outbox. */
-  readonly relay: Loop;
+  readonly relay: Relay;
   readonly #batcher: Batcher;
   readonly maintenance: Maintenance;
   /** Woken when a replay was started; if another process leads, it notices within a second. */
@@ -80,7 +80,8 @@ export class Engine {
   readonly #services: readonly DestinationService[];
   readonly #sources: readonly Source[];
   readonly #catalogueLoop: Loop;
-  readonly #poller: Loop;
+  /** Finds work of other processes whose notifications were lost. */
+  readonly poller: Loop;
   readonly #options: EngineOptions;
   readonly #abort = new AbortController();
 
@@ -116,7 +117,7 @@ export class Engine {
       reports: config.reports,
       utilisation: eventLoopUtilisation(),
       stages,
-      onOutboxNotified: () => this.relay.wake(),
+      onOutboxNotified: () => this.relay.notified(),
       storePassed: (events) => this.publishers.storePassed(events),
     });
     const onQueued = (endpointId: Uuid, owner: number | null) =>
@@ -142,7 +143,7 @@ export class Engine {
     });
     const ingest = { db, logger, fanOut, onLostReply: () => this.worker.reconcileSoon() };
     this.publishers = new Publishers({ ...ingest, lanes: this.worker });
-    this.relay = createRelay(ingest);
+    this.relay = new Relay(ingest);
     const services = options.createServices(this);
     this.#services = delivers ? services : [];
     this.maintenance = new Maintenance({
@@ -188,7 +189,7 @@ export class Engine {
         return false;
       },
     });
-    this.#poller = createPoller({
+    this.poller = createPoller({
       db,
       logger,
       // without an outbox to relay, only the catalogue needs frequent polls
@@ -259,7 +260,7 @@ export class Engine {
       await this.relay.start();
       for (const service of this.#services) await service.start();
     }
-    await this.#poller.start();
+    await this.poller.start();
     for (const source of this.#sources) await source.start();
   }
 
@@ -278,7 +279,7 @@ export class Engine {
     await this.#stopServices(true, graceMs);
     await Promise.all(this.#sources.map((source) => source.stop()));
     await this.publishers.stop();
-    await this.#poller.stop();
+    await this.poller.stop();
     await this.relay.stop();
     await this.#batcher.stop();
     await this.replayer.stop();

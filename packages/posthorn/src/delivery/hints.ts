@@ -45,7 +45,7 @@ export class Hints {
     this.#schedule();
   }
 
-  /** Lanes are ready, or events wait in the outbox. */
+  /** Lanes are ready. */
   notifyAll(): void {
     this.#byWorker.set(everyWorker, null);
     this.#schedule();

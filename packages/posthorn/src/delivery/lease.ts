@@ -10,7 +10,7 @@ import type { Logger } from "../observe/log.ts";
 import type { Clock } from "../service/clock.ts";
 import { Loop } from "../service/loop.ts";
 import { type Database, type DirectConnection, isUnavailable } from "../storage/database.ts";
-import { commonChannel, LOST, listen, workerChannel } from "../storage/queries/workers/hints.ts";
+import { commonChannel, LOST, listen, OUTBOX, workerChannel } from "../storage/queries/workers/hints.ts";
 import { type OtherWorker, otherWorkers, reap } from "../storage/queries/workers/reap.ts";
 import {
   acquireLivenessLock,
@@ -53,6 +53,8 @@ export interface LeaseHolder {
 
 /** `endpoints` is empty if the hint concerns all lanes. */
 export interface Hint {
+  /** A publisher committed an event in the outbox. */
+  readonly isOutbox: boolean;
   readonly forAll: boolean;
   /** Deliveries claimed by this worker did not reach it. */
   readonly isLost: boolean;
@@ -222,6 +224,7 @@ export class Lease {
     }
     connection.onNotification((channel, payload) => {
       this.#options.holder.hinted({
+        isOutbox: payload === OUTBOX,
         forAll: channel === commonChannel(db.schema),
         isLost: payload === LOST,
         endpoints: payload === "" ? [] : payload.split(","),

@@ -46,7 +46,7 @@ export interface WorkerOptions {
   /** Returns the share of time, from 0 to 1, in which the event loop was busy since the last call. */
   readonly utilisation: () => number;
   readonly stages: Stages;
-  /** Events may be waiting in the outbox. */
+  /** A publisher committed an event in the outbox. */
   readonly onOutboxNotified: () => void;
   /** Stores events that another process passed. */
   readonly storePassed: (events: readonly Event[]) => Promise<StoredEvents>;
@@ -397,13 +397,12 @@ export class Worker implements LaneOwner, LeaseHolder {
     this.#peers.update(others);
   }
 
-  hinted({ forAll, isLost, endpoints }: Hint): void {
+  hinted({ isOutbox, forAll, isLost, endpoints }: Hint): void {
     if (!this.delivers) return;
-    if (isLost) this.reconcileSoon();
-    else if (forAll) {
-      this.#claiming.wake();
-      this.#options.onOutboxNotified();
-    } else if (endpoints.length === 0) this.#surveying.wake();
+    if (isOutbox) this.#options.onOutboxNotified();
+    else if (isLost) this.reconcileSoon();
+    else if (forAll) this.#claiming.wake();
+    else if (endpoints.length === 0) this.#surveying.wake();
     else this.#markDue(endpoints);
   }
 

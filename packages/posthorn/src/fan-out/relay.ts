@@ -1,10 +1,12 @@
-// Creates the deliveries of events that callers committed in their own transactions. The poller wakes it, because NOTIFY
-// in the caller's transaction would take a database-wide lock at commit.
+// Creates the deliveries of events that callers committed in their own transactions. Their commits wake it by a
+// notification; under load it watches the outbox instead. The poller wakes it if a notification was lost.
+import { performance } from "node:perf_hooks";
 import type { Logger } from "../observe/log.ts";
-import { Loop, POLLED_MS } from "../service/loop.ts";
+import { Loop } from "../service/loop.ts";
 import type { Queryable } from "../storage/database.ts";
-import { waitingEvents } from "../storage/queries/outbox.ts";
+import { waitingEvents, watchOutbox } from "../storage/queries/outbox.ts";
 import type { FanOut } from "./fan-out.ts";
+import { OutboxWatch, WATCH_MS } from "./outbox-watch.ts";
 
 export interface RelayOptions {
   readonly db: Queryable;
@@ -15,20 +17,71 @@ export interface RelayOptions {
 
 const batch = { events: 500, bytes: 8 * 1024 * 1024 };
 
-export function createRelay({ db, logger, fanOut, onLostReply }: RelayOptions): Loop {
-  return new Loop({ name: "relaying", intervalMs: POLLED_MS, logger, step: relay });
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #watch = new OutboxWatch();
+  readonly #loop: Loop;
 
-  async function relay(): Promise<boolean> {
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#loop = new Loop({
+      name: "relaying",
+      intervalMs: () => this.#watch.pauseMs(performance.now()),
+      logger: options.logger,
+      step: () => this.#step(),
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  runNow(): Promise<void> {
+    return this.#loop.runNow();
+  }
+
+  /** Events were added to the outbox. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** The commit of a publisher sent a notification. */
+  notified(): void {
+    this.#watch.notified(performance.now());
+    this.#loop.wake();
+  }
+
+  async #step(): Promise<boolean> {
+    const hasMore = await this.#relay();
+    await this.#announce();
+    return hasMore;
+  }
+
+  async #relay(): Promise<boolean> {
+    const { db, fanOut, onLostReply } = this.#options;
     const waiting = await waitingEvents(db, batch);
     if (waiting.length === 0) return false;
     const events = waiting.slice(0, await fanOut.fit(waiting));
     try {
       const { refused } = await fanOut.run({ events, keys: [], fromOutbox: true });
+      this.#watch.relayed(events.length - refused.size);
       // if all were refused, another worker is relaying them: do not race it
       return refused.size < events.length;
     } catch (error) {
       onLostReply();
       throw error;
     }
+  }
+
+  async #announce(): Promise<void> {
+    const due = this.#watch.due(performance.now());
+    if (due === null) return;
+    const isAnnounced = await watchOutbox(this.#options.db, WATCH_MS, due === "extend");
+    if (isAnnounced) this.#watch.announced(performance.now());
+    else this.#watch.reset(performance.now());
   }
 }

@@ -4,17 +4,10 @@ import { type PublishInput, type ValidEvent, validate } from "../event/validate.
 import {
   type PublishedForUser,
   publishForUserStatement,
-  tenantsOfUserStatement,
 } from "../storage/queries/events/publish-in-transaction.ts";
 import { inSchema } from "../storage/sql.ts";
 import type { PublishResult } from "./pending-events.ts";
-import {
-  note,
-  refusalOf,
-  refuseNoTransaction,
-  resultOf,
-  type Transaction,
-} from "./publish-in-transaction.ts";
+import { note, refusalOf, refuseNoTransaction, type Transaction } from "./publish-in-transaction.ts";
 
 /** Like `PublishInput`, with a user (your own id, as in `members`) instead of a tenant. */
 export type UserPublishInput = Omit<PublishInput, "tenant"> & { readonly user: string };
@@ -25,7 +18,7 @@ export interface UserPublishResult {
   readonly events: readonly (PublishResult & { readonly tenant: string })[];
 }
 
-/** They are written in one statement and one transaction. */
+/** They are written in one statement and one transaction; the SQL function has the same limit. */
 export const MAX_TENANTS_OF_USER = 500;
 
 export function isForUser(input: unknown): input is UserPublishInput {
@@ -60,13 +53,8 @@ export async function publishForUser(
   { event, idempotency }: ValidEvent,
 ): Promise<UserPublishResult> {
   refuseNoTransaction(tx);
-  const asked = [user, String(MAX_TENANTS_OF_USER + 1)];
-  const { rows } = await tx.query(inSchema(tenantsOfUserStatement.text, schema), asked);
-  const tenants = (rows as { tenant: string }[]).map(({ tenant }) => tenant);
-  if (tenants.length > MAX_TENANTS_OF_USER) throw tooManyTenants(user);
-  if (tenants.length === 0) return { user, events: [] };
   const values = [
-    JSON.stringify(tenants),
+    user,
     event.type,
     Buffer.from(event.payload).toString("utf8"),
     event.subject,
@@ -74,16 +62,19 @@ export async function publishForUser(
     idempotency?.key ?? null,
   ];
   try {
-    const published = await tx.query(inSchema(publishForUserStatement.text, schema), values);
-    const events = (published.rows as PublishedForUser[]).map((row) => ({
-      tenant: row.tenant,
-      ...resultOf(row),
+    const { rows } = await tx.query(inSchema(publishForUserStatement.text, schema), values);
+    const events = (rows as PublishedForUser[]).map(({ tenant, id, sequence, duplicate }) => ({
+      tenant,
+      id,
+      sequence: sequence === null ? null : Number(sequence),
+      duplicate: duplicate === "true",
+      deliveries: null,
     }));
     const fresh = events.filter(({ duplicate }) => !duplicate).map(({ id }) => id);
     await note(tx, schema, fresh, event);
     return { user, events };
   } catch (error) {
-    throw refusalOf(error);
+    throw (error as { hint?: string }).hint === "too_many_tenants" ? tooManyTenants(user) : refusalOf(error);
   }
 }
 

@@ -1,7 +1,8 @@
-// Reads the next events that wait for fan-out. They are not locked; the ingest statement takes those that are still
-// there.
+// Reads the next events that wait for fan-out, and says when a worker watches for them. Events are not locked; the ingest
+// statement takes those that are still there.
 import type { Event } from "../../model.ts";
 import type { Queryable } from "../database.ts";
+import { hasRow } from "../query.ts";
 import { statement } from "../sql.ts";
 import { type EventRow, eventColumns, toEvent } from "./events/event-row.ts";
 
@@ -57,4 +58,16 @@ join posthorn.events e on e.id = sized.id
 where sized.bytes <= $2::bigint
   or sized.place = (select min(place) from waiting)
 order by sized.place
+`;
+
+/**
+ * Announces that this worker looks into the outbox every few milliseconds, so that publishers need not notify. Returns
+ * false if another worker does. The clock of publishers, which tests do not move.
+ */
+export const watchOutbox = hasRow<[forMs: number, extending: boolean]>("watch outbox")`
+update posthorn.outbox_watch w
+set ends_at = clock_timestamp() + $1::double precision * interval '1 millisecond'
+where w.ends_at < clock_timestamp()
+  or $2::boolean
+returning w.is_only
 `;

@@ -1,4 +1,4 @@
-// Publishes in the caller's transaction through the SQL function that other languages call.
+// Publishes in the caller's transaction through the SQL functions behind those that other languages call.
 
 // All parameters and results are text: some drivers encode jsonb twice and differ in how they read bigint.
 // The caller generates the ids, in the order of its calls. An id that is far from the database's time is replaced: its
@@ -17,14 +17,15 @@ with new_event as materialized (
 select published.id, published."newId",
   case when $4::text is not null then posthorn.sequence_of(published.id)::text end as sequence
 from (
-  select posthorn.publish(
+  select posthorn.write_event(
     tenant => $1::text,
     type => $2::text,
     data => $3::text,
     subject => $4::text,
     api_version => $5::text,
     idempotency_key => $6::text,
-    id => new_event.id
+    id => new_event.id,
+    is_checked => true
   ) as id,
     new_event.id as "newId"
   from new_event
@@ -44,45 +45,23 @@ where id = any (array(
 ))
 `;
 
-/** Active tenants by id. All values are text, because the caller's driver handles them. */
-export const tenantsOfUserStatement = statement("tenants of user")`
-select m.tenant
-from posthorn.members m
-join posthorn.tenants t on t.id = m.tenant
-where m.user_id = $1::text
-  and t.is_active
-order by m.tenant
-limit $2::integer
-`;
-
 export interface PublishedForUser {
   readonly tenant: string;
   readonly id: string;
-  readonly newId: string;
   readonly sequence: string | null;
+  readonly duplicate: "true" | "false";
 }
 
-// In the order of ids, so that concurrent calls do not deadlock.
+/** One row for each active tenant of the user. All values are text, because the caller's driver handles them. */
 export const publishForUserStatement = statement("publish for user")`
-select published.tenant, published.id, published."newId",
-  case when $4::text is not null then posthorn.sequence_of(published.id)::text end as sequence
-from (
-  select reached.tenant, reached."newId",
-    posthorn.publish(
-      tenant => reached.tenant,
-      type => $2::text,
-      data => $3::text,
-      subject => $4::text,
-      api_version => $5::text,
-      idempotency_key => $6::text,
-      id => reached."newId"
-    ) as id
-  from (
-    select listed.tenant, 'evt_' || posthorn.uuidv7(posthorn.now()) as "newId"
-    from json_array_elements_text($1::json) with ordinality as listed (tenant, place)
-    order by listed.place
-    offset 0
-  ) reached
-  offset 0
-) published
+select p.tenant, p.id, p.sequence::text as sequence, p.duplicate::text as duplicate
+from posthorn.write_event_for_user(
+  user_id => $1::text,
+  type => $2::text,
+  data => $3::text,
+  subject => $4::text,
+  api_version => $5::text,
+  idempotency_key => $6::text,
+  is_checked => true
+) p
 `;

@@ -1,5 +1,5 @@
-// Notifications between workers by LISTEN and NOTIFY. They save a poll interval and may be lost. Sent only from short
-// transactions: NOTIFY takes a database-wide lock at commit.
+// Notifications of workers by LISTEN and NOTIFY. They save a poll interval and may be lost. Workers send them from short
+// transactions, because NOTIFY takes a lock of the whole server at commit; publishers by posthorn.wake_relay.
 import { hash } from "node:crypto";
 import { textArray } from "../../binary-array.ts";
 import type { DirectConnection } from "../../database.ts";
@@ -9,13 +9,20 @@ import { statement } from "../../sql.ts";
 /** The payload that makes a worker reconcile its claims. */
 export const LOST = "lost";
 
-/** The channel of all workers: lanes are ready, or events wait in the outbox. */
+/** The payload of a publisher: an event was committed in the outbox. */
+export const OUTBOX = "outbox";
+
+/** The channel of all workers: lanes are ready, or events wait in the outbox. `posthorn.wake_relay` computes the same name. */
 export function commonChannel(schema: string): string {
-  return `posthorn_${hash("sha1", schema, "hex").slice(0, 8)}_any`;
+  return `${channelsOf(schema)}_any`;
 }
 
 export function workerChannel(schema: string, workerId: number): string {
-  return `posthorn_${hash("sha1", schema, "hex").slice(0, 8)}_${workerId}`;
+  return `${channelsOf(schema)}_${workerId}`;
+}
+
+function channelsOf(schema: string): string {
+  return `posthorn_${hash("sha256", schema, "hex").slice(0, 8)}`;
 }
 
 export async function listen(connection: DirectConnection, channels: readonly string[]): Promise<void> {
