@@ -235,3 +235,24 @@ test("a batch delivery lists its events", async () => {
   const members = [...document.querySelectorAll("ol a")].map(({ textContent }) => textContent);
   await waitFor(() => expect(members).toEqual([first, second]));
 });
+
+test("a host name that does not resolve is shown after creating the endpoint and after changing its URL", async () => {
+  const server = await startServer({
+    resolve: async () => {
+      throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" });
+    },
+  });
+  const tenant = await server.newTenant();
+  const { ui } = await openDashboard(server, `/tenants/${tenant}`);
+  const dialog = await ui.openDialog("New endpoint");
+  await dialog.fill("URL", "https://missing.example.com/in");
+  await dialog.click("Create");
+  const text = "The host name of this URL cannot be resolved.";
+  await ui.see("Endpoint created", text);
+  const { json } = await server.call("GET", `/api/v1/tenants/${tenant}/endpoints`);
+  const opened = await openDashboard(server, `/tenants/${tenant}/endpoints/${json.data[0].id}?tab=settings`);
+  await opened.ui.gone(text);
+  await opened.ui.fill("URL", "https://missing.example.com/other");
+  await opened.ui.click("Save");
+  await opened.ui.see("Saved. Applies from the next attempt.", text);
+});

@@ -1,4 +1,6 @@
 // Connects the resources of the library with each other and with the engine, which may not have been started.
+import { createLookUpHosts } from "./attempt/guard/look-up-hosts.ts";
+import type { Resolve } from "./attempt/guard/resolve-name.ts";
 import type { Catalogue } from "./catalogue/catalogue.ts";
 import type { Config } from "./config.ts";
 import type { DestinationKinds } from "./destination-kinds.ts";
@@ -25,9 +27,10 @@ import { createResends } from "./resources/deliveries/resends.ts";
 import { createShowRequest } from "./resources/deliveries/sent-request.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints/endpoints.ts";
 import type { Targets } from "./resources/endpoints/targets.ts";
+import { withHostLookups } from "./resources/endpoints/with-host-lookups.ts";
 import { createEventTypes } from "./resources/event-types/event-types.ts";
 import { createEvents } from "./resources/events/events.ts";
-import { createSendTest, type SendTest } from "./resources/events/test-event.ts";
+import { createSendTest } from "./resources/events/test-event.ts";
 import { createSources } from "./resources/sources/sources.ts";
 import { createActivity } from "./resources/stats/activity.ts";
 import { createMetricsText } from "./resources/stats/metrics-text.ts";
@@ -56,6 +59,7 @@ export interface LibraryResourcesOptions {
   /** Undefined until the instance is started. */
   readonly engine: () => Engine | undefined;
   readonly translate: (error: unknown) => unknown;
+  readonly resolve: Resolve;
 }
 
 /** Every part of the library that is not a method of the instance itself. */
@@ -126,6 +130,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     redactedView: (type) => catalogue.redactedView(type),
     onAccepted: onRevoked,
   });
+  const lookUpHosts = createLookUpHosts({ policy: config.addressPolicy, resolve: options.resolve });
   const unlimited = <Resource extends object>(resource: Resource): Resource =>
     translated(resource, translate);
   const calls = new Semaphore(MAX_CONCURRENT_CALLS);
@@ -146,11 +151,11 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     /** Sessions of the dashboard and the portal, and the one-time links that open them. */
     sessions: unlimited(createSessions({ db })),
     auditLog: limited(createAuditLog({ db })),
-    endpoints: limited<Omit<Endpoints, "disableAfter"> & { test: SendTest }>({
-      ...endpoints,
+    endpoints: {
+      ...(withHostLookups(limited(endpoints), lookUpHosts) as Omit<Endpoints, "disableAfter">),
       /** Sends `webhook.test`, or the given event, to this endpoint only, regardless of its event types. */
-      test: createSendTest({ db, nowMs, apiVersion, onQueued }),
-    }),
+      ...limited({ test: createSendTest({ db, nowMs, apiVersion, onQueued }) }),
+    },
     eventTypes: limited(createEventTypes({ db, catalogue, apiVersion })),
     events: limited({
       ...events,

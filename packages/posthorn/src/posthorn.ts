@@ -1,6 +1,7 @@
 // The composition root: builds the object that publishes, delivers and responds to queries from its options.
 
 import { metadataIn } from "./attempt/guard/guard-address.ts";
+import { type Resolve, resolverFor } from "./attempt/guard/resolve-name.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { EventDeclarations } from "./catalogue/declared-types.ts";
 import { type Config, type PosthornOptions, resolveConfig } from "./config.ts";
@@ -45,7 +46,11 @@ export interface Instance extends Posthorn {
   readonly engine: Engine | undefined;
 }
 
-export function createInstance(config: Config): Instance {
+/** `resolve`: how the host names of new endpoints are resolved. Default: DNS. */
+export function createInstance(
+  config: Config,
+  { resolve = resolverFor(config.addressPolicy) }: { readonly resolve?: Resolve } = {},
+): Instance {
   const { logger, declaredTypes: declared, endpointDefaults: defaults } = config;
   const clock = new Clock();
   const nowMs = () => clock.nowMs();
@@ -91,6 +96,7 @@ export function createInstance(config: Config): Instance {
     publishing,
     engine: () => engine,
     translate: translateError,
+    resolve,
   });
   return {
     ...resources,

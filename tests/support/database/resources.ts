@@ -5,6 +5,8 @@ import { formatId, RETRY_PRESETS, uuidv7 } from "@posthorn/wire";
 import type pg from "pg";
 import { afterAll, expect } from "vitest";
 import { parseAddressPolicy } from "../../../packages/posthorn/src/attempt/guard/guard-address.ts";
+import { createLookUpHosts } from "../../../packages/posthorn/src/attempt/guard/look-up-hosts.ts";
+import type { Resolve } from "../../../packages/posthorn/src/attempt/guard/resolve-name.ts";
 import { Catalogue } from "../../../packages/posthorn/src/catalogue/catalogue.ts";
 import { DeclaredTypes } from "../../../packages/posthorn/src/catalogue/declared-types.ts";
 import { subscriptionKind } from "../../../packages/posthorn/src/destinations/websub/subscriptions.ts";
@@ -16,6 +18,7 @@ import type { EndpointDefaults } from "../../../packages/posthorn/src/resources/
 import { createEndpoints } from "../../../packages/posthorn/src/resources/endpoints/endpoints.ts";
 import type { EndpointInput } from "../../../packages/posthorn/src/resources/endpoints/settings.ts";
 import { createTargets } from "../../../packages/posthorn/src/resources/endpoints/targets.ts";
+import { withHostLookups } from "../../../packages/posthorn/src/resources/endpoints/with-host-lookups.ts";
 import { createEventTypes } from "../../../packages/posthorn/src/resources/event-types/event-types.ts";
 import { createEvents } from "../../../packages/posthorn/src/resources/events/events.ts";
 import { createMembers } from "../../../packages/posthorn/src/resources/tenants/members.ts";
@@ -24,6 +27,7 @@ import { Database, type Queryable } from "../../../packages/posthorn/src/storage
 import { generateEncryptionKey, parseKeyRing } from "../../../packages/posthorn/src/storage/key-ring.ts";
 import { migrate } from "../../../packages/posthorn/src/storage/migrate.ts";
 import { statement } from "../../../packages/posthorn/src/storage/sql.ts";
+import { resolveAnyName } from "../../../packages/posthorn/src/testing/resolve-any-name.ts";
 import { createMigratedDatabase, createPool } from "./postgres.ts";
 
 export const defaults: EndpointDefaults = {
@@ -40,7 +44,13 @@ export const defaults: EndpointDefaults = {
 const hook = { url: "https://example.com/hooks", events: ["*"] };
 
 /** Once per test file; tests use their own tenants. */
-export async function openResources({ maxPerTenant = 10 } = {}) {
+export async function openResources({
+  maxPerTenant = 10,
+  resolve = resolveAnyName,
+}: {
+  readonly maxPerTenant?: number;
+  readonly resolve?: Resolve;
+} = {}) {
   const database = await createMigratedDatabase();
   const pool = createPool(database.connectionString, { max: 20 });
   const db = new Database({ database: pool, schema: "posthorn" });
@@ -56,7 +66,7 @@ export async function openResources({ maxPerTenant = 10 } = {}) {
   const addressPolicy = parseAddressPolicy();
   const onChanged = (change: EndpointChange) => changes.push(change);
   const tenants = createTenants({ db, subscriptions: subscriptionKind });
-  const endpoints = createEndpoints({
+  const withoutLookups = createEndpoints({
     db,
     keyRing,
     addressPolicy,
@@ -69,6 +79,8 @@ export async function openResources({ maxPerTenant = 10 } = {}) {
     hiding: () => catalogue.hiding(),
     announce: createAnnounce({ operatorTenant: null, sendMail: null, alertWebhookUrl: null }),
   });
+  const lookUpHosts = createLookUpHosts({ policy: addressPolicy, resolve });
+  const endpoints = withHostLookups(withoutLookups, lookUpHosts);
   /** Creates a tenant for one test, and returns its id. */
   const newTenant = async () => (await tenants.upsert(`tenant-${crypto.randomUUID()}`)).id;
   return {

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from "vitest";
 import { run } from "../../../packages/server/src/cli/run.ts";
 import type { Terminal } from "../../../packages/server/src/cli/terminal/terminal.ts";
 import { Signal } from "../eventually.ts";
-import { adminKey, sharedServer } from "./start-server.ts";
+import { adminKey, type StartOptions, sharedServer } from "./start-server.ts";
 
 export interface CommandOptions {
   readonly env?: Record<string, string>;
@@ -115,8 +115,8 @@ function parsed(text: string): unknown {
 }
 
 /** The server of a test file and the command that talks to it. */
-export function useCommandServer() {
-  const server = sharedServer({ posthorn: { retryPolicy: "1h" } });
+export function useCommandServer(options: StartOptions = {}) {
+  const server = sharedServer({ posthorn: { retryPolicy: "1h" }, ...options });
   /** Runs a command with the admin key of the server. */
   const posthorn = commandsIn(() => ({ POSTHORN_URL: server.url, POSTHORN_API_KEY: adminKey }));
   return {

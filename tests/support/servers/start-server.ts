@@ -1,7 +1,11 @@
 // Servers for tests, over real HTTP, and how browsers sign in to them. Receivers on loopback are allowed.
 import { randomBytes } from "node:crypto";
-import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
+import type { Posthorn, PosthornOptions } from "posthorn";
 import { beforeAll, onTestFinished } from "vitest";
+import type { Resolve } from "../../../packages/posthorn/src/attempt/guard/resolve-name.ts";
+import { resolveConfig } from "../../../packages/posthorn/src/config.ts";
+import { createInstance } from "../../../packages/posthorn/src/posthorn.ts";
+import { resolveAnyName } from "../../../packages/posthorn/src/testing/resolve-any-name.ts";
 import { createServer, type ServerOptions } from "../../../packages/server/src/server.ts";
 import { createMigratedDatabase, type TestDatabase } from "../database/postgres.ts";
 
@@ -19,6 +23,8 @@ export interface Answer {
 
 export interface StartOptions extends Partial<ServerOptions> {
   readonly posthorn?: Partial<PosthornOptions>;
+  /** How the host names of new endpoints are resolved. Default: every name has a public address. */
+  readonly resolve?: Resolve;
   /** Default true. */
   readonly started?: boolean;
   /** Default: its own database. */
@@ -29,18 +35,22 @@ export interface StartOptions extends Partial<ServerOptions> {
 
 /** Starts a server with its own database, or on `hooks` if given, which it does not stop. */
 export async function startServer(options: StartOptions = {}) {
-  const { posthorn, started = true, atEnd = onTestFinished, hooks: given, ...rest } = options;
+  const { posthorn, started = true, atEnd = onTestFinished, hooks: given, ...others } = options;
+  const { resolve = resolveAnyName, ...rest } = others;
   const { database = given ? undefined : await createMigratedDatabase(), ...serverOptions } = rest;
   const connectionString = database?.connectionString ?? "";
   const hooks: Posthorn =
     given ??
-    createPosthorn({
-      database: connectionString,
-      encryptionKeys: `test:${randomBytes(32).toString("base64")}`,
-      allowHttp: true,
-      allowCidrs: ["127.0.0.0/8"],
-      ...posthorn,
-    });
+    createInstance(
+      resolveConfig({
+        database: connectionString,
+        encryptionKeys: `test:${randomBytes(32).toString("base64")}`,
+        allowHttp: true,
+        allowCidrs: ["127.0.0.0/8"],
+        ...posthorn,
+      }),
+      { resolve },
+    );
   if (options.database !== undefined) await hooks.migrate();
   if (started && !given) await hooks.start({ role: "all" });
   const server = createServer({ hooks, port: 0, adminKey, ...serverOptions });

@@ -1,7 +1,8 @@
 // Changes to endpoints, with undo.
 import type { Endpoint } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { showToast } from "../components/ui/toasts.tsx";
+import { warningText } from "../components/endpoint/url-warnings.tsx";
+import { showFailure, showToast } from "../components/ui/toasts.tsx";
 import { api } from "./client.ts";
 import { fieldsOf, useUndoable } from "./undo.ts";
 import { apiKey } from "./use-api.ts";
@@ -33,11 +34,12 @@ export function useEndpointChanges() {
   };
   return {
     update: async (before: Endpoint, body: Patch, message: string): Promise<Endpoint> => {
-      const after = await api.endpoints.update({ ...addressOf(before), body });
+      const { warnings, ...after } = await api.endpoints.update({ ...addressOf(before), body });
       const picked = (endpoint: Endpoint) => settingsOf(endpoint, body);
       await done(after, message, isReversible(before, after, body) ? picked : null, (at) =>
         api.endpoints.update({ ...at, body: picked(before) as Patch }),
       );
+      for (const warning of warnings) showFailure(warningText(warning));
       return after;
     },
     /** Asks the receiver for consent again. */

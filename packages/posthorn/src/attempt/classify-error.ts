@@ -19,8 +19,11 @@ export class BlockedAddressError extends Error {
 
 /** A name that was not resolved, with the resolver's code: ENOTFOUND, ESERVFAIL, ETIMEOUT, … */
 export class NameNotResolvedError extends Error {
+  readonly code: string;
+
   constructor(code: string) {
     super(`the host name could not be resolved (${code})`);
+    this.code = code;
   }
 }
 

@@ -1,10 +1,12 @@
 // A Posthorn instance for tests, on a real PostgreSQL, with a clock that tests move.
 import { randomBytes } from "node:crypto";
+import type { Resolve } from "../attempt/guard/resolve-name.ts";
 import { type PosthornOptions, resolveConfig } from "../config.ts";
 import { createInstance, type Instance } from "../posthorn.ts";
 import { ensurePartitions } from "../storage/queries/partitions.ts";
 import { isAnythingDue } from "../storage/queries/queue/due.ts";
 import { advanceTestClock, installTestClock } from "../storage/queries/test-clock.ts";
+import { resolveAnyName } from "./resolve-any-name.ts";
 
 export interface TestInstance {
   readonly hooks: Instance;
@@ -19,6 +21,8 @@ export type TestInstanceOptions = Omit<PosthornOptions, "database"> & {
   readonly database: PosthornOptions["database"];
   /** False: publishes without delivering. Default true. */
   readonly started?: boolean;
+  /** Resolves the host names of new endpoints. Default: every name has a public address. Attempts query DNS. */
+  readonly resolve?: Resolve;
 };
 
 const LOOPBACK = ["127.0.0.0/8"];
@@ -26,6 +30,7 @@ const LOOPBACK = ["127.0.0.0/8"];
 /** Migrates an empty database and starts an instance on it. Receivers on loopback are allowed. */
 export async function createTestInstance({
   started = true,
+  resolve = resolveAnyName,
   ...options
 }: TestInstanceOptions): Promise<TestInstance> {
   const hooks = createInstance(
@@ -36,6 +41,7 @@ export async function createTestInstance({
       ...options,
       ...(options.websub && { websub: { allowCidrs: LOOPBACK, ...options.websub } }),
     }),
+    { resolve },
   );
   await hooks.migrate();
   await installTestClock(hooks.db);

@@ -161,7 +161,9 @@ async function callEndpoints({ client, at, publish }: World): Promise<void> {
     tenant,
     body: { endpoints: [{ id: at.endpoint, filter }], dry_run: false },
   });
-  expect(imported).toEqual([{ action: "updated", id: at.endpoint, url: expect.any(String), secret: null }]);
+  expect(imported).toEqual([
+    { action: "updated", id: at.endpoint, url: expect.any(String), secret: null, warnings: [] },
+  ]);
   const reason = { reason: "filter", pointer: "/data/total/$gt" };
   const example = { type: "order.paid", data: { total: 1 } };
   expect(await client.endpoints.match({ ...at, body: example })).toMatchObject({ matches: false, ...reason });

@@ -10,6 +10,18 @@ const secret = s.text(
   "Signing secret, `whsec_…` or `whsk_…`, or your own as you gave it. It is returned only once.",
 );
 
+const warnings = s.list(
+  z.object({
+    code: s.choice(
+      ["host_not_resolved"],
+      "`host_not_resolved`: the host name of the URL could not be resolved.",
+    ),
+    pointer: s.text("JSON Pointer to the field that the warning is about."),
+    message: s.text("What is wrong, and what to do."),
+  }),
+  "Problems that did not prevent the change, but let deliveries fail for now. Empty if there are none.",
+);
+
 const imported = s.component("Imported", {
   dry_run: s.flag("True if nothing was changed."),
   endpoints: s.list(
@@ -21,6 +33,7 @@ const imported = s.component("Imported", {
       id: s.nullable(s.endpointId, "Id of the endpoint. Null for one that a dry run would create."),
       url: s.text("The URL as given."),
       secret: s.nullableText("Secret of a new endpoint, returned only once. Null otherwise."),
+      warnings,
     }),
     "The results, in the order of the request.",
   ),
@@ -61,7 +74,7 @@ export const endpoints = {
     summary: "Creates an endpoint. Its secret is returned only once",
     permission: managing,
     body: endpointInput,
-    response: { status: 201, schema: endpoint.extend({ secret }).meta({ id: "NewEndpoint" }) },
+    response: { status: 201, schema: endpoint.extend({ secret, warnings }).meta({ id: "NewEndpoint" }) },
     errors: { 404: ["tenant_not_found"], 409: ["endpoint_limit_reached"], 422: ["invalid_endpoint"] },
   }),
   list: operation("GET", ofTenant, {
@@ -93,7 +106,7 @@ export const endpoints = {
     summary: "Changes settings of an endpoint",
     permission: managing,
     body: endpointPatch,
-    response: { status: 200, schema: endpoint },
+    response: { status: 200, schema: endpoint.extend({ warnings }).meta({ id: "UpdatedEndpoint" }) },
     errors: { 404: ["endpoint_not_found"], 422: ["invalid_endpoint"] },
   }),
   delete: operation("DELETE", path, {

@@ -8,12 +8,14 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { SettingsForm } from "./form/settings-form.tsx";
 import { NewSecret } from "./new-secret.tsx";
+import { UrlWarningList } from "./url-warnings.tsx";
 
 const t = defineTexts({
   createdTitle: ["Endpoint created", "Endpunkt erstellt"],
 });
 
 type NewEndpointInput = Parameters<typeof api.endpoints.create>[0]["body"];
+type NewEndpointOutput = Awaited<ReturnType<typeof api.endpoints.create>>;
 
 export function NewEndpoint({
   tenant,
@@ -24,7 +26,7 @@ export function NewEndpoint({
   readonly onCreated: (id: string) => void;
 }) {
   const [form, setForm] = useState({ ...EMPTY_FORM, events: "*" });
-  const [created, setCreated] = useState<{ readonly id: string; readonly secret: string } | null>(null);
+  const [created, setCreated] = useState<NewEndpointOutput | null>(null);
   const { isBusy, problems, submit } = useSubmission();
   const make = () =>
     submit(async () => {
@@ -34,6 +36,7 @@ export function NewEndpoint({
   if (created !== null) {
     return (
       <Dialog title={t.createdTitle} onClose={() => onCreated(created.id)}>
+        <UrlWarningList warnings={created.warnings} />
         <NewSecret endpoint={created.id} secret={created.secret} />
       </Dialog>
     );

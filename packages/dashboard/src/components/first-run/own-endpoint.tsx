@@ -5,6 +5,7 @@ import { api } from "../../api/client.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { Arrival } from "../delivery/arrival.tsx";
 import { NewSecret } from "../endpoint/new-secret.tsx";
+import { UrlWarningList, type UrlWarnings } from "../endpoint/url-warnings.tsx";
 import { ActionButton } from "../ui/action-button.tsx";
 import { Button } from "../ui/button.tsx";
 import { ProblemList, submitted, TextField, useForm } from "../ui/field.tsx";
@@ -26,6 +27,11 @@ const t = defineTexts({
   of: ["of", "von"],
 });
 
+interface Added {
+  readonly secret: string;
+  readonly warnings: UrlWarnings;
+}
+
 export function OwnEndpoint({
   tenant,
   own,
@@ -35,12 +41,12 @@ export function OwnEndpoint({
   readonly own: Endpoint | null;
   readonly newest: Delivery | null;
 }) {
-  const [secret, setSecret] = useState<string | null>(null);
+  const [added, setAdded] = useState<Added | null>(null);
   if (own === null) {
     return (
       <>
         <p className="text-muted">{t.hint}</p>
-        <AddEndpoint tenant={tenant} onAdded={setSecret} />
+        <AddEndpoint tenant={tenant} onAdded={setAdded} />
       </>
     );
   }
@@ -52,10 +58,11 @@ export function OwnEndpoint({
         </EndpointLink>{" "}
         {t.of} {own.tenant}
       </p>
-      {secret !== null && (
+      {added !== null && (
         <div className="flex flex-col gap-1">
+          <UrlWarningList warnings={added.warnings} />
           <h3 className="font-medium">{t.secret}</h3>
-          <NewSecret endpoint={own.id} secret={secret} />
+          <NewSecret endpoint={own.id} secret={added.secret} />
         </div>
       )}
       <Arrival delivery={newest?.id ?? null} arrived={t.endpointIsSetUp} />
@@ -78,14 +85,14 @@ function AddEndpoint({
   onAdded,
 }: {
   readonly tenant: string | null;
-  readonly onAdded: (secret: string) => void;
+  readonly onAdded: (added: Added) => void;
 }) {
   const { form, field, isBusy, problems, submit } = useForm({ id: known ?? "", url: "" });
   const add = async () => {
     const tenant = form.id.trim();
     if (tenant !== known) await api.tenants.put({ tenant });
     const body = { url: form.url.trim(), events: ["*"] };
-    onAdded((await api.endpoints.create({ tenant, body })).secret);
+    onAdded(await api.endpoints.create({ tenant, body }));
   };
   return (
     <form onSubmit={submitted(() => submit(add))} className="flex flex-col gap-3">

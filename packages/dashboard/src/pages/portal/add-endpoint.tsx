@@ -8,6 +8,7 @@ import { defineTexts } from "../../app/texts.ts";
 import { Arrival } from "../../components/delivery/arrival.tsx";
 import { FoldedSettings, SHOWN_AT } from "../../components/endpoint/form/settings-form.tsx";
 import { NewSecret } from "../../components/endpoint/new-secret.tsx";
+import { UrlWarningList, type UrlWarnings } from "../../components/endpoint/url-warnings.tsx";
 import { ActionButton } from "../../components/ui/action-button.tsx";
 import { Button, buttonClass } from "../../components/ui/button.tsx";
 import { ProblemList, submitted, TextField, Tick, useForm } from "../../components/ui/field.tsx";
@@ -40,6 +41,7 @@ const t = defineTexts({
 interface Made {
   readonly id: string;
   readonly secret: string;
+  readonly warnings: UrlWarnings;
 }
 
 export function AddEndpoint() {
@@ -126,6 +128,7 @@ function TryIt({ made }: { readonly made: Made }) {
   const send = async () => setDelivery((await api.endpoints.test({ tenant, endpoint: made.id })).delivery_id);
   return (
     <>
+      <UrlWarningList warnings={made.warnings} />
       <Panel title={t.secret}>
         <NewSecret endpoint={made.id} secret={made.secret} hint={t.secretHint} />
       </Panel>

@@ -78,7 +78,7 @@ function checkHost(url: URL, policy: AddressPolicy): UrlProblem | null {
   return isNeverAllowed(host) ? NEVER_ALLOWED : BLOCKED;
 }
 
-const BLOCKED: UrlProblem = {
+export const BLOCKED: UrlProblem = {
   code: "blocked_address",
   message:
     "This address is not allowed, because it is not a public one. Use a host that is reachable on the public internet. " +

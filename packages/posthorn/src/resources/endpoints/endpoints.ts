@@ -1,6 +1,7 @@
 // Endpoints of tenants: reading, creating, changing and deleting them. Every change goes through changes.ts.
 import { type EffectiveSettings, formatId } from "@posthorn/wire";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
+import { type HostFindings, NO_FINDINGS } from "../../attempt/guard/look-up-hosts.ts";
 import type { SubscriptionKind } from "../../destinations/destination.ts";
 import { PosthornError } from "../../errors.ts";
 import type {
@@ -19,6 +20,7 @@ import {
   type EndpointRow,
   type EndpointState,
   listEndpoints,
+  urlsOfEndpoints,
 } from "../../storage/queries/endpoints/read.ts";
 import { markDeleted } from "../../storage/queries/endpoints/write.ts";
 import { deleteHandshake } from "../../storage/queries/handshakes.ts";
@@ -41,13 +43,16 @@ import { createEndpointSecrets, type EndpointSecrets } from "./secrets.ts";
 import {
   type EndpointInput,
   type EndpointPatch,
+  type EndpointWarning,
   parseEndpointInput,
   parseEndpointPatch,
   type SettingsContext,
   tokenIn,
+  warningsOf,
 } from "./settings.ts";
 import { createEndpointSwitch, type EnableOptions } from "./switch.ts";
 import { createTargets } from "./targets.ts";
+import type { LookedUpEndpoints } from "./with-host-lookups.ts";
 import { createEndpointWriter } from "./writer.ts";
 
 /** An endpoint with its effective settings: its own, or the defaults. */
@@ -68,6 +73,17 @@ export interface Endpoint extends Omit<EffectiveSettings, "authorization" | "han
   readonly websub: { readonly topic: string; readonly leaseExpiresAt: Date } | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+export interface CreatedEndpoint {
+  readonly endpoint: Endpoint;
+  readonly secret: string;
+  readonly warnings: readonly EndpointWarning[];
+}
+
+/** Warnings are about the URL, if it is new. */
+export interface UpdatedEndpoint extends Endpoint {
+  readonly warnings: readonly EndpointWarning[];
 }
 
 /** \`allowedRate\` is in requests per minute; null if unlimited or not granted. */
@@ -98,16 +114,13 @@ export interface EndpointQuery extends PageQuery {
 }
 
 export interface Endpoints extends EndpointSecrets, Handshakes {
-  /** The secret is returned only here. */
-  create(
-    tenant: string,
-    input: EndpointInput,
-  ): Promise<{ readonly endpoint: Endpoint; readonly secret: string }>;
+  /** The secret is returned only here. A URL whose host name cannot be resolved gives a warning. */
+  create(tenant: string, input: EndpointInput): Promise<CreatedEndpoint>;
   list(tenant: string, query?: PageQuery): Promise<Page<Endpoint>>;
   /** Lists the endpoints of all tenants, or of `query.tenant`. */
   listAll(query?: EndpointQuery): Promise<Page<Endpoint>>;
   get(tenant: string, id: string): Promise<Endpoint>;
-  update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint>;
+  update(tenant: string, id: string, patch: EndpointPatch): Promise<UpdatedEndpoint>;
   /** Its queued deliveries become dead (`endpoint_deleted`); those in flight finish. */
   delete(tenant: string, id: string): Promise<void>;
   /** Newest delivery first; within a delivery, newest attempt first. */
@@ -154,7 +167,8 @@ export interface EndpointsOptions {
 
 const STATES: readonly EndpointState[] = ["active", "disabled", "failing", "websub"];
 
-export function createEndpoints(options: EndpointsOptions): Endpoints {
+/** See `withHostLookups`. */
+export function createEndpoints(options: EndpointsOptions): LookedUpEndpoints {
   const { db, defaults, subscriptions, maxPerTenant = 10, announce } = options;
   const { onDisabled = () => {}, onRevoked = () => {} } = options;
   const changes = createEndpointChanges(db, options.onChanged);
@@ -170,26 +184,34 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     delete: remove,
     attempts: (...asked) => listEndpointAttempts(options, ...asked),
     import: createEndpointImport({ context, changes, writer, maxPerTenant }),
+    urlsOf: async (tenant, ids) => (isTenantId(tenant) ? await urlsOfEndpoints(db, tenant, ids) : new Map()),
     match: async (tenant, id, input) => matchEndpoint(await get(tenant, id), input),
     publicKeys: createPublicKeys((ids) => targets.byIds(ids)),
     ...createEndpointSecrets({ db, defaults, changes, writer }),
-    ...createEndpointSwitch({ db, changes, get, update, announce, onDisabled }),
+    ...createEndpointSwitch({ db, changes, get, setActive, announce, onDisabled }),
     ...createHandshakes(db, changes),
   };
 
-  async function create(tenant: string, input: EndpointInput) {
-    const made = await writer.prepare(parseEndpointInput(input, await context()));
+  async function create(tenant: string, input: EndpointInput, hosts: HostFindings): Promise<CreatedEndpoint> {
+    const asOfNow = await context(hosts);
+    const made = await writer.prepare(parseEndpointInput(input, asOfNow));
     const row = await change(tenant, async (tx) => {
       // exact: the tenant's row is locked, and this statement runs after that
       if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);
       return { result: await writer.insert(tx, tenant, made), endpointIds: [made.id] };
     });
-    return { endpoint: toEndpoint(row, defaults, options.nowMs()), secret: made.secret.text };
+    const endpoint = toEndpoint(row, defaults, options.nowMs());
+    return { endpoint, secret: made.secret.text, warnings: warningsOf(row, hosts) };
   }
 
   /** Call it before a transaction, which may hold the last connection of the pool. */
-  async function context(): Promise<SettingsContext> {
-    return { addressPolicy: options.addressPolicy, defaults, typeProblem: await options.typeProblems() };
+  async function context(hosts: HostFindings): Promise<SettingsContext> {
+    return {
+      addressPolicy: options.addressPolicy,
+      hosts,
+      defaults,
+      typeProblem: await options.typeProblems(),
+    };
   }
 
   async function list(tenant: string, query: PageQuery = {}): Promise<Page<Endpoint>> {
@@ -220,15 +242,26 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     return (await viewsOf([row]))(row);
   }
 
-  async function update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint> {
-    const asOfNow = await context();
-    const row = await changeOne(tenant, id, async (tx, current) => {
+  async function update(
+    tenant: string,
+    id: string,
+    patch: EndpointPatch,
+    hosts: HostFindings,
+  ): Promise<UpdatedEndpoint> {
+    const asOfNow = await context(hosts);
+    const { row, warnings } = await changeOne(tenant, id, async (tx, current) => {
       refuseSubscription(current);
       const settings = parseEndpointPatch(patch, current, asOfNow);
       await writer.checkStillSigned(tx, current, settings);
-      return await writer.update(tx, current, settings, tokenIn(patch));
+      const row = await writer.update(tx, current, settings, tokenIn(patch));
+      return { row, warnings: row.url === current.url ? [] : warningsOf(row, hosts) };
     });
-    return (await viewsOf([row]))(row);
+    return { ...(await viewsOf([row]))(row), warnings };
+  }
+
+  async function setActive(tenant: string, id: string, isActive: boolean): Promise<Endpoint> {
+    const { warnings: _, ...endpoint } = await update(tenant, id, { isActive }, NO_FINDINGS);
+    return endpoint;
   }
 
   async function remove(tenant: string, id: string): Promise<void> {

@@ -38,8 +38,8 @@ test("items with an id update that endpoint, or are reported as unchanged", asyn
     ],
   });
   expect(done).toEqual([
-    { action: "unchanged", id: a.id, url: hook.url, secret: null },
-    { action: "updated", id: b.id, url: hook.url, secret: null },
+    { action: "unchanged", id: a.id, url: hook.url, secret: null, warnings: [] },
+    { action: "updated", id: b.id, url: hook.url, secret: null, warnings: [] },
   ]);
   expect((await endpoints.get(tenant, a.id)).updatedAt).toEqual(a.updatedAt);
   expect(await endpoints.get(tenant, b.id)).toMatchObject({ description: "c", url: hook.url });
@@ -54,8 +54,8 @@ test("a dry run reports the same and writes nothing", async () => {
   const { dryRun, endpoints: planned } = await endpoints.import(tenant, { endpoints: items, dryRun: true });
   expect(dryRun).toBe(true);
   expect(planned).toEqual([
-    { action: "created", id: null, url: expect.any(String), secret: null },
-    { action: "updated", id: endpoint.id, url: expect.any(String), secret: null },
+    { action: "created", id: null, url: expect.any(String), secret: null, warnings: [] },
+    { action: "updated", id: endpoint.id, url: expect.any(String), secret: null, warnings: [] },
   ]);
   expect(await endpoints.list(tenant)).toMatchObject({ data: [{ ...endpoint }] });
   expect(await world.routingVersion(tenant)).toBe(version);

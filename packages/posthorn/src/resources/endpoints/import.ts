@@ -1,6 +1,7 @@
 // Creates and updates many endpoints, all or nothing. A dry run makes the same checks and writes nothing.
 import { isDeepStrictEqual } from "node:util";
 import { formatId, parseId } from "@posthorn/wire";
+import type { HostFindings } from "../../attempt/guard/look-up-hosts.ts";
 import { type InputProblem, PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
@@ -12,10 +13,12 @@ import { type EndpointChanges, invalidEndpoint as invalid } from "./changes.ts";
 import {
   type EndpointInput,
   type EndpointPatch,
+  type EndpointWarning,
   parseEndpointInput,
   parseEndpointPatch,
   type SettingsContext,
   tokenIn,
+  warningsOf,
 } from "./settings.ts";
 import { type ReadOnlyFields, withoutReadOnly } from "./settings-check.ts";
 import type { EndpointWriter, NewEndpoint } from "./writer.ts";
@@ -44,10 +47,11 @@ export interface ImportedEndpoint {
   readonly url: string;
   /** The secret of a new endpoint, returned only here. */
   readonly secret: string | null;
+  readonly warnings: readonly EndpointWarning[];
 }
 
 interface EndpointImportOptions {
-  readonly context: () => Promise<SettingsContext>;
+  readonly context: (hosts: HostFindings) => Promise<SettingsContext>;
   readonly changes: EndpointChanges;
   readonly writer: EndpointWriter;
   readonly maxPerTenant: number;
@@ -68,10 +72,14 @@ type Planned =
 export function createEndpointImport({ context, changes, writer, maxPerTenant }: EndpointImportOptions) {
   return importEndpoints;
 
-  async function importEndpoints(tenant: string, input: ImportInput): Promise<ImportResult> {
+  async function importEndpoints(
+    tenant: string,
+    input: ImportInput,
+    hosts: HostFindings,
+  ): Promise<ImportResult> {
     const { items, dryRun } = readInput(input);
     const problems: InputProblem[] = [];
-    const asOfNow = await context();
+    const asOfNow = await context(hosts);
     const made = await eachItem(items, problems, (item) => prepareNew(item, asOfNow));
     const endpoints = await changes.change(tenant, async (tx) => {
       await checkLimit(tx, tenant, made.filter((item) => item !== null).length);
@@ -79,9 +87,11 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
         planOne(tx, tenant, item, made[index] ?? null, asOfNow),
       );
       refuseAll(problems, items.length);
-      if (dryRun) return { result: (plan as Planned[]).map(toResult), endpointIds: [] };
+      const planned = (plan as Planned[]).map((item) => ({ item, result: toResult(item, hosts) }));
+      if (dryRun) return { result: planned.map(({ result }) => result), endpointIds: [] };
       const written: ImportedEndpoint[] = [];
-      for (const item of plan as Planned[]) written.push(await writeOne(tx, tenant, item));
+      for (const { item, result } of planned)
+        written.push({ ...result, ...(await writeOne(tx, tenant, item)) });
       const changed = written.filter(({ action }) => action !== "unchanged");
       return { result: written, endpointIds: changed.map(({ id }) => parseId("ep", id as string) as Uuid) };
     });
@@ -134,21 +144,31 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
     );
   }
 
-  async function writeOne(tx: Queryable, tenant: string, item: Planned): Promise<ImportedEndpoint> {
+  /** Returns what only the write reveals. */
+  async function writeOne(
+    tx: Queryable,
+    tenant: string,
+    item: Planned,
+  ): Promise<Partial<Pick<ImportedEndpoint, "id" | "secret">>> {
     if (item.action === "created") {
       const { id } = await writer.insert(tx, tenant, item.made);
-      return { ...toResult(item), id: formatId("ep", id), secret: item.made.secret.text };
+      return { id: formatId("ep", id), secret: item.made.secret.text };
     }
     if (item.action === "updated") await writer.update(tx, item.current, item.settings, item.token);
-    return toResult(item);
+    return {};
   }
 }
 
-function toResult(item: Planned): ImportedEndpoint {
+function toResult(item: Planned, hosts: HostFindings): ImportedEndpoint {
   const { action } = item;
-  if (action === "created") return { action, id: null, url: item.made.settings.url, secret: null };
-  const { url } = action === "updated" ? item.settings : item.current;
-  return { action, id: formatId("ep", item.current.id), url, secret: null };
+  if (action === "created") {
+    const { settings } = item.made;
+    return { action, id: null, url: settings.url, secret: null, warnings: warningsOf(settings, hosts) };
+  }
+  const { current } = item;
+  const next = action === "updated" ? item.settings : current;
+  const warnings = next.url === current.url ? [] : warningsOf(next, hosts);
+  return { action, id: formatId("ep", current.id), url: next.url, secret: null, warnings };
 }
 
 function isPatch(item: ImportItem): item is EndpointPatch & { readonly id: string } {

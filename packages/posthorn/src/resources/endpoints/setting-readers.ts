@@ -101,12 +101,20 @@ function objectOf(fields: Readonly<Record<string, Shape>>): Field<object | undef
   };
 }
 
-function readUrl(value: unknown, refuse: Refuse, { addressPolicy }: ReadContext): string | undefined {
+function readUrl(
+  value: unknown,
+  refuse: Refuse,
+  { addressPolicy, hosts, current }: ReadContext,
+): string | undefined {
   if (typeof value !== "string") return refuse("The URL is a text such as https://example.com/webhooks.");
   if (value.endsWith(`?${REDACTED}`)) return refuse(MASKED);
   const checked = checkUrl(value, addressPolicy);
+  if (!checked.ok) return refuse(checked.problem.message);
   // an empty query is not sent, so a signature over the URL must not contain it
-  return checked.ok ? checked.href.replace(/^([^?]*)\?$/, "$1") : refuse(checked.problem.message);
+  const href = checked.href.replace(/^([^?]*)\?$/, "$1");
+  // the name of a URL that the endpoint already has may lead elsewhere by now; its attempts report that
+  const problem = href === current.url ? null : hosts.problemOf(href);
+  return problem === null ? href : refuse(problem);
 }
 
 const MASKED = `${REDACTED} is a placeholder for a value that your key may not read. Give the real value, or leave the field out.`;

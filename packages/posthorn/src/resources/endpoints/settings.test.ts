@@ -1,12 +1,14 @@
 import { generateSigningKey, RETRY_PRESETS } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { PUBLIC_ONLY } from "../../attempt/guard/guard-address.ts";
+import { NO_FINDINGS } from "../../attempt/guard/look-up-hosts.ts";
 import { PosthornError } from "../../errors.ts";
 import { effectiveSettings } from "./effective-settings.ts";
 import { parseEndpointInput, parseEndpointPatch, type SettingsContext } from "./settings.ts";
 
 const context: SettingsContext = {
   addressPolicy: PUBLIC_ONLY,
+  hosts: NO_FINDINGS,
   defaults: {
     format: "envelope",
     formatContext: { source: "/tenants/{tenant}", datarefBase: "" },

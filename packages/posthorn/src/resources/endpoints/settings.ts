@@ -11,6 +11,7 @@ import {
   signingKeyBytes,
 } from "@posthorn/wire";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
+import type { HostFindings } from "../../attempt/guard/look-up-hosts.ts";
 import { type EndpointSettings, UNSET_SETTINGS } from "../../storage/queries/endpoints/setting-columns.ts";
 import { oneOf } from "../read-fields.ts";
 import { type AuthorizationInput, checkAuthorization } from "./authorization-settings.ts";
@@ -59,9 +60,23 @@ export interface EndpointInput extends EndpointPatch {
 
 export interface SettingsContext {
   readonly addressPolicy: AddressPolicy;
+  /** Of the hosts of the given URLs. */
+  readonly hosts: HostFindings;
   readonly defaults: EndpointDefaults;
   /** Returns why a type cannot be subscribed to by name, or null. */
   readonly typeProblem: (type: string) => string | null;
+}
+
+/** The endpoint was saved, but deliveries to it will fail for now. */
+export interface EndpointWarning {
+  readonly code: "host_not_resolved";
+  readonly pointer: string;
+  readonly message: string;
+}
+
+export function warningsOf({ url }: EndpointSettings, hosts: HostFindings): readonly EndpointWarning[] {
+  const message = hosts.warningOf(url);
+  return message === null ? [] : [{ code: "host_not_resolved", pointer: "/url", message }];
 }
 
 export interface ParsedInput {

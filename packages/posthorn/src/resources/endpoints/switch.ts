@@ -18,7 +18,8 @@ export interface EnableOptions {
   readonly backlog?: "deliver" | "discard" | undefined;
 }
 
-interface EndpointSwitchOptions extends Pick<Endpoints, "get" | "update"> {
+interface EndpointSwitchOptions extends Pick<Endpoints, "get"> {
+  readonly setActive: (tenant: string, id: string, isActive: boolean) => Promise<Endpoint>;
   readonly db: Database;
   readonly changes: EndpointChanges;
   /** Called in the transaction that disables. */
@@ -33,9 +34,9 @@ const RELEASE_TIMEOUT_MS = 3_000;
 const POLL_MS = 50;
 
 export function createEndpointSwitch(options: EndpointSwitchOptions) {
-  const { db, changes, get, update, announce, onDisabled } = options;
+  const { db, changes, get, setActive, announce, onDisabled } = options;
   return {
-    disable: (tenant: string, id: string): Promise<Endpoint> => update(tenant, id, { isActive: false }),
+    disable: (tenant: string, id: string): Promise<Endpoint> => setActive(tenant, id, false),
     enable,
     disableAfter,
   };
@@ -46,7 +47,7 @@ export function createEndpointSwitch(options: EndpointSwitchOptions) {
     if (current.isActive) return current;
     // before the lane is opened, so that no discarded delivery can be sent
     if (backlog === "discard") await discard(parseId("ep", id) as Uuid);
-    return await update(tenant, id, { isActive: true });
+    return await setActive(tenant, id, true);
   }
 
   async function disableAfter(

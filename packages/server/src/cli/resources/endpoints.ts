@@ -61,9 +61,10 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
       const given = await settingsOf(flags, terminal, async () => null);
       const body = { events: ["*"], ...given, url };
       const made = await remote.client.endpoints.create({ tenant: flags.tenant, body });
-      remote.print(made, ({ secret, ...endpoint }) =>
+      remote.print(made, ({ secret, warnings: _, ...endpoint }) =>
         [describe(endpoint), "", `Secret (shown only once): ${clean(secret)}`].join("\n"),
       );
+      noteWarnings(remote, [made]);
       warnOfPrivateKeys(remote, [made]);
     },
   );
@@ -71,12 +72,15 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     "update",
     "change settings of an endpoint",
     [ENDPOINT, ...SETTING_PARAMS, ...REMOVAL_OPTIONS],
-    async ({ client, print }, [endpoint], { tenant, ...flags }) => {
+    async (remote, [endpoint], { tenant, ...flags }) => {
+      const { client } = remote;
       const body = await settingsOf(flags, terminal, () => client.endpoints.get({ tenant, endpoint }));
       if (Object.keys(body).length === 0) {
         throw usage("There is nothing to change. Use a setting such as --to, --events, --format or --data.");
       }
-      print(await client.endpoints.update({ tenant, endpoint, body }), describe);
+      const updated = await client.endpoints.update({ tenant, endpoint, body });
+      remote.print(updated, describe);
+      noteWarnings(remote, [updated]);
     },
   );
   add<{ data: string; asNew?: boolean; dryRun?: boolean }>(
@@ -98,6 +102,7 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
       if (dryRun) remote.note("Nothing was changed: this was a dry run.");
       else if (done.endpoints.some(({ secret }) => secret !== null))
         remote.note("The secrets are shown only once.");
+      noteWarnings(remote, done.endpoints);
       warnOfPrivateKeys(remote, done.endpoints);
     },
   );
@@ -161,6 +166,11 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
 function endOfPrevious(end: string | null, overlap: number | undefined): string {
   if (end !== null) return `The previous secret is valid until ${timeText(end)}.`;
   return overlap === 0 ? "The previous secret is no longer valid." : "There was no previous secret.";
+}
+
+function noteWarnings(remote: Remote, saved: readonly Pick<Imported, "warnings">[]): void {
+  for (const { message } of saved.flatMap(({ warnings }) => warnings))
+    remote.note(`Warning: ${clean(message)}`);
 }
 
 /** A private key must stay with the sender. */

@@ -8,7 +8,12 @@ import {
 } from "../../../../../tests/support/servers/run-command.ts";
 import { startReceiver } from "../../../../../tests/support/servers/start-receiver.ts";
 
-const { server, posthorn, makeEndpoint } = useCommandServer();
+const { server, posthorn, makeEndpoint } = useCommandServer({
+  resolve: async (name) => {
+    if (name === "missing.example.com") throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" });
+    return [{ address: name === "private.example.com" ? "10.0.0.7" : "93.184.215.14", family: 4 }];
+  },
+});
 
 describe("endpoints", () => {
   test("are created, shown, changed, disabled, enabled, tested, rotated and deleted", async () => {
@@ -38,6 +43,25 @@ describe("endpoints", () => {
     expect(revoked.err).toBe("The previous secret is no longer valid.\n");
     expect((await posthorn`endpoints delete ${id} ${of}`).out).toBe(`${id} is deleted.\n`);
     expect((await posthorn`endpoints get ${id} ${of}`).code).toBe(3);
+  });
+
+  test("with a host name that does not resolve are created with a warning, and refused for a blocked one", async () => {
+    await posthorn`tenants put names`;
+    const create = argv`endpoints create https://missing.example.com/in --tenant names`;
+    const made = await posthorn`${create}`;
+    expect(made).toMatchObject({ code: 0, out: expect.stringContaining("missing.example.com") });
+    expect(made.err).toMatch(
+      /^Warning: The host name "missing.example.com" could not be resolved \(ENOTFOUND\)/,
+    );
+    const { json } = await posthorn`${create} --json`;
+    expect(json.warnings).toMatchObject([{ code: "host_not_resolved", pointer: "/url" }]);
+    const moved =
+      await posthorn`endpoints update ${json.id} --to https://missing.example.com/b --tenant names`;
+    expect(moved.err).toContain("Warning: ");
+    const data = JSON.stringify([{ url: "https://missing.example.com/c", events: ["*"] }]);
+    expect((await posthorn`endpoints import --tenant names --data ${data}`).err).toContain("Warning: ");
+    const refused = await posthorn`endpoints create https://private.example.com/in --tenant names`;
+    expect(refused).toMatchObject({ code: 3, err: expect.stringContaining("This address is not allowed") });
   });
 
   test("with a key pair print the URL of the public key, and a warning about the private key", async () => {

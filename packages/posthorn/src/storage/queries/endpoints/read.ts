@@ -1,7 +1,7 @@
 // Reads endpoints of a tenant or of all tenants. Deleted ones are excluded.
 import type { FilterInput, Grant, RecordedHealth, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
-import { column, fields, firstRow, rows, value } from "../../query.ts";
+import { column, fields, firstRow, mapOf, rows, value } from "../../query.ts";
 import { grantColumn, handshakeColumn } from "../handshakes.ts";
 import { healthColumn } from "../health/record.ts";
 import type { Filter, IdPage } from "../page.ts";
@@ -85,6 +85,17 @@ const lists = {
   )`,
   ),
 };
+
+/** Returns the URLs of those of the endpoints that the tenant has. */
+export const urlsOfEndpoints = mapOf<Uuid, string, [tenant: string, ids: readonly Uuid[]]>(
+  "urls of endpoints",
+)`
+select ep.id, ep.url
+from posthorn.endpoints ep
+where ep.id = any($2::uuid[])
+  and ep.tenant = $1::text
+  and ep.deleted_at is null
+`;
 
 /** Excludes subscriptions, which have their own limits. */
 export const countEndpoints = value<number, [tenant: string]>("count endpoints")`

@@ -38,8 +38,9 @@ const pointersOf = ({ json }: { json: { errors: { pointer: string }[] } }) =>
 
 test("an endpoint has the fields of the contract, and its secret only on creation", async () => {
   const { server, endpoint, path, list, patch } = await withEndpoint({ headers: { "X-MyTeam": "a_B" } });
-  const { secret, ...created } = endpoint;
+  const { secret, warnings, ...created } = endpoint;
   expect(secret).toMatch(/^whsec_/);
+  expect(warnings).toEqual([]);
   expect(Object.keys(created)).toEqual(Object.keys(contract.endpoints.get.response.schema.shape));
   expect(created.headers).toEqual({ "X-MyTeam": "a_B" });
   for (const answer of [
@@ -60,12 +61,12 @@ test("a returned endpoint is accepted as input, except its read-only fields, whi
     " ",
   );
   expect(refused.json.detail).toContain(
-    `"id" is read-only. Remove the read-only fields: ${readOnly.join(", ")}.`,
+    `"id" is read-only. Remove the read-only fields: ${[...readOnly, "warnings"].join(", ")}.`,
   );
   expect(pointersOf(refused).toSorted()).toEqual(readOnly.map((name) => `/${name}`).toSorted());
   const rest = Object.entries(endpoint).filter(([name]) => !readOnly.includes(name));
   const back = await patch(Object.fromEntries(rest));
-  expect(back.json).toEqual({ ...endpoint, updated_at: expect.any(String) });
+  expect(back.json).toEqual({ ...endpoint, updated_at: expect.any(String), warnings: [] });
 });
 
 test("a problem of a setting is reported with its pointer, in the names of the API", async () => {

@@ -8,8 +8,8 @@ import { hasScope, type Principal, redaction } from "../../principal.ts";
 export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornContract>["endpoints"] {
   return {
     create: async ({ params, body }) => {
-      const { endpoint, secret } = await endpoints.create(params.tenant, unchecked(body));
-      return { ...endpoint, secret };
+      const { endpoint, ...once } = await endpoints.create(params.tenant, unchecked(body));
+      return { ...endpoint, ...once };
     },
     list: async ({ params, query, principal }) => {
       const page = await endpoints.list(params.tenant, query);
