@@ -125,3 +125,17 @@ test("a view is saved, selected, renamed, deleted and restored", async () => {
   await ui.click(/^Undo/);
   await ui.control("failed for good");
 });
+
+test("all dead letters that match the filters are counted and deleted", async () => {
+  const { server } = await startWithEndpoint(400);
+  await publish(server, "acme", ["order.paid", "order.paid", "order.sent"]);
+  const { ui } = await openDeadLetters(server, 3);
+  await ui.fill("Event type", "order.paid");
+  await ui.rows(2);
+  const dialog = await ui.openDialog("Delete all matching …");
+  await dialog.see("2 dead letters will be deleted permanently", "become dead from now on are kept");
+  await dialog.click("Delete");
+  await dialog.see("2 deleted.");
+  const { json } = await server.call("GET", "/api/v1/deliveries?state=dead");
+  expect(json.data.map(({ event_type }: { event_type: string }) => event_type)).toEqual(["order.sent"]);
+});

@@ -5,7 +5,15 @@ export { createClient, type PosthornClient } from "./client.ts";
 export type { Activity } from "./contract/activity.ts";
 export type { AuditEntry } from "./contract/audit-log.ts";
 export { contract, type PosthornContract } from "./contract/contract.ts";
-export type { Attempt, Delivery, DeliveryDetail, DeliveryRequest, WaitsFor } from "./contract/deliveries.ts";
+export type {
+  Attempt,
+  DeadLetterCount,
+  DeletedDeadLetters,
+  Delivery,
+  DeliveryDetail,
+  DeliveryRequest,
+  WaitsFor,
+} from "./contract/deliveries.ts";
 export type { Endpoint } from "./contract/endpoints/endpoint.ts";
 export type { EndpointAttempt, EndpointSecret } from "./contract/endpoints/endpoints.ts";
 export type { EventType, EventTypeDetail } from "./contract/event-types.ts";

@@ -15,6 +15,7 @@ import { createAuditLog } from "./resources/access/audit-log.ts";
 import { createEncryptionKeys } from "./resources/access/encryption-keys.ts";
 import { createKeys } from "./resources/access/keys.ts";
 import { createSessions } from "./resources/access/sessions.ts";
+import { createDeadLetters } from "./resources/deliveries/dead-letters.ts";
 import { createDeliveries } from "./resources/deliveries/deliveries.ts";
 import { createDeliveryChanges } from "./resources/deliveries/delivery-changes.ts";
 import {
@@ -165,6 +166,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     deliveries: limited({
       ...deliveries,
       ...changes,
+      ...createDeadLetters({ db, nowMs, onChanged: onOwnerChanged }),
       /** Returns the request of an attempt as it was sent, or freshly signed. */
       request,
     }),

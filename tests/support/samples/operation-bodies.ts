@@ -20,6 +20,7 @@ export const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> =
   "endpoints.import": () => ({ endpoints: [endpointInput] }),
   "endpoints.match": () => ({ type: "order.paid", data: {} }),
   "endpoints.update": () => ({ description: "taken over" }),
+  "deliveries.deleteDead": (tenant) => ({ tenant }),
   "replays.start": (tenant) => ({ tenant }),
   "session.create": () => ({ key: adminKey }),
   "keys.create": (tenant) => ({ name: "taken over", scopes: ["admin"], tenant }),

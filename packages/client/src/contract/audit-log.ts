@@ -22,6 +22,7 @@ export const auditEntry = s.component("AuditEntry", {
   changes: z.unknown().describe("The requested changes, without secrets."),
   status: s.nullableInt("HTTP status of the response. Null if the server stopped before it was known."),
   error_code: s.nullableText("The error `code`. Null on success."),
+  deleted: s.nullableInt("How many dead letters were deleted. Null for other operations."),
   request_id: s.text("Id of the request, as in the log and in error responses."),
   address: s.nullableText(
     "IP address of the connection; behind a proxy, the address of the proxy. Null if it is unknown or belongs to an operator.",

@@ -119,6 +119,37 @@ const deliveryRequest = s.component("DeliveryRequest", {
 });
 export type DeliveryRequest = z.output<typeof deliveryRequest>;
 
+const deadLetterDeletion = s.inputComponent("DeadLetterDeletion", {
+  tenant: s.optional(s.tenantId, "Only of this tenant. Defaults to all, or to the tenant of the key."),
+  endpoint: s.optional(s.endpointId, "Only of this endpoint. Defaults to all."),
+  type: s.optional(s.eventType, "Only of this event type. Defaults to all."),
+  reason: s.optionalText("Only with this `dead_reason`, such as `attempts_exhausted`. Defaults to any."),
+  created_after: s.createdAfter,
+  created_before: s.createdBefore,
+  dead_before: s.deadBefore,
+  cursor: s.optionalText("`next_cursor` of the previous call with the same filter."),
+  dry_run: s.optionalFlag("Count the dead letters without deleting any."),
+});
+
+export const deletedDeadLetters = s.component("DeletedDeadLetters", {
+  deleted: s.int("How many this call deleted, at most 10,000."),
+  next_cursor: s.nullableText(
+    "`cursor` of the next call, which deletes further ones. Null if all were deleted.",
+  ),
+});
+
+export type DeletedDeadLetters = z.output<typeof deletedDeadLetters>;
+
+export const deadLetterCount = s.component("DeadLetterCount", {
+  dry_run: z.literal(true).describe("Always true: nothing was deleted."),
+  count: s.int("Number of dead letters that would be deleted."),
+  is_exact: s.flag("False if `count` is a lower bound."),
+  dead_before: s.time.describe(
+    "Pass it as `dead_before` when deleting, so that dead letters that were not counted are kept.",
+  ),
+});
+export type DeadLetterCount = z.output<typeof deadLetterCount>;
+
 const ofEndpoint = {
   state: s.optional(state, "Only deliveries in this state."),
   type: s.typeFilter,
@@ -210,6 +241,15 @@ export const deliveries = {
     permission: retrying,
     response: { status: 204, schema: null },
     errors: { 404: ["delivery_not_found"], 409: ["delivery_not_dead"] },
+  }),
+  deleteDead: operation("POST", "/api/v1/dead-letters/delete", {
+    summary: "Deletes the dead letters that match a filter permanently, or counts them",
+    remark:
+      "Deletes at most 10,000 per call, in short transactions. Repeat the call with `cursor` until `next_cursor` is null.",
+    permission: retrying,
+    body: deadLetterDeletion,
+    response: { status: 200, schema: z.union([deletedDeadLetters, deadLetterCount]) },
+    errors: { 422: ["invalid_query"] },
   }),
   retryQueue: operation("GET", "/api/v1/retry-queue", {
     summary: "Lists failed deliveries by the time that their retry is scheduled for",

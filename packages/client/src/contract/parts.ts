@@ -117,6 +117,10 @@ const timeFilter = (description: string) =>
     .describe(`${description} A time with a time zone, or a day.`);
 export const createdAfter = timeFilter("Only items created at this time or later.");
 export const createdBefore = timeFilter("Only items created before this time.");
+export const deadBefore = timeFilter("Only dead letters that were dead before this time.");
+export const startAt = timeFilter(
+  "When to start, at most 90 days ahead; by default at once. What matches is decided then.",
+);
 export const resentAfter = timeFilter("Only deliveries sent again at this time or later.");
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;

@@ -49,7 +49,7 @@ export function readFilters<Known extends Fields>(query: object, filters: Known)
 
 export const limit: Field<number> = (...field) => integer(1, MAX_PAGE_LIMIT)(...field) ?? DEFAULT_PAGE_LIMIT;
 
-/** Reads the query of a list. The cursor is the key of the last row of the previous page, which matches `key`. */
+/** Reads the query of a list. */
 export function readPage<Known extends Fields>(
   list: string,
   query: PageQuery,
@@ -59,7 +59,8 @@ export function readPage<Known extends Fields>(
   return readFilters(query, { limit, cursor: cursorOf(list, key), ...filters });
 }
 
-function cursorOf(list: string, key: string): Field<string | null> {
+/** The key of the last row of the previous page, which matches `key`. */
+export function cursorOf(list: string, key: string): Field<string | null> {
   // a forged cursor may contain NUL, which PostgreSQL rejects
   const form = new RegExp(`^${list}:(?!.*\0)(${key})$`, "s");
   const keyIn = (cursor: unknown): string | null => {
@@ -125,7 +126,7 @@ export function toPage<Row, T>(
   return { data: shown.map(view), nextCursor: next === null ? null : encodeCursor(list, next) };
 }
 
-function encodeCursor(list: string, key: string): string {
+export function encodeCursor(list: string, key: string): string {
   return Buffer.from(`${list}:${key}`).toString("base64url");
 }
 

@@ -26,11 +26,11 @@ export function createAudit(hooks: Posthorn, logger: Logger | undefined): Audit 
       });
     try {
       const result = await change();
-      await complete({ status: 200, errorCode: null, ...idsIn(result, exchange.params) });
+      await complete({ status: 200, errorCode: null, ...factsOf(result, exchange.params) });
       return result;
     } catch (error) {
       const { status, code } = problemOf(error);
-      await complete({ status, errorCode: code, tenant: null, created: null });
+      await complete({ status, errorCode: code, tenant: null, created: null, deleted: null });
       throw error;
     }
   };
@@ -93,10 +93,11 @@ async function tenantOf(
   }
 }
 
-/** Returns the id of what was created, unless the path names it already, and its tenant. */
-function idsIn(result: unknown, params: Params): Pick<Outcome, "tenant" | "created"> {
-  const { id, tenant } = (result ?? {}) as { id?: unknown; tenant?: unknown };
+/** Returns the id of what was created, unless the path names it already, its tenant, and how many were deleted. */
+function factsOf(result: unknown, params: Params): Pick<Outcome, "tenant" | "created" | "deleted"> {
+  const { id, tenant, deleted } = (result ?? {}) as Readonly<Record<string, unknown>>;
   return {
+    deleted: typeof deleted === "number" ? deleted : null,
     created: typeof id === "string" && !Object.values(params).includes(id) ? id : null,
     tenant: typeof tenant === "string" ? tenant : null,
   };

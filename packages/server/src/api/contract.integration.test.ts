@@ -148,6 +148,9 @@ async function callReplays({ client, at, receiver, publish, attempted }: World):
   await expect(client.deliveries.delete(held)).rejects.toMatchObject({ code: "delivery_not_dead" });
   await client.deliveries.cancel(held);
   await client.deliveries.delete(held);
+  const dry = await client.deliveries.deleteDead({ body: { tenant, dry_run: true } });
+  expect(dry).toMatchObject({ dry_run: true, count: 0, is_exact: true });
+  expect(await client.deliveries.deleteDead({ body: { tenant } })).toEqual({ deleted: 0, next_cursor: null });
 }
 
 async function callEndpoints({ client, at, publish }: World): Promise<void> {

@@ -7,6 +7,7 @@ import { useTenant } from "../../api/session.ts";
 import { type Filters, useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { useSelection } from "../../components/bulk/bulk-bar.tsx";
+import { DeleteDead } from "../../components/bulk/delete-dead.tsx";
 import { DeliveryBulk } from "../../components/bulk/delivery-bulk.tsx";
 import { deliveryColumns } from "../../components/delivery/delivery-columns.tsx";
 import type { Field } from "../../components/list/filter-bar.tsx";
@@ -79,7 +80,12 @@ export function DeadLetters() {
     <DeliveryListPage
       title={t.deadLetters}
       lead={t.deadLead}
-      actions={<ReplayLink filters={filters} />}
+      actions={
+        <>
+          <ReplayLink filters={filters} />
+          <DeleteDead filters={filters} />
+        </>
+      }
       filterBy={["tenant", ...FILTERS]}
       areDead
       list={list}
@@ -96,6 +102,7 @@ export function PortalLogs() {
     <DeliveryListPage
       title={t.logs}
       lead={t.logsLead}
+      actions={filters.state === "dead" && <DeleteDead filters={filters} />}
       filterBy={["state", ...FILTERS]}
       isOfOneTenant
       list={list}

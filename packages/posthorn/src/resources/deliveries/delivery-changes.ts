@@ -4,7 +4,8 @@ import { PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
 import type { PausedReason } from "../../storage/queries/lanes/lock.ts";
-import { cancelDelivery, deleteDead } from "../../storage/queries/queue/cancel.ts";
+import { cancelDelivery } from "../../storage/queries/queue/cancel.ts";
+import { deleteDead } from "../../storage/queries/queue/delete-dead.ts";
 import { requeueDelivery } from "../../storage/queries/queue/requeue.ts";
 import { deliveryNotFound } from "./deliveries.ts";
 
@@ -63,15 +64,15 @@ export function createDeliveryChanges({
     },
 
     async delete(id, scope = {}) {
-      const result = await deleteDead(db, await known(id, scope));
-      if (result.kind === "not_found") throw deliveryNotFound(id);
-      if (result.kind !== "deleted") {
+      const { count, owners } = await deleteDead(db, [await known(id, scope)]);
+      if (count === 0) {
+        await find(id, scope);
         throw new PosthornError(
           "delivery_not_dead",
           `The delivery ${id} is not dead, and only dead deliveries can be deleted. Cancel it first, or wait until it ends.`,
         );
       }
-      if (result.isOrdered) onChanged(result.owner);
+      for (const owner of owners) onChanged(owner);
     },
   };
 

@@ -1429,7 +1429,7 @@ create index notifications_of_endpoint on posthorn.notifications (endpoint_id);
   {
     version: 7,
     name: "access",
-    checksum: "576ca0c2c67162cf57075dbdb47932e202613d9f31ef8ad4347209448262f13a",
+    checksum: "4cae3fb05ff126ac401dc7783f8befedad105edd3aa877bdbae485b58070dc9a",
     sql: `-- API keys, sessions and the audit log.
 
 -- API keys and members' tokens. Only a digest is stored.
@@ -1509,6 +1509,8 @@ create table posthorn.audit_log (
   -- status of the response; null: unknown
   status smallint,
   error_code text,
+  -- how many dead letters were deleted; null: another operation
+  deleted integer,
   request_id text not null,
   address text
 );

@@ -77,6 +77,8 @@ create table posthorn.audit_log (
   -- status of the response; null: unknown
   status smallint,
   error_code text,
+  -- how many dead letters were deleted; null: another operation
+  deleted integer,
   request_id text not null,
   address text
 );

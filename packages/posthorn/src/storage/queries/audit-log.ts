@@ -20,6 +20,8 @@ export interface AuditRow {
   /** Null: the process crashed before the result was known. */
   readonly status: number | null;
   readonly errorCode: string | null;
+  /** How many dead letters were deleted; null for other operations. */
+  readonly deleted: number | null;
   readonly requestId: string;
   readonly address: string | null;
 }
@@ -27,7 +29,8 @@ export interface AuditRow {
 /** Columns of `posthorn.audit_log a`. */
 const auditColumns = `a.id, a.actor_kind as "actorKind", a.actor_id as "actorId", a.actor_user as "actorUser",
   a.actor_tenant as "actorTenant",
-  a.tenant, a.action, a.target, a.changes, a.status, a.error_code as "errorCode", a.request_id as "requestId", a.address`;
+  a.tenant, a.action, a.target, a.changes, a.status, a.error_code as "errorCode", a.deleted,
+  a.request_id as "requestId", a.address`;
 
 // Planned for its values, so that a tenant's entries are read by their index.
 export const listAuditLog = rows<AuditRow, [IdRange & Filter<"tenant" | "action">]>(
@@ -44,7 +47,7 @@ order by a.id desc
 limit $3::integer
 `;
 
-export type NewAuditEntry = Omit<AuditRow, "id" | "status" | "errorCode">;
+export type NewAuditEntry = Omit<AuditRow, "id" | "status" | "errorCode" | "deleted">;
 
 export const beginEntry = value<Uuid, [entry: NewAuditEntry]>("begin audit entry", (entry) => [
   ...fields("actorKind", "actorId", "actorUser", "tenant", "action", "target")(entry),
@@ -64,16 +67,18 @@ export interface AuditOutcome {
   readonly tenant: string | null;
   /** Id of the created resource. */
   readonly created: string | null;
+  readonly deleted: number | null;
 }
 
 export const completeEntry = run<[id: Uuid, outcome: AuditOutcome]>("complete audit entry", (id, outcome) => [
   id,
-  ...fields("status", "errorCode", "tenant", "created")(outcome),
+  ...fields("status", "errorCode", "tenant", "created", "deleted")(outcome),
 ])`
 update posthorn.audit_log a
 set status = $2::smallint,
   error_code = $3::text,
   tenant = coalesce(a.tenant, $4::text),
+  deleted = $6::integer,
   target = case when $5::text is null then a.target else a.target || jsonb_build_object('created', $5::text) end
 where a.id = $1::uuid
 `;

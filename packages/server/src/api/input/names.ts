@@ -6,7 +6,14 @@ import { type CamelCase, camelCase, isObject } from "@posthorn/wire";
 const OPAQUE = ["headers", "filter", "schema", "example", "data", "document", "webhooks"] as const;
 export const OPAQUE_FIELDS: ReadonlySet<string> = new Set(OPAQUE);
 
-const TIMES = ["created_after", "created_before", "resent_after", "expires_at"] as const;
+const TIMES = [
+  "created_after",
+  "created_before",
+  "dead_before",
+  "start_at",
+  "resent_after",
+  "expires_at",
+] as const;
 const TIME_FIELDS: ReadonlySet<string> = new Set(TIMES);
 
 /** A checked value of the API as the library takes it. */

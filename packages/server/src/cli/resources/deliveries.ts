@@ -1,5 +1,5 @@
 // `posthorn deliveries`, and its shortcut `posthorn retry`.
-import type { DeliveryDetail } from "@posthorn/client";
+import type { DeadLetterCount, DeletedDeadLetters, DeliveryDetail } from "@posthorn/client";
 import type { Command } from "commander";
 import {
   type Args,
@@ -10,8 +10,11 @@ import {
   type Remote,
   TENANT_FILTER,
   TIME_FILTERS,
+  type TimeFlags,
+  timeFilters,
   YES,
 } from "../remote/remote.ts";
+import { progressBar } from "../terminal/progress-bar.ts";
 import { facts, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
@@ -57,8 +60,62 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
     await remote.client.deliveries.delete({ delivery });
     remote.print({ id: delivery, deleted: true }, () => `${clean(delivery)} is deleted.`);
   });
+  add<DeletionFlags>(
+    "delete-dead",
+    "delete the dead letters that a filter matches permanently",
+    [
+      TENANT_FILTER,
+      ENDPOINT_FILTER,
+      ["--type <type>", "only events of this type"],
+      ["--reason <reason>", "only dead letters with this reason"],
+      ["--dry-run", "only count the dead letters"],
+      YES,
+      ...TIME_FILTERS,
+    ],
+    deleteDead,
+  );
   for (const parent of [deliveries, program])
     commandsOf(parent, terminal)("retry", "retry a delivery now", [DELIVERY], retry);
+}
+
+interface DeletionFlags extends TimeFlags {
+  readonly tenant?: string;
+  readonly endpoint?: string;
+  readonly type?: string;
+  readonly reason?: string;
+  readonly dryRun?: boolean;
+}
+
+/** Deletes what was counted: dead letters that die after the confirmation are kept. */
+async function deleteDead(remote: Remote, _args: Args, flags: DeletionFlags): Promise<void> {
+  const { client, terminal, print } = remote;
+  const { tenant, endpoint, type, reason, dryRun } = flags;
+  const filter = { tenant, endpoint, type, reason, ...timeFilters(flags, remote.now()) };
+  const counted = (await client.deliveries.deleteDead({
+    body: { ...filter, dry_run: true },
+  })) as DeadLetterCount;
+  const { count, is_exact, dead_before } = counted;
+  const many = `Dead letters to delete permanently: ${is_exact ? "" : "at least "}${count}.`;
+  if (dryRun) return print(counted, () => many);
+  await remote.confirm(many);
+  const bar = progressBar(terminal, "Deleting");
+  let deleted = 0;
+  let cursor: string | null = null;
+  try {
+    do {
+      const body = { ...filter, dead_before, ...(cursor !== null && { cursor }) };
+      const result = (await client.deliveries.deleteDead({ body })) as DeletedDeadLetters;
+      deleted += result.deleted;
+      cursor = result.next_cursor;
+      bar.update(deleted, is_exact ? count : null);
+    } while (cursor !== null);
+  } catch (error) {
+    remote.note(`${deleted} dead letters were deleted before the error.`);
+    throw error;
+  } finally {
+    bar.end();
+  }
+  print({ deleted }, () => `${deleted} dead letters were deleted.`);
 }
 
 async function retry(remote: Remote, [delivery]: Args): Promise<void> {

@@ -1,5 +1,5 @@
-// Cancels queued deliveries, which become dead: those of deleted endpoints, of a discarded backlog, or one. Deletes a
-// dead letter. Deliveries in flight are left to their worker.
+// Cancels queued deliveries, which become dead: those of deleted endpoints, of a discarded backlog, or one. Deliveries in
+// flight are left to their worker.
 import type { Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { column, firstRow, hasRow, run, value } from "../../query.ts";
@@ -98,13 +98,13 @@ where lane.endpoint_id is not null
 
 export type CancelResult =
   | {
-      readonly kind: "cancelled" | "deleted";
+      readonly kind: "cancelled";
       readonly endpointId: Uuid;
       readonly owner: number | null;
       /** Other deliveries may wait for it. */
       readonly isOrdered: boolean;
     }
-  | { readonly kind: "not_found" | "in_flight" | "over" | "not_dead" };
+  | { readonly kind: "not_found" | "in_flight" | "over" };
 
 interface Known {
   readonly endpointId: Uuid;
@@ -124,17 +124,6 @@ export async function cancelDelivery(db: Database, deliveryId: Uuid): Promise<Ca
     const owner = await lock(tx, known);
     // false: it was claimed meanwhile
     return (await cancel(tx, deliveryId)) ? { kind: "cancelled", owner, ...known } : { kind: "in_flight" };
-  });
-}
-
-/** Deletes a dead letter. Its attempts and its event are dropped with their day. */
-export async function deleteDead(db: Database, deliveryId: Uuid): Promise<CancelResult> {
-  return await db.transaction(async (tx) => {
-    const known = await find(tx, deliveryId);
-    if (known === null) return { kind: "not_found" };
-    if (known.state !== "dead") return { kind: "not_dead" };
-    const owner = await lock(tx, known);
-    return (await deleteOne(tx, deliveryId)) ? { kind: "deleted", owner, ...known } : { kind: "not_dead" };
   });
 }
 
@@ -186,35 +175,4 @@ insert into posthorn.deliveries (id, event_id, endpoint_id, state, dead_reason, 
 select c.id, c.event_id, c.endpoint_id, 'dead', 'cancelled', c.attempts, c.replay_count, posthorn.now()
 from cancelled c
 returning id
-`;
-
-const deleteOne = hasRow<[deliveryId: Uuid]>("delete dead letter")`
-with deleted as (
-  delete from posthorn.deliveries d
-  where d.id = $1::uuid
-    and d.state = 'dead'
-  returning d.id, d.endpoint_id, d.event_id
-),
--- otherwise its event would still claim it
-unclaimed as (
-  update posthorn.events e
-  set claims = (
-    select string_agg(uuid_send(c.id) || uuid_send(c.endpoint_id), '')
-    from posthorn.read_claims(e.claims) c
-    where c.id <> deleted.id
-  )
-  from deleted
-  where e.id = deleted.event_id
-    and e.claims is not null
-),
-released as (
-  delete from posthorn.held_subjects h
-  using deleted, posthorn.events e
-  where e.id = deleted.event_id
-    and h.endpoint_id = deleted.endpoint_id
-    and h.subject = e.subject
-    and h.sequence = e.sequence
-)
-select deleted.id
-from deleted
 `;

@@ -2,7 +2,7 @@ import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
 import { unchecked } from "../../input/names.ts";
-import { hasScope, redaction, tenantScope } from "../../principal.ts";
+import { hasScope, redaction, scopedTenant, tenantScope } from "../../principal.ts";
 
 export function deliveryOperations({
   deliveries,
@@ -36,6 +36,12 @@ export function deliveryOperations({
       return await deliveries.get(params.delivery);
     },
     delete: ({ params, principal }) => deliveries.delete(params.delivery, tenantScope(principal)),
+    deleteDead: async ({ body: { dryRun: isPreview = false, ...filter }, principal }) => {
+      const query = { ...filter, tenant: scopedTenant(principal, filter.tenant) };
+      if (!isPreview) return await deliveries.deleteDead(unchecked(query));
+      const { cursor: _, ...counted } = query;
+      return { dryRun: true as const, ...(await deliveries.countDead(unchecked(counted))) };
+    },
     retryQueue: ({ query }) => deliveries.retryQueue(query),
   };
 }
