@@ -52,6 +52,11 @@ export interface FormatContext {
   readonly source: string;
   /** The base URL of the API, for `dataref`; if empty, references are relative. */
   readonly datarefBase: string;
+  /**
+   * The `dataschema` of events without their own: the URL of the type's schema, undefined if it has none. Absent without a
+   * public URL.
+   */
+  readonly dataschemaOf?: ((event: Event) => string | undefined) | undefined;
 }
 
 export interface TargetAuthorization {

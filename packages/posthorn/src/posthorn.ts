@@ -3,6 +3,7 @@
 import { metadataIn } from "./attempt/guard/guard-address.ts";
 import { type Resolve, resolverFor } from "./attempt/guard/resolve-name.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
+import { createDataschemaOf } from "./catalogue/dataschema.ts";
 import type { EventDeclarations } from "./catalogue/declared-types.ts";
 import { type Config, type PosthornOptions, resolveConfig } from "./config.ts";
 import { createDestinationKinds } from "./destination-kinds.ts";
@@ -83,7 +84,13 @@ export function createInstance(
   });
   const keyRing = parseKeyRing(config.encryptionKeys);
   const kinds = createDestinationKinds({ config, db, keyRing, metrics, nowMs });
-  const targets = createTargets({ db, keyRing, defaults, destinationOf: kinds.destinationOf });
+  const targets = createTargets({
+    db,
+    keyRing,
+    defaults,
+    dataschemaOf: createDataschemaOf(catalogue, config.publicUrl),
+    destinationOf: kinds.destinationOf,
+  });
   const { resources, endpoints } = createLibraryResources({
     config,
     db,

@@ -49,6 +49,7 @@ interface KnownType {
   readonly redact: readonly string[];
   readonly isDeleted: boolean;
   readonly schema: string | null;
+  readonly schemaSinceMs: number | null;
 }
 
 export const REFRESH_MS = 500;
@@ -203,6 +204,15 @@ export class Catalogue {
     const paths = apiVersion === null ? undefined : versions?.get(apiVersion)?.redact;
     const stored = paths ?? [...(versions?.values() ?? [])].flatMap(({ redact }) => redact);
     return [...stored, ...this.#declared.redactedPaths(type)];
+  }
+
+  /**
+   * Returns whether the event's type had a schema when the event was created. A later schema does not count, and a removed
+   * one does, so that the result is the same at every attempt.
+   */
+  hadSchema({ type, apiVersion, createdAt }: Pick<Event, "type" | "apiVersion" | "createdAt">): boolean {
+    const since = this.#types.get(type)?.get(apiVersion)?.schemaSinceMs ?? null;
+    return since !== null && since <= createdAt.getTime();
   }
 
   /** Masks the redacted paths of an event, according to the catalogue as last read. */

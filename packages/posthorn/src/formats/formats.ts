@@ -2,6 +2,7 @@
 import {
   BATCH_CONTENT_TYPE,
   batchBytes,
+  type CloudEvent,
   cloudEventFrom,
   dataBytes,
   encodeBatch,
@@ -11,8 +12,8 @@ import {
   eventData,
   formatId,
   STRUCTURED_CONTENT_TYPE,
-  thinCloudEvent,
   thinEnvelope,
+  withoutData,
 } from "@posthorn/wire";
 import { BATCH_TYPE, type Event, type FormatContext, type PayloadFormat, type Target } from "../model.ts";
 import type { BatchEncoding, Content, Format } from "./format.ts";
@@ -27,16 +28,16 @@ const FORMATS: Readonly<Record<PayloadFormat, Format>> = {
     content: (event, context) => ({ contentType: STRUCTURED_CONTENT_TYPE, body: structured(event, context) }),
   },
   "cloudevents-binary": {
-    content: (event, { source }) => {
-      const { headers: all, body } = encodeBinary(cloudEventFrom(event, source));
+    content: (event, context) => {
+      const { headers: all, body } = encodeBinary(cloudEvent(event, context));
       const { "content-type": contentType, ...headers } = all;
       return { contentType, headers, body };
     },
   },
   "cloudevents-thin": {
-    content: (event, { source, datarefBase }) => {
-      const dataref = `${datarefBase}/event-data/${formatId("evt", event.id)}`;
-      const body = encodeStructured(thinCloudEvent(event, source, dataref));
+    content: (event, context) => {
+      const dataref = `${context.datarefBase}/event-data/${formatId("evt", event.id)}`;
+      const body = encodeStructured(withoutData(cloudEvent(event, context), dataref));
       return { contentType: STRUCTURED_CONTENT_TYPE, body };
     },
   },
@@ -66,8 +67,12 @@ export function bareData(event: Event): Content {
   return { contentType: event.attributes.datacontenttype ?? fallback, body: dataBytes(data) };
 }
 
-function structured(event: Event, { source }: FormatContext): Uint8Array {
-  return encodeStructured(cloudEventFrom(event, source));
+function structured(event: Event, context: FormatContext): Uint8Array {
+  return encodeStructured(cloudEvent(event, context));
+}
+
+function cloudEvent(event: Event, { source, dataschemaOf }: FormatContext): CloudEvent {
+  return cloudEventFrom(event, source, dataschemaOf?.(event));
 }
 
 function batchContent(body: Uint8Array): Content {

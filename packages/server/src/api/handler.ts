@@ -32,6 +32,7 @@ import { portalLinkOperations } from "./resources/portal-links/operations.ts";
 import { sessionOperations } from "./resources/session/operations.ts";
 import { createRouter, type Route, type RoutePermission } from "./router.ts";
 import { docsRoutes } from "./routes/docs.ts";
+import { eventSchemaRoute } from "./routes/event-schemas.ts";
 import { healthRoutes, metricsRoute } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
 import { publicKeyRoutes } from "./routes/public-keys.ts";
@@ -177,6 +178,7 @@ export function routesOf(
     ...health,
     homeRoute(dashboard),
     eventDataRoute(hooks),
+    eventSchemaRoute(hooks),
     ...publicKeyRoutes(hooks),
     ...webhookGrantRoutes(hooks),
     ...docsRoutes(signIn.site),

@@ -19,7 +19,7 @@ import {
   formatProblem,
   modeOf,
   ownTypeOf,
-  thinCloudEvent,
+  withoutData,
 } from "./index.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -89,12 +89,23 @@ test("extensions are in a fixed order", () => {
 });
 
 test("a thin event has a `dataref`, unless it has its own", () => {
-  expect(thinCloudEvent(fields, "/s", "/api/x")).toMatchObject({
+  expect(withoutData(cloudEventFrom(fields, "/s"), "/api/x")).toMatchObject({
     data: { kind: "none" },
     extensions: { dataref: "/api/x" },
   });
   const attributes = { source: "/shop", extensions: { dataref: "https://shop.example/1" } };
-  expect(thinCloudEvent({ ...fields, attributes }, "/s", "/api/x").extensions).toEqual(attributes.extensions);
+  const foreign = cloudEventFrom({ ...fields, attributes }, "/s");
+  expect(withoutData(foreign, "/api/x").extensions).toEqual(attributes.extensions);
+});
+
+test("the URL of a schema is only for events that were not published as a CloudEvent", () => {
+  const url = "https://hooks.example/event-schemas/a/1.json";
+  expect(cloudEventFrom(fields, "/s", url).dataschema).toBe(url);
+  expect(cloudEventFrom(fields, "/s")).not.toHaveProperty("dataschema");
+  for (const dataschema of [undefined, "/their/schema"]) {
+    const attributes = { source: "/shop", dataschema };
+    expect(cloudEventFrom({ ...fields, attributes }, "/s", url).dataschema).toBe(dataschema);
+  }
 });
 
 test.each([

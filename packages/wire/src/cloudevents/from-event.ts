@@ -10,15 +10,15 @@ export interface CloudEventFields extends EnvelopeFields {
   readonly traceparent?: string | undefined;
 }
 
-/** `source` is used for events without their own. */
-export function cloudEventFrom(event: CloudEventFields, source: string): CloudEvent {
+/** `source` and `ownSchema`, the URL of a schema, are for events that were not published as a CloudEvent. */
+export function cloudEventFrom(event: CloudEventFields, source: string, ownSchema?: string): CloudEvent {
   const { attributes = {}, subject, createdAt } = event;
   const isForeign = attributes.source !== undefined;
   const data = eventData(event);
   const time = attributes.time ?? (isForeign ? undefined : createdAt.toISOString());
   const datacontenttype =
     attributes.datacontenttype ?? (data.kind === "json" ? "application/json" : undefined);
-  const { dataschema, extensions = {} } = attributes;
+  const { dataschema = isForeign ? undefined : ownSchema, extensions = {} } = attributes;
   return {
     id: attributes.id ?? formatId("evt", event.id),
     source: attributes.source ?? source,
@@ -33,10 +33,8 @@ export function cloudEventFrom(event: CloudEventFields, source: string): CloudEv
 }
 
 /** The event with `dataref` instead of its data. An existing `dataref` is kept. */
-export function thinCloudEvent(event: CloudEventFields, source: string, dataref: string): CloudEvent {
-  const whole = cloudEventFrom(event, source);
-  const extensions = { dataref, ...whole.extensions };
-  return { ...whole, extensions, data: { kind: "none" } };
+export function withoutData(event: CloudEvent, dataref: string): CloudEvent {
+  return { ...event, extensions: { dataref, ...event.extensions }, data: { kind: "none" } };
 }
 
 /** Decodes `payload`. */

@@ -62,6 +62,8 @@ export interface TargetsOptions {
   readonly db: Queryable;
   readonly keyRing: KeyRing;
   readonly defaults: EndpointDefaults;
+  /** See `FormatContext`. */
+  readonly dataschemaOf?: FormatContext["dataschemaOf"];
   /** Default: every endpoint is a webhook. */
   readonly destinationOf?: DestinationOf;
 }
@@ -124,7 +126,7 @@ export function createTargets(options: TargetsOptions): Targets {
 
 export function toTarget(
   row: TargetRow,
-  { defaults, keyRing, destinationOf = webhookOf }: Omit<TargetsOptions, "db">,
+  { defaults, keyRing, dataschemaOf, destinationOf = webhookOf }: Omit<TargetsOptions, "db">,
 ): Target {
   const destination = destinationOf(row);
   const { description: _description, handshake: _handshake, ...settings } = effectiveSettings(row, defaults);
@@ -142,7 +144,7 @@ export function toTarget(
     destination,
     health: row.health,
     get formatContext() {
-      formatContext ??= formatContextOf(row.tenant, defaults);
+      formatContext ??= { ...formatContextOf(row.tenant, defaults), dataschemaOf };
       return formatContext;
     },
     // Decrypted at first use: a process that only publishes needs no key, and a secret that cannot be decrypted must only

@@ -235,7 +235,14 @@ export async function register(db: Database, catalogue: Catalogue, declared: Dec
   if (types.length > 0) await saveAll(db, catalogue, types);
 }
 
-function toEventType({ isDeprecated, isDeleted: _, schema, example, ...row }: EventTypeRow): EventType {
+function toEventType({
+  isDeprecated,
+  isDeleted: _,
+  schemaSinceMs: _since,
+  schema,
+  example,
+  ...row
+}: EventTypeRow): EventType {
   return {
     ...dated(row),
     schema: schema === null ? null : JSON.parse(schema),

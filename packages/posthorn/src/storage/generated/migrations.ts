@@ -937,7 +937,7 @@ $$;
   {
     version: 5,
     name: "publishing",
-    checksum: "2f0b1bde818135ed48421e68703e18648126ccbef712e0cf5483df52896236aa",
+    checksum: "ec508eef18e303a5dbc665298d7b259d80723a3d8c0d59ab23b94852206e2306",
     sql: `-- The catalogue of event types, and publishing from SQL.
 
 -- Registered event types.
@@ -953,6 +953,8 @@ create table posthorn.event_types (
   is_deprecated boolean not null default false,
   created_at timestamptz not null default posthorn.now(),
   updated_at timestamptz not null default posthorn.now(),
+  -- since when it has had a schema; kept if that is removed, because events since then are sent with its URL
+  schema_since timestamptz,
   -- a deleted type still redacts the events that were published with it
   deleted_at timestamptz,
   primary key (name, api_version)

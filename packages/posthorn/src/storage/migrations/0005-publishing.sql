@@ -13,6 +13,8 @@ create table posthorn.event_types (
   is_deprecated boolean not null default false,
   created_at timestamptz not null default posthorn.now(),
   updated_at timestamptz not null default posthorn.now(),
+  -- since when it has had a schema; kept if that is removed, because events since then are sent with its URL
+  schema_since timestamptz,
   -- a deleted type still redacts the events that were published with it
   deleted_at timestamptz,
   primary key (name, api_version)

@@ -14,6 +14,8 @@ export interface EventTypeRow {
   readonly redact: readonly string[];
   readonly isDeprecated: boolean;
   readonly isDeleted: boolean;
+  /** When it got its first schema; null if it never had one. */
+  readonly schemaSinceMs: number | null;
   readonly createdMs: number;
   readonly updatedMs: number;
 }
@@ -21,6 +23,7 @@ export interface EventTypeRow {
 /** Columns of `posthorn.event_types t`. */
 export const eventTypeColumns = `t.name, t.api_version as "apiVersion", t.description, t.schema, t.example,
   to_json(t.redact) as redact, t.is_deprecated as "isDeprecated", t.deleted_at is not null as "isDeleted",
+  posthorn.epoch_ms(t.schema_since) as "schemaSinceMs",
   posthorn.epoch_ms(t.created_at) as "createdMs", posthorn.epoch_ms(t.updated_at) as "updatedMs"`;
 
 /** Returns its versions, the latest registration first. */
@@ -128,14 +131,16 @@ const save = firstRow<EventTypeRow, [NewEventType]>(
   fields("name", "apiVersion", "description", "schema", "example", "redact", "isDeprecated"),
 )`
 insert into posthorn.event_types as t
-  (name, api_version, description, schema, example, redact, is_deprecated)
-values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text[], $7::boolean)
+  (name, api_version, description, schema, example, redact, is_deprecated, schema_since)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text[], $7::boolean,
+  case when $4::text is not null then posthorn.now() end)
 on conflict (name, api_version) do update
 set description = excluded.description,
   schema = excluded.schema,
   example = excluded.example,
   redact = excluded.redact,
   is_deprecated = excluded.is_deprecated,
+  schema_since = coalesce(t.schema_since, excluded.schema_since),
   created_at = case when t.deleted_at is null then t.created_at else posthorn.now() end,
   updated_at = posthorn.now(),
   deleted_at = null

@@ -1,7 +1,6 @@
 // The public keys that verify an endpoint's signatures, as a JWK set and as whpk_ texts.
-import { createHash } from "node:crypto";
 import type { Posthorn } from "posthorn";
-import { hasTag } from "../entity-tag.ts";
+import { cacheable } from "../entity-tag.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Reply } from "../reply.ts";
 import { publicRoute, type Route } from "../router.ts";
@@ -23,22 +22,16 @@ export function publicKeyRoutes({ endpoints }: Posthorn): Route[] {
       alg: "EdDSA",
       whpk: publicKey,
     }));
-    return cacheable(exchange, "application/jwk-set+json", JSON.stringify({ keys }));
+    return cacheable(exchange.request, "application/jwk-set+json", JSON.stringify({ keys }), CACHE_SECONDS);
   }
 
   async function texts(exchange: Exchange): Promise<Reply> {
     const keys = await endpoints.publicKeys(endpointOf(exchange));
     const body = keys.map(({ publicKey }) => `${publicKey}\n`).join("");
-    return cacheable(exchange, "text/plain; charset=utf-8", body);
+    return cacheable(exchange.request, "text/plain; charset=utf-8", body, CACHE_SECONDS);
   }
 }
 
 function endpointOf({ params }: Exchange): string {
   return params.endpoint as string;
-}
-
-function cacheable({ request }: Exchange, contentType: string, body: string): Reply {
-  const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-  const always = { cacheControl: `public, max-age=${CACHE_SECONDS}`, headers: ["ETag", tag] };
-  return hasTag(request, tag) ? { status: 304, ...always } : { status: 200, contentType, body, ...always };
 }
