@@ -94,6 +94,25 @@ test("a replay counts the deliveries first, and pressing start twice starts one"
   await receiver.received(2);
 });
 
+test("a replay is scheduled, listed with its start, and cancelled", async () => {
+  const { server } = await startWithEndpoint();
+  const { ui } = await openDashboard(server, "/replays");
+  const dialog = await ui.openDialog("New replay");
+  await dialog.fill("Start at", "2020-01-01T10:00");
+  await dialog.click("Count");
+  await dialog.see("start_at must be in the future");
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
+  await dialog.fill("Start at", tomorrow);
+  await dialog.click("Count");
+  await dialog.see("0 deliveries will be sent.");
+  await dialog.click("Schedule replay");
+  await ui.see("scheduled", "starts in", "Scheduled for");
+  await ui.click("Cancel");
+  await ui.see("cancelled");
+  const { json } = await server.call("GET", "/api/v1/replays");
+  expect(json.data).toMatchObject([{ state: "cancelled", started_at: null }]);
+});
+
 test("a large event is truncated, and shown in full without syntax colours", async () => {
   const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/tenants/acme", {});

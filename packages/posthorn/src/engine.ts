@@ -155,6 +155,7 @@ export class Engine {
       others: Object.assign({}, ...services.map(({ maintenanceTasks }) => maintenanceTasks)),
     });
     this.replayer = new Replayer({
+      nowMs: () => clock.nowMs(),
       db,
       logger,
       loadRoutes: targets.ofTenants,
@@ -212,7 +213,7 @@ export class Engine {
           everyMs: 1_000,
         },
         {
-          hasWork: ({ hasRunningReplays }) => hasRunningReplays,
+          hasWork: ({ hasDueReplays }) => hasDueReplays,
           wake: () => this.replayer.wake(),
           everyMs: 1_000,
         },

@@ -8,7 +8,7 @@ const nothing: Work = {
   hasWaitingEvents: false,
   hasReadyLanes: false,
   hasPendingBatches: false,
-  hasRunningReplays: false,
+  hasDueReplays: false,
   hasIncidents: false,
   catalogueVersion: 1,
 };
@@ -28,7 +28,7 @@ test("a poll wakes the loops that have work, each at most as often as it asks fo
     loops: [
       loop("relay", 0, ({ hasWaitingEvents }) => hasWaitingEvents),
       loop("batcher", 60_000, ({ hasPendingBatches }) => hasPendingBatches),
-      loop("replayer", 0, ({ hasRunningReplays }) => hasRunningReplays),
+      loop("replayer", 0, ({ hasDueReplays }) => hasDueReplays),
     ],
   });
   await poller.start();

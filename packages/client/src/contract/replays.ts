@@ -4,7 +4,10 @@ import { operation, type Permission } from "./operation.ts";
 import * as s from "./parts.ts";
 
 const REPLAYABLE = ["success", "failed", "dead"] as const;
-const state = s.choice(["running", "finished", "cancelled"], "State of the replay.");
+const state = s.choice(
+  ["scheduled", "running", "finished", "cancelled"],
+  "State of the replay. `scheduled`: it starts at `start_at`.",
+);
 
 export const replay = s.component("Replay", {
   id: s.replayId,
@@ -24,11 +27,15 @@ export const replay = s.component("Replay", {
   rate: s.int("Deliveries per second."),
   requested_by: s.nullableText("The key or user that started it. Null for the admin key."),
   state,
-  total: s.nullableInt("Number of matches at the start. Null if there were too many to count."),
+  total: s.nullableInt(
+    "Number of matches at the start. Null before the start, or if there were too many to count.",
+  ),
   done: s.int("Number of deliveries queued again."),
   skipped: z.record(z.string(), z.int()).describe("Number of skipped deliveries by reason."),
   created_at: s.createdAt,
-  ended_at: s.nullableTime("When it finished or was cancelled. Null while it runs."),
+  start_at: s.nullableTime("When it was scheduled to start. Null if it started when it was created."),
+  started_at: s.nullableTime("When it started. Null if it has not started."),
+  ended_at: s.nullableTime("When it finished or was cancelled. Null before that."),
 });
 export type Replay = z.output<typeof replay>;
 
@@ -53,6 +60,7 @@ const replayInput = s.inputComponent("ReplayInput", {
   created_after: s.createdAfter,
   created_before: s.createdBefore,
   rate: s.optionalInt("Deliveries queued again per second.", { minimum: 1, maximum: 5_000, default: 50 }),
+  start_at: s.startAt,
   dry_run: s.optionalFlag("Count the deliveries without starting a replay."),
   resubscribe: s.optionalFlag(
     "Create deliveries for events that match an endpoint now and have none. Cannot be combined with `states` or `reason`.",
@@ -65,7 +73,7 @@ const replaying: Permission = { scopes: ["deliveries:retry"], reach: "tenant" };
 
 export const replays = {
   start: operation("POST", "/api/v1/replays", {
-    summary: "Starts a replay of the deliveries that match a filter, or counts them",
+    summary: "Starts or schedules a replay of the deliveries that match a filter, or counts them",
     permission: replaying,
     body: replayInput,
     isBodyOptional: true,
@@ -92,7 +100,7 @@ export const replays = {
     errors: { 404: ["replay_not_found"] },
   }),
   cancel: operation("POST", `${path}/cancel`, {
-    summary: "Cancels a replay",
+    summary: "Cancels a replay that is scheduled or running",
     permission: replaying,
     response: { status: 200, schema: replay },
     errors: { 404: ["replay_not_found"], 409: ["replay_finished"] },

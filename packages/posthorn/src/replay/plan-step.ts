@@ -46,7 +46,7 @@ export interface PlannedDelivery {
 /** The fields of a replay that a step needs. */
 export type Range = Pick<
   LockedReplay,
-  "tenant" | "endpointId" | "type" | "states" | "reason" | "position" | "before" | "createdAtMs"
+  "tenant" | "endpointId" | "type" | "states" | "reason" | "position" | "before" | "startedAtMs"
 >;
 
 export async function planStep(
@@ -75,7 +75,7 @@ async function planExisting(
     states,
     type: range.type,
     deadReason: range.reason,
-    endedByMs: range.createdAtMs,
+    endedByMs: range.startedAtMs,
   });
   const deliveries = rows.map(({ id, endpointId, state, subject, sequence }, index): PlannedDelivery => {
     const what =

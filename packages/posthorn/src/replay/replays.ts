@@ -1,12 +1,11 @@
-// The API of replays: create, read and cancel. The replayer does the work.
+// The API of replays: create or schedule, read and cancel. The replayer does the work.
 import { formatId, parseId, uuidv7 } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { LoadRoutes } from "../fan-out/routes.ts";
-import type { Uuid } from "../model.ts";
-import { endpointsAsked } from "../resources/deliveries/deliveries.ts";
 import { endpointNotFound } from "../resources/endpoints/changes.ts";
 import {
+  date,
   idRange,
   notFound,
   type Page,
@@ -20,21 +19,20 @@ import * as field from "../resources/read-fields.ts";
 import { tenantNotFound } from "../resources/tenants/tenants.ts";
 import type { Database } from "../storage/database.ts";
 import { END_REASONS, type EndReason } from "../storage/queries/deliveries/read.ts";
-import { countDeliveries } from "../storage/queries/deliveries/walk.ts";
 import { endpointIdsOf, tenantOfEndpoint } from "../storage/queries/endpoints/read.ts";
 import {
   cancelReplay,
   findReplay,
-  idAboveAll,
-  idAfterDroppedHistory,
   insertReplay,
   listReplays,
+  type NewReplay,
   REPLAY_STATES,
   type ReplayRow,
   type ReplayState,
 } from "../storage/queries/replays/replays.ts";
 import { findTenant } from "../storage/queries/tenants.ts";
-import { planStep, type Range } from "./plan-step.ts";
+import type { Range } from "./plan-step.ts";
+import { type CountedRange, countRange, rangeNow } from "./replay-range.ts";
 
 /** States that can be replayed. Pending deliveries and those in flight will be sent anyway. */
 export type ReplayableState = "success" | "failed" | "dead";
@@ -59,6 +57,8 @@ export interface ReplayFilter {
 export interface ReplayInput extends ReplayFilter {
   /** Deliveries per second, 1 to 5,000. Default 50. */
   readonly rate?: number | undefined;
+  /** When to start; by default at once. What it selects is decided then. At most 90 days ahead. */
+  readonly startAt?: Date | undefined;
   /** Who requested it, at most 200 characters. */
   readonly requestedBy?: string | undefined;
 }
@@ -70,19 +70,19 @@ export interface Replay extends Omit<ReplayRow, "endpointId" | "states" | `${str
   readonly createdAfter: Date | null;
   readonly createdBefore: Date | null;
   readonly resubscribe: boolean;
-  /** Number at the start; null: too many to count. */
+  /** Number at the start; null: too many to count, or not started. */
   readonly total: number | null;
   /** Number of enqueued deliveries. */
   readonly done: number;
   readonly createdAt: Date;
+  /** Null: it started when it was created. */
+  readonly startAt: Date | null;
+  /** Null: it has not started. */
+  readonly startedAt: Date | null;
   readonly endedAt: Date | null;
 }
 
-export interface ReplayPreview {
-  readonly count: number;
-  /** False: `total` is a lower bound. */
-  readonly isExact: boolean;
-}
+export type ReplayPreview = CountedRange;
 
 export interface Scope {
   readonly tenant?: string | undefined;
@@ -102,32 +102,33 @@ export interface ReplaysOptions {
 const DEFAULT_REPLAY_RATE = 50;
 const MAX_REPLAY_RATE = 5_000;
 /** Per tenant, and for replays of all tenants. */
-const MOST_RUNNING_REPLAYS = 5;
-/** Upper bound of counting before a replay starts. */
-const COUNT_UP_TO = 100_000;
-const PREVIEW_STEPS = 10;
+export const MOST_RUNNING_REPLAYS = 5;
+const MOST_SCHEDULED_REPLAYS = 50;
+const MAX_DAYS_AHEAD = 90;
+const DAY_MS = 86_400_000;
 
 export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptions) {
   return { start, preview, list, get, cancel };
 
-  /** Starts at once, in the leading process. */
+  /** Starts at once, or at `startAt`, in the leading process. */
   async function start(input: ReplayInput = {}): Promise<Replay> {
-    const asked = readInput(input);
+    const asked = readInput(input, nowMs());
     await checkWhose(asked);
-    const range = await rangeOf(asked);
-    const { count, isExact } = await countIn(range);
-    const replay = { ...asked, ...range, id: uuidv7(nowMs()), total: isExact ? count : null };
-    const row = await insertReplay(db, replay, MOST_RUNNING_REPLAYS);
-    if (row === null) throw limitReached(asked.tenant);
+    const id = uuidv7(nowMs());
+    if (asked.startAtMs !== null)
+      return toReplay(await insert({ ...asked, id, total: null }, MOST_SCHEDULED_REPLAYS));
+    const range = await rangeNow(db, asked, nowMs());
+    const { count, isExact } = await countRange(db, range, loadRoutes);
+    const row = await insert({ ...range, id, total: isExact ? count : null }, MOST_RUNNING_REPLAYS);
     onStarted();
     return toReplay(row);
   }
 
   /** Counts matching deliveries without sending anything. */
   async function preview(filter: ReplayFilter = {}): Promise<ReplayPreview> {
-    const asked = readInput(filter);
+    const asked = readInput(filter, nowMs());
     await checkWhose(asked);
-    return await countIn(await rangeOf(asked));
+    return await countRange(db, await rangeNow(db, asked, nowMs()), loadRoutes);
   }
 
   /** Newest first. */
@@ -143,12 +144,18 @@ export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptio
     return toReplay(await find(id, scope));
   }
 
-  /** Takes effect before the next step. Enqueued deliveries stay queued. */
+  /** Takes effect before the start or the next step. Enqueued deliveries stay queued. */
   async function cancel(id: string, scope: Scope = {}): Promise<Replay> {
     const { id: uuid } = await find(id, scope);
     const row = await cancelReplay(db, uuid);
     if (row !== null) return toReplay(row);
     throw new PosthornError("replay_finished", `The replay ${id} has already ended.`);
+  }
+
+  async function insert(replay: NewReplay, most: number): Promise<ReplayRow> {
+    const row = await insertReplay(db, replay, most);
+    if (row === null) throw limitReached(replay, most);
+    return row;
   }
 
   async function find(id: string, scope: Scope): Promise<ReplayRow> {
@@ -169,63 +176,22 @@ export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptio
         : (await endpointIdsOf(db, tenant, endpointId)).length > 0;
     if (!isThere) throw endpointNotFound(formatId("ep", endpointId));
   }
-
-  async function rangeOf(asked: Asked): Promise<Range> {
-    const isAboutEvents = asked.states === null;
-    const afterAll = await idAboveAll(db, isAboutEvents ? "events" : "deliveries");
-    const first = isAboutEvents ? later(asked.position, await idAfterDroppedHistory(db)) : asked.position;
-    return {
-      ...asked,
-      position: first,
-      before: afterAll < asked.before ? afterAll : asked.before,
-      createdAtMs: nowMs(),
-    };
-  }
-
-  async function countIn(range: Range): Promise<ReplayPreview> {
-    if (range.states === null) return await countMissing(range);
-    return await countDeliveries(db, {
-      after: range.position,
-      before: range.before,
-      direction: "oldest_first",
-      limit: COUNT_UP_TO,
-      endpointIds: await endpointsAsked(db, { ...range, endpoint: range.endpointId }),
-      states: range.states,
-      type: range.type,
-      deadReason: range.reason,
-    });
-  }
-
-  async function countMissing(range: Range): Promise<ReplayPreview> {
-    let count = 0;
-    let { position } = range;
-    for (let step = 0; step < PREVIEW_STEPS; step += 1) {
-      const plan = await planStep(db, { ...range, position }, { limit: 0, loadRoutes });
-      count += plan.deliveries.length;
-      if (plan.isLast) return { count, isExact: true };
-      position = plan.position;
-    }
-    return { count, isExact: false };
-  }
 }
 
-interface Asked extends Omit<Range, "createdAtMs"> {
+interface Asked extends Omit<Range, "startedAtMs"> {
   readonly rate: number;
   readonly requestedBy: string | null;
   readonly createdAfterMs: number | null;
   readonly createdBeforeMs: number | null;
+  readonly startAtMs: number | null;
 }
 
-function readInput(input: ReplayInput): Asked {
+function readInput(input: ReplayInput, nowMs: number): Asked {
   const problems: InputProblem[] = [];
   checkTogether(input, problems);
-  const { endpoint, states, resubscribe, rate, createdAfter, createdBefore, ...asked } = field.readFields(
-    "invalid_replay",
-    "There is no filter",
-    input,
-    FIELDS,
-    problems,
-  );
+  checkStart(input.startAt, nowMs, problems);
+  const { endpoint, states, resubscribe, rate, startAt, createdAfter, createdBefore, ...asked } =
+    field.readFields("invalid_replay", "There is no filter", input, FIELDS, problems);
   const { notBefore: position, before } = idRange({ createdAfter, createdBefore });
   return {
     ...asked,
@@ -234,6 +200,7 @@ function readInput(input: ReplayInput): Asked {
     rate: rate ?? DEFAULT_REPLAY_RATE,
     createdAfterMs: input.createdAfter?.getTime() ?? null,
     createdBeforeMs: input.createdBefore?.getTime() ?? null,
+    startAtMs: startAt?.getTime() ?? null,
     position,
     before,
   };
@@ -253,8 +220,20 @@ function checkTogether(input: ReplayInput, problems: InputProblem[]): void {
     refuse("reason", "reason applies only to dead deliveries: add dead to states, or leave states out.");
 }
 
+/** An invalid date is reported by its field. */
+function checkStart(startAt: Date | undefined, nowMs: number, problems: InputProblem[]): void {
+  const ms = startAt instanceof Date ? startAt.getTime() : Number.NaN;
+  if (ms > nowMs && ms <= nowMs + MAX_DAYS_AHEAD * DAY_MS) return;
+  if (Number.isNaN(ms)) return;
+  problems.push({
+    pointer: "/startAt",
+    message: `startAt must be in the future and at most ${MAX_DAYS_AHEAD} days ahead. Leave it out to start at once.`,
+  });
+}
+
 const FIELDS = {
   ...TIME_RANGE,
+  startAt: date,
   resubscribe: field.boolean,
   tenant: field.text(),
   endpoint: field.id("ep"),
@@ -271,15 +250,13 @@ const FIELDS = {
   requestedBy: field.text(200),
 };
 
-function later(a: Uuid, b: Uuid | null): Uuid {
-  return b !== null && b > a ? b : a;
-}
-
 function toReplay({
   endpointId,
   createdAfterMs,
   createdBeforeMs,
   createdAtMs,
+  startAtMs,
+  startedAtMs,
   endedAtMs,
   ...row
 }: ReplayRow): Replay {
@@ -292,14 +269,17 @@ function toReplay({
     createdAfter: toDate(createdAfterMs),
     createdBefore: toDate(createdBeforeMs),
     createdAt: new Date(createdAtMs),
+    startAt: toDate(startAtMs),
+    startedAt: toDate(startedAtMs),
     endedAt: toDate(endedAtMs),
   };
 }
 
-function limitReached(tenant: string | null): PosthornError {
+function limitReached({ tenant, startAtMs }: NewReplay, most: number): PosthornError {
   const whose = tenant === null ? "of all tenants" : "of this tenant";
+  const what = startAtMs === null ? "running" : "scheduled";
   return new PosthornError(
     "replay_limit_reached",
-    `${MOST_RUNNING_REPLAYS} replays ${whose} are running, which is the maximum. Wait for one to end, or cancel one.`,
+    `${most} replays ${whose} are ${what}, which is the maximum. Wait for one to end, or cancel one.`,
   );
 }

@@ -33,7 +33,7 @@ export async function runStep(db: Database, seen: LockedReplay, plan: StepPlan):
     if (replay === null) return null;
     const lanes = await lockLanes(tx, [...new Set(plan.deliveries.map(({ endpointId }) => endpointId))]);
     const { chosen, skipped, position } = chooseDeliveries(plan, replay.allowance, lanes);
-    const done = await enqueue(tx, chosen, lanes, replay.createdAtMs);
+    const done = await enqueue(tx, chosen, lanes, replay.startedAtMs);
     const changed = chosen.length - done;
     const isFinished = position === plan.position && plan.isLast;
     const advance: Advance = {

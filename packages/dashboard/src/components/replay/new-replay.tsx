@@ -28,7 +28,13 @@ const t = defineTexts({
     "Mindestens {count} {count|Zustellung wird|Zustellungen werden} gesendet.",
   ],
   takes: ["At {rate} per second this takes about {time}.", "Bei {rate} pro Sekunde dauert das etwa {time}."],
+  startAt: ["Start at", "Starten um"],
+  startAtHint: [
+    "Empty: now. At most 90 days ahead; what matches is decided then.",
+    "Leer: sofort. Höchstens 90 Tage im Voraus; was passt, wird erst dann bestimmt.",
+  ],
   start: ["Start replay", "Replay starten"],
+  schedule: ["Schedule replay", "Replay planen"],
   countFirst: ["Count the deliveries first.", "Zählen Sie zuerst die Zustellungen."],
   anything: ["any", "beliebig"],
 });
@@ -74,12 +80,13 @@ export function NewReplay({
       change({ [name]: event.target.value }),
   });
   const bodyOf = () => {
-    const { states = "dead", after, before, resubscribe, rate, ...filters } = form;
+    const { states = "dead", after, before, startAt, resubscribe, rate, ...filters } = form;
     const given = {
       ...filters,
       tenant: onlyTenant ?? form.tenant,
       created_after: after && new Date(after).toISOString(),
       created_before: before && new Date(before).toISOString(),
+      start_at: startAt && new Date(startAt).toISOString(),
     };
     return {
       ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)),
@@ -121,7 +128,7 @@ export function NewReplay({
               disabledReason={preview === null ? t.countFirst : undefined}
               onClick={() => void start()}
             >
-              {t.start}
+              {form.startAt ? t.schedule : t.start}
             </Button>
           </>
         }
@@ -138,6 +145,13 @@ export function NewReplay({
           <TextField type="datetime-local" label={t.createdAfter} {...text("after")} />
           <TextField type="datetime-local" label={t.createdBefore} {...text("before")} />
           <TextField type="number" min={1} max={5_000} label={t.rate} {...text("rate")} />
+          <TextField
+            type="datetime-local"
+            label={t.startAt}
+            hint={t.startAtHint}
+            problem={problems.at("/start_at")}
+            {...text("startAt")}
+          />
           <div className="sm:col-span-2">
             <Tick
               label={t.resubscribe}
@@ -148,7 +162,7 @@ export function NewReplay({
           </div>
           <button type="submit" hidden />
         </form>
-        <ProblemList problems={problems.elsewhere([])} />
+        <ProblemList problems={problems.elsewhere(["/start_at"])} />
         <p role="status" className="min-h-5 font-medium">
           {preview !== null && (
             <>

@@ -17,17 +17,19 @@ const t = defineTexts({
   perSecond: ["{rate} per second", "{rate} pro Sekunde"],
   by: ["Requested by", "Angefordert von"],
   admin: ["admin key", "Admin-Schlüssel"],
+  scheduled: ["Scheduled for", "Geplant für"],
   ended: ["Ended", "Beendet"],
 });
 
 const REFRESH_MS = 1_000;
+const HAS_ENDED: readonly string[] = ["finished", "cancelled"] satisfies Replay["state"][];
 
 export function ReplayPage() {
   const { id = "" } = useParams({ strict: false });
   const query = useApi(
     "replays.get",
     { replay: id },
-    { refetchInterval: ({ state }) => (state.data?.state === "running" ? REFRESH_MS : false) },
+    { refetchInterval: ({ state }) => (HAS_ENDED.includes(state.data?.state ?? "") ? false : REFRESH_MS) },
   );
   if (query.isPending || query.error !== null) return <NotLoaded query={query} />;
   return <Detail replay={query.data} />;
@@ -43,7 +45,7 @@ function Detail({ replay }: { readonly replay: Replay }) {
         <ActionButton
           kind="danger"
           icon="dead"
-          disabledReason={replay.state === "running" ? undefined : t.over}
+          disabledReason={HAS_ENDED.includes(replay.state) ? t.over : undefined}
           action={() => api.replays.cancel({ replay: replay.id })}
         >
           {t.cancel}
@@ -66,7 +68,9 @@ function Detail({ replay }: { readonly replay: Replay }) {
           </Fact>
           <Fact name={t.rate}>{t.perSecond({ rate: replay.rate })}</Fact>
           <Fact name={t.by}>{replay.requested_by ?? t.admin}</Fact>
-          <TimeFact name={t.started} at={replay.created_at} />
+          <TimeFact name={t.created} at={replay.created_at} />
+          <TimeFact name={t.scheduled} at={replay.start_at} />
+          <TimeFact name={t.started} at={replay.started_at} />
           <TimeFact name={t.ended} at={replay.ended_at} />
         </Facts>
       </Panel>

@@ -60,7 +60,7 @@ export function Replays() {
           from: "sm",
           cell: (replay) => <ReplayProgress replay={replay} />,
         },
-        { key: "created", head: t.started, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
+        { key: "created", head: t.created, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
       ]}
       onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
       nothing={t.noReplays}
@@ -81,12 +81,12 @@ export function PortalReplays() {
       columns={[
         { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
         { key: "progress", head: t.progress, cell: (replay) => <ReplayProgress replay={replay} /> },
-        { key: "created", head: t.started, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
+        { key: "created", head: t.created, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
         {
           key: "cancel",
           head: "",
           cell: ({ id, state }) =>
-            state === "running" && (
+            (state === "scheduled" || state === "running") && (
               <ActionButton kind="quiet" action={() => api.replays.cancel({ replay: id })}>
                 {t.cancel}
               </ActionButton>

@@ -1335,7 +1335,7 @@ as $$ select p.id, p.sequence, p.duplicate from posthorn.publish_many(events::te
   {
     version: 6,
     name: "operations",
-    checksum: "41d640399dcfb9c1949cc4e79e04b5f5bb494465b3373b38fafd3d7413bf96e7",
+    checksum: "1deaf2bc746d2f2655b5c608f04b9152bf8151c503bbb07e7758f7d7e362c659",
     sql: `-- Replays, charts, incidents and notifications.
 
 -- A replay delivers again what matches a filter. The row is also its progress.
@@ -1353,22 +1353,27 @@ create table posthorn.replays (
   -- deliveries per second
   rate integer not null,
   requested_by text,
-  -- running, finished or cancelled
+  -- scheduled, running, finished or cancelled
   state text not null default 'running',
   -- matching deliveries at the start; null: too many to count
   total integer,
   done integer not null default 0,
   -- number of skipped deliveries by reason: {"endpoint_disabled": 3}
   skipped jsonb not null default '{}',
-  -- ids up to position are processed; the replay ends at before
+  -- ids up to position are processed; the replay ends at before. Both are decided when it starts
   position uuid not null,
   before uuid not null,
   -- the rate allows the next step at this time
   paced_at timestamptz not null,
   created_at timestamptz not null default posthorn.now(),
+  -- null: it started when it was created
+  start_at timestamptz,
+  -- null: it has not started
+  started_at timestamptz,
   ended_at timestamptz
 );
 create index replays_running on posthorn.replays (id) where state = 'running';
+create index replays_scheduled on posthorn.replays (start_at) where state = 'scheduled';
 create index replays_of_tenant on posthorn.replays (tenant, id);
 
 -- Attempts over time, for charts. Workers count in memory and add to it every few seconds. One row per interval and

@@ -15,22 +15,27 @@ create table posthorn.replays (
   -- deliveries per second
   rate integer not null,
   requested_by text,
-  -- running, finished or cancelled
+  -- scheduled, running, finished or cancelled
   state text not null default 'running',
   -- matching deliveries at the start; null: too many to count
   total integer,
   done integer not null default 0,
   -- number of skipped deliveries by reason: {"endpoint_disabled": 3}
   skipped jsonb not null default '{}',
-  -- ids up to position are processed; the replay ends at before
+  -- ids up to position are processed; the replay ends at before. Both are decided when it starts
   position uuid not null,
   before uuid not null,
   -- the rate allows the next step at this time
   paced_at timestamptz not null,
   created_at timestamptz not null default posthorn.now(),
+  -- null: it started when it was created
+  start_at timestamptz,
+  -- null: it has not started
+  started_at timestamptz,
   ended_at timestamptz
 );
 create index replays_running on posthorn.replays (id) where state = 'running';
+create index replays_scheduled on posthorn.replays (start_at) where state = 'scheduled';
 create index replays_of_tenant on posthorn.replays (tenant, id);
 
 -- Attempts over time, for charts. Workers count in memory and add to it every few seconds. One row per interval and

@@ -5,7 +5,7 @@ export interface Work {
   readonly hasWaitingEvents: boolean;
   readonly hasReadyLanes: boolean;
   readonly hasPendingBatches: boolean;
-  readonly hasRunningReplays: boolean;
+  readonly hasDueReplays: boolean;
   readonly hasIncidents: boolean;
   readonly catalogueVersion: number;
 }
@@ -29,7 +29,10 @@ select
     order by b.endpoint_id
     limit 1
   ) is not null as "hasPendingBatches",
-  exists (select from posthorn.replays r where r.state = 'running') as "hasRunningReplays",
+  (
+    exists (select from posthorn.replays r where r.state = 'running')
+    or exists (select from posthorn.replays r where r.state = 'scheduled' and r.start_at <= posthorn.now())
+  ) as "hasDueReplays",
   (select i.position from posthorn.incidents i order by i.position limit 1) is not null as "hasIncidents",
   (select c.version from posthorn.catalogue c) as "catalogueVersion"
 `;

@@ -1,4 +1,4 @@
-// `posthorn replay`: starts, lists and cancels replays.
+// `posthorn replay`: starts, schedules, lists and cancels replays.
 import type { Replay, ReplayPreview } from "@posthorn/client";
 import type { Command } from "commander";
 import { poll } from "../follow/poll.ts";
@@ -8,6 +8,7 @@ import {
   ENDPOINT_FILTER,
   knownWords,
   type Param,
+  parseFutureTime,
   type Remote,
   TENANT_FILTER,
   TIME_FILTERS,
@@ -28,6 +29,7 @@ interface StartFlags extends TimeFlags {
   readonly states?: string;
   readonly reason?: string;
   readonly rate?: string;
+  readonly at?: string;
   readonly resubscribe?: boolean;
   readonly dryRun?: boolean;
   readonly detach?: boolean;
@@ -42,9 +44,14 @@ const columns: readonly Column<Replay>[] = [
   { title: "STATE", value: ({ state }) => state },
   { title: "DONE", value: ({ done, total }) => (total === null ? done : `${done} of ${total}`) },
   { title: "TENANT", value: ({ tenant }) => tenant ?? "all", canShrink: true },
-  { title: "STARTED", value: ({ created_at }) => timeText(created_at), canShrink: true },
+  { title: "STARTED", value: startText, canShrink: true },
 ];
 
+const STATE_FILTER: Param = [
+  "--state <state>",
+  "only in this state",
+  ["scheduled", "running", "finished", "cancelled"],
+];
 const REPLAY: Param = ["<replay>", "rpl_…"];
 
 export function addReplay(program: Command, terminal: Terminal): void {
@@ -59,6 +66,7 @@ export function addReplay(program: Command, terminal: Terminal): void {
       ["--states <states>", `comma-separated: ${STATES.join(", ")} (default dead)`],
       ["--reason <reason>", "only dead letters with this reason"],
       ["--rate <number>", "deliveries per second (default 50)"],
+      ["--at <time>", "start at this time, such as 2026-11-15T22:00:00Z, instead of now"],
       ["--resubscribe", "instead, create deliveries for events that match an endpoint now and have none"],
       ["--dry-run", "only count the deliveries"],
       ["--detach", "do not wait until it finishes"],
@@ -70,15 +78,17 @@ export function addReplay(program: Command, terminal: Terminal): void {
       if (flags.dryRun || !flags.yes) {
         const preview = await remote.client.replays.start({ body: { ...body, dry_run: true } });
         const { count, is_exact } = preview as ReplayPreview;
-        const many = `Deliveries to send again: ${is_exact ? "" : "at least "}${count}.`;
+        const later = body.start_at === undefined ? "" : " if it started now";
+        const many = `Deliveries to send again${later}: ${is_exact ? "" : "at least "}${count}.`;
         if (flags.dryRun) return remote.print(preview, () => many);
         await remote.confirm(many);
       }
       const started = (await remote.client.replays.start({ body })) as Replay;
-      remote.print(flags.detach ? started : await waitForEnd(remote, started), describe);
+      const isOver = flags.detach || started.state === "scheduled";
+      remote.print(isOver ? started : await waitForEnd(remote, started), describe);
     },
   );
-  addList(add, ["list", "list replays, newest first"], [TENANT_FILTER], ({ client }) => ({
+  addList(add, ["list", "list replays, newest first"], [TENANT_FILTER, STATE_FILTER], ({ client }) => ({
     fetchPage: (query) => client.replays.list({ query }),
     columns,
     none: "There are no replays.",
@@ -86,13 +96,18 @@ export function addReplay(program: Command, terminal: Terminal): void {
   add("get", "show a replay", [REPLAY], async ({ client, print }, [replay]) => {
     print(await client.replays.get({ replay }), describe);
   });
-  add("cancel", "cancel a replay", [REPLAY], async ({ client, print }, [replay]) => {
-    print(await client.replays.cancel({ replay }), describe);
-  });
+  add(
+    "cancel",
+    "cancel a replay that is scheduled or running",
+    [REPLAY],
+    async ({ client, print }, [replay]) => {
+      print(await client.replays.cancel({ replay }), describe);
+    },
+  );
 }
 
 function inputOf(remote: Remote, flags: StartFlags) {
-  const { tenant, endpoint, type, states, reason, rate, resubscribe } = flags;
+  const { tenant, endpoint, type, states, reason, rate, at, resubscribe } = flags;
   return {
     tenant,
     endpoint,
@@ -101,6 +116,7 @@ function inputOf(remote: Remote, flags: StartFlags) {
     resubscribe,
     ...(states !== undefined && { states: knownWords("--states", states, STATES) }),
     ...(rate !== undefined && { rate: wholeNumber("--rate", rate, 1, 5_000) }),
+    ...(at !== undefined && { start_at: parseFutureTime("--at", at, remote.now()).toISOString() }),
     ...timeFilters(flags, remote.now()),
   };
 }
@@ -122,7 +138,14 @@ async function waitForEnd({ client, terminal }: Remote, started: Replay): Promis
   return replay;
 }
 
-function describe({ id, state, done, total, skipped }: Replay): string {
+/** When it started or will start. */
+function startText({ started_at, start_at }: Replay): string {
+  return timeText(started_at ?? start_at);
+}
+
+function describe({ id, state, done, total, skipped, start_at }: Replay): string {
+  if (state === "scheduled")
+    return `${clean(id)} starts at ${timeText(start_at)}. Cancel: posthorn replay cancel ${clean(id)}`;
   const left = Object.entries(skipped).map(([reason, count]) => `${count} skipped: ${clean(reason)}`);
   const of = total === null ? "" : ` of ${total}`;
   const lines = [`${clean(id)} is ${state}: ${done}${of} sent again.`, ...left];

@@ -281,6 +281,23 @@ describe("tenants, members and keys", () => {
 });
 
 describe("replays and dead letters", () => {
+  test("a replay is scheduled, listed and cancelled", async () => {
+    await posthorn`tenants put scheduling`;
+    const of = argv`--tenant scheduling`;
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const scheduled = await posthorn`replay start ${of} --at ${at} --yes --json`;
+    expect(scheduled.json).toMatchObject({ state: "scheduled", start_at: at, started_at: null });
+    const { id } = scheduled.json;
+    expect((await posthorn`replay list ${of} --state scheduled`).out).toContain(id);
+    expect((await posthorn`replay get ${id}`).out).toBe(
+      `${id} starts at ${at.replace("T", " ")}. Cancel: posthorn replay cancel ${id}\n`,
+    );
+    expect((await posthorn`replay cancel ${id} --json`).json.state).toBe("cancelled");
+    expect((await posthorn`replay start ${of} --at 2020-01-01`).err).toContain(
+      "--at must be a day or a time",
+    );
+  });
+
   test("dead letters are counted, replayed and followed to the end", async () => {
     const failing = (await startReceiver(400)).url;
     const id = await makeEndpoint("replaying", failing);

@@ -8,6 +8,7 @@ import { type ReplayRow, replayColumns, type SkipReason } from "./replays.ts";
 export interface LockedReplay extends ReplayRow {
   readonly position: Uuid;
   readonly before: Uuid;
+  readonly startedAtMs: number;
   /** How many deliveries the rate allows now. */
   readonly allowance: number;
 }

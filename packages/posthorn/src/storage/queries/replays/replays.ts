@@ -1,16 +1,16 @@
-// Replays: creates, reads and cancels them.
+// Replays: creates, schedules, starts, reads and cancels them.
 
 import { lowestUuidAt, uuidTimeMs } from "@posthorn/wire";
 import type { Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
-import { column, fields, firstRow, rows, run, value } from "../../query.ts";
+import { column, fields, firstRow, hasRow, rows, run, value } from "../../query.ts";
 import type { DeliveryState } from "../deliveries/read.ts";
 import type { PausedReason } from "../lanes/lock.ts";
 import type { Filter, IdPage } from "../page.ts";
 
-export type ReplayState = "running" | "finished" | "cancelled";
+export type ReplayState = "scheduled" | "running" | "finished" | "cancelled";
 
-export const REPLAY_STATES: readonly ReplayState[] = ["running", "finished", "cancelled"];
+export const REPLAY_STATES: readonly ReplayState[] = ["scheduled", "running", "finished", "cancelled"];
 
 /** Why a delivery was skipped; `changed`: it changed meanwhile. */
 export type SkipReason = PausedReason | "changed";
@@ -32,6 +32,10 @@ export interface ReplayRow {
   readonly done: number;
   readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
   readonly createdAtMs: number;
+  /** Null: it started when it was created. */
+  readonly startAtMs: number | null;
+  /** Null: it has not started. */
+  readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
 }
 
@@ -39,7 +43,8 @@ export interface ReplayRow {
 export const replayColumns = `r.id, r.tenant, r.endpoint_id as "endpointId", r.type, to_json(r.states) as states, r.reason,
   posthorn.epoch_ms(r.created_after) as "createdAfterMs", posthorn.epoch_ms(r.created_before) as "createdBeforeMs",
   r.rate, r.requested_by as "requestedBy", r.state, r.total, r.done, r.skipped,
-  posthorn.epoch_ms(r.created_at) as "createdAtMs", posthorn.epoch_ms(r.ended_at) as "endedAtMs"`;
+  posthorn.epoch_ms(r.created_at) as "createdAtMs", posthorn.epoch_ms(r.start_at) as "startAtMs",
+  posthorn.epoch_ms(r.started_at) as "startedAtMs", posthorn.epoch_ms(r.ended_at) as "endedAtMs"`;
 
 /** Does not find another tenant's replay if a tenant is given. */
 export const findReplay = firstRow<ReplayRow, [id: Uuid, tenant: string | null]>("find replay")`
@@ -69,67 +74,130 @@ where r.state = 'running'
 order by r.id
 `;
 
-export type NewReplay = Omit<ReplayRow, "state" | "done" | "skipped" | "createdAtMs" | "endedAtMs"> & {
+/** Scheduled replays whose time has come, in the order of their times. */
+export const dueReplays = column<Uuid>("due replays")`
+select r.id
+from posthorn.replays r
+where r.state = 'scheduled'
+  and r.start_at <= posthorn.now()
+order by r.start_at, r.id
+`;
+
+/** Null: it is not scheduled. */
+export const findScheduled = firstRow<ReplayRow & Omit<ReplayRange, "total">, [id: Uuid]>(
+  "find scheduled replay",
+)`
+select ${replayColumns}, r.position, r.before
+from posthorn.replays r
+where r.id = $1::uuid
+  and r.state = 'scheduled'
+`;
+
+/** What a replay selects, decided when it starts. */
+export interface ReplayRange {
   /** Processes ids between these two. */
   readonly position: Uuid;
   readonly before: Uuid;
-};
+  readonly total: number | null;
+}
 
-/** Returns null if the maximum number of replays is running, for this tenant or, without one, for all. */
-export async function insertReplay(
-  db: Database,
-  replay: NewReplay,
-  mostRunning: number,
-): Promise<ReplayRow | null> {
+export type NewReplay = Omit<
+  ReplayRow,
+  "state" | "done" | "skipped" | "createdAtMs" | "startedAtMs" | "endedAtMs"
+> &
+  ReplayRange;
+
+/**
+ * Without `startAtMs`, it runs at once. Returns null if there is the maximum number of replays in the same state, for this
+ * tenant or, without one, for all.
+ */
+export async function insertReplay(db: Database, replay: NewReplay, most: number): Promise<ReplayRow | null> {
   return await db.transaction(async (tx) => {
     // so that replays created at the same time count each other; waits for running steps
     await lockReplays(tx);
-    return await insert(tx, replay, mostRunning);
+    return await insert(tx, replay, most);
+  });
+}
+
+/** Returns false if it is no longer scheduled, or if the maximum number is running. */
+export async function startScheduled(
+  db: Database,
+  id: Uuid,
+  range: ReplayRange,
+  mostRunning: number,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    await lockReplays(tx);
+    return await start(tx, id, range, mostRunning);
   });
 }
 
 const lockReplays = run("lock replays")`lock table posthorn.replays in share row exclusive mode`;
 
-const insert = firstRow<ReplayRow, [replay: NewReplay, mostRunning: number]>(
-  "insert replay",
-  (replay, most) => [
-    ...fields(
-      "id",
-      "tenant",
-      "endpointId",
-      "type",
-      "states",
-      "reason",
-      "createdAfterMs",
-      "createdBeforeMs",
-    )(replay),
-    ...fields("rate", "requestedBy", "total", "position", "before")(replay),
-    most,
-  ],
-)`
+const insert = firstRow<ReplayRow, [replay: NewReplay, most: number]>("insert replay", (replay, most) => [
+  ...fields(
+    "id",
+    "tenant",
+    "endpointId",
+    "type",
+    "states",
+    "reason",
+    "createdAfterMs",
+    "createdBeforeMs",
+  )(replay),
+  ...fields("rate", "requestedBy", "total", "position", "before")(replay),
+  most,
+  replay.startAtMs,
+])`
 insert into posthorn.replays as r (
   id, tenant, endpoint_id, type, states, reason, created_after, created_before, rate, requested_by, total, position,
-  before, paced_at
+  before, paced_at, state, start_at, started_at
 )
 select $1::uuid, $2::text, $3::uuid, $4::text, $5::text[], $6::text, to_timestamp($7::double precision / 1000),
   to_timestamp($8::double precision / 1000), $9::integer, $10::text, $11::integer, $12::uuid, $13::uuid,
-  posthorn.now() - interval '1 second'
+  posthorn.now() - interval '1 second', asked.state, to_timestamp($15::double precision / 1000),
+  case when asked.state = 'running' then posthorn.now() end
+from (
+  select case when $15::double precision is null then 'running' else 'scheduled' end as state
+) asked
 where (
     select count(*)
     from posthorn.replays other
-    where other.state = 'running'
+    where other.state = asked.state
       and other.tenant is not distinct from $2::text
   ) < $14::integer
 returning ${replayColumns}
 `;
 
-/** Returns null if it is not running. */
+const start = hasRow<[id: Uuid, range: ReplayRange, mostRunning: number]>(
+  "start scheduled replay",
+  (id, range, most) => [id, ...fields("position", "before", "total")(range), most],
+)`
+update posthorn.replays r
+set state = 'running',
+  position = $2::uuid,
+  before = $3::uuid,
+  total = $4::integer,
+  started_at = posthorn.now(),
+  paced_at = posthorn.now() - interval '1 second'
+where r.id = $1::uuid
+  and r.state = 'scheduled'
+  and (
+    select count(*)
+    from posthorn.replays other
+    where other.state = 'running'
+      and other.tenant is not distinct from r.tenant
+  ) < $5::integer
+returning r.id
+`;
+
+/** Returns null if it has ended. */
 export const cancelReplay = firstRow<ReplayRow, [id: Uuid]>("cancel replay")`
 update posthorn.replays r
 set state = 'cancelled',
   ended_at = posthorn.now()
 where r.id = $1::uuid
-  and r.state = 'running'
+  and r.state in ('scheduled', 'running')
 returning ${replayColumns}
 `;
 
