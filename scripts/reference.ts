@@ -4,6 +4,7 @@ import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
 import {
   aboutText,
+  DEPLOYMENT_OPTIONS,
   definitionOf,
   endpointSettings,
   longestScheduleMs,
@@ -39,6 +40,7 @@ export function referencePages(): {
     deliveries: withRetryPresets,
     cli: withCommands,
     settings: withSettings,
+    library: withEndpointDefaults,
     errors: withErrors,
     metrics: withMetrics,
   };
@@ -169,6 +171,20 @@ function withSettings(text: string): string {
     return `| \`${env}\` | ${defaultText(setting)} | ${description}${links.get(env) ?? ""} |\n`;
   });
   return withTable(text, "| setting | default | |\n", rows);
+}
+
+function withEndpointDefaults(text: string): string {
+  const rows = DEPLOYMENT_OPTIONS.map(({ name, setting, field, shape }) => {
+    const place = [setting, ...(field === null ? [] : [field])].map(snakeCase).join(".");
+    const usual = defaultText(settings[name]);
+    return `| \`${name}\` | ${usual.replace(/POSTHORN_\w+/, optionOfVariable)} | \`${place}\`. ${shape.description} |\n`;
+  });
+  return withTable(text, "| option | default | default of |\n", rows);
+}
+
+function optionOfVariable(variable: string): string {
+  const found = Object.entries(settings).find(([, { env }]) => env === variable);
+  return `\`${found?.[0]}\``;
 }
 
 function withErrors(text: string): string {

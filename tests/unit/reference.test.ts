@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { operationsOf } from "@posthorn/client";
-import { headerNames, RETRY_PRESETS, vendors } from "@posthorn/wire";
+import { headerNames, vendors } from "@posthorn/wire";
 import { errorRegistry } from "posthorn";
 import { describe, expect, test } from "vitest";
 import { errorCodesOf } from "../../packages/client/src/open-api.ts";
@@ -145,10 +145,8 @@ describe("the documentation lists", () => {
 });
 
 test("the settings of the server have the defaults of the library", () => {
-  const { endpointDefaults, enabled, retention, schema } = resolveConfig({ database: "postgres://x" });
-  expect(endpointDefaults.retryPolicy).toBe(RETRY_PRESETS.courier);
+  const { enabled, retention, schema } = resolveConfig({ database: "postgres://x" });
   const expected = {
-    retryPolicy: "courier",
     deadRetentionDays: retention.deadRetentionDays ?? "none",
     schema,
     enabled,

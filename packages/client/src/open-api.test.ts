@@ -45,7 +45,7 @@ describe("the OpenAPI document", () => {
   test("shows the alternatives of a retry policy, and the required fields of an endpoint", () => {
     const { schemas } = document.components as { schemas: Record<string, Json> };
     expect(schemas.RetryPolicyInput).not.toHaveProperty("anyOf");
-    const formats = ["a preset or gaps", "gaps", "exponential", "as returned"];
+    const formats = ["a preset or gaps", "a preset with limits", "gaps", "exponential", "as returned"];
     expect(schemas.RetryPolicyInput?.oneOf).toMatchObject(formats.map((title) => ({ title })));
     expect(schemas.EndpointInput?.required).toEqual(["url", "events"]);
     expect(schemas.EndpointImport).not.toHaveProperty("required");

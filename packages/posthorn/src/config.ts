@@ -1,6 +1,6 @@
 // The library's options: type, documentation and default together, parsed once. Unknown names are rejected with a
 // suggestion.
-import { endpointSettings, headerPrefixProblem, isUriReference, schemeProblems } from "@posthorn/wire";
+import { DEPLOYMENT_OPTIONS, isUriReference } from "@posthorn/wire";
 import type pg from "pg";
 import { checkUrl } from "./attempt/guard/check-url.ts";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard/guard-address.ts";
@@ -14,7 +14,7 @@ import {
   DEFAULT_API_VERSION,
   tenantSyntax,
 } from "./event/limits.ts";
-import type { FormatContext, PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
+import type { FormatContext } from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
 import {
@@ -27,10 +27,14 @@ import {
   within,
   yesOrNo,
 } from "./option-checks.ts";
-import { parseRetryPolicy } from "./settle/retry-schedule.ts";
+import {
+  type EndpointDefaultOptions,
+  readEndpointDefaults,
+} from "./resources/endpoints/endpoint-defaults.ts";
 import { resolveSources, type SourceOptions } from "./sources/options.ts";
 
-export interface PosthornOptions {
+/** Options that are defaults of endpoint settings are in `EndpointDefaultOptions`. */
+export interface PosthornOptions extends EndpointDefaultOptions {
   /** Your `pg` pool, or a connection string. */
   readonly database: pg.Pool | string;
   /** The PostgreSQL schema of all tables. Default `posthorn`. */
@@ -46,40 +50,8 @@ export interface PosthornOptions {
   readonly allowCidrs?: readonly string[] | undefined;
   /** Deliver through a NAT64 translator (`64:ff9b::/96`); the IPv4 address behind it is checked. Default false. */
   readonly allowNat64?: boolean | undefined;
-  /** A preset such as `courier` or `exponential`, or gaps such as `200ms,1s,5s`. Default `courier`. */
-  readonly retryPolicy?: string | undefined;
-  /**
-   * `transient`: a 3xx or 4xx other than 408 and 429 is not retried. `every`: every status but 2xx and 410 is
-   * retried. Default `transient`.
-   */
-  readonly retryOn?: RetryOn | undefined;
-  /** Time limit of one attempt as a whole. Default 10 000. */
-  readonly timeoutMs?: number | undefined;
   /** Attempts in flight in this process. Default 500. */
   readonly concurrency?: number | undefined;
-  /** Attempts in flight per endpoint, across all processes. Default 5. */
-  readonly endpointConcurrency?: number | undefined;
-  /**
-   * Attempts in flight per endpoint while its responses are fast and successful. Default: `endpointConcurrency` if that
-   * is given, else 50.
-   */
-  readonly endpointConcurrencyBurst?: number | undefined;
-  /**
-   * Consecutive failures that open an endpoint's circuit, which pauses its deliveries. 0 turns the circuit breaker
-   * off. Default 10.
-   */
-  readonly circuitFailures?: number | undefined;
-  /**
-   * Percentage of failed attempts within a minute (of at least 20) that opens the circuit. 0: only consecutive
-   * failures do. Default 50.
-   */
-  readonly circuitFailurePercent?: number | undefined;
-  /** How long a circuit stays open before a probe; every failed probe doubles it, up to 5 minutes. Default 30 000. */
-  readonly circuitPauseMs?: number | undefined;
-  /** Consecutive failures after which an endpoint is disabled. 0: never. Default 50. */
-  readonly disableAfterFailures?: number | undefined;
-  /** Days without success, and with failures, after which an endpoint is disabled. 0: never. Default 5. */
-  readonly disableAfterDays?: number | undefined;
   /** How long a worker that does not renew its lease keeps its claims. Default 15 000. */
   readonly leaseMs?: number | undefined;
   /** Endpoints per tenant. Default 10. */
@@ -92,17 +64,6 @@ export interface PosthornOptions {
   readonly idempotencyDays?: number | undefined;
   /** Days that audit log entries are kept. Default 365. */
   readonly auditDays?: number | undefined;
-  /** `X-Webhook` gives `X-Webhook-Signature` and so on. Default `X-Webhook`. */
-  readonly headerPrefix?: string | undefined;
-  /** Signature schemes of deliveries. Default `t-v1` and `standard-webhooks`. */
-  readonly signatureSchemes?: readonly string[] | undefined;
-  /** User-Agent header of deliveries. Default `Posthorn/1`. */
-  readonly userAgent?: string | undefined;
-  /**
-   * Body of deliveries: `envelope`, `data`, `thin` (an envelope without data), `cloudevents`, `cloudevents-binary`,
-   * `cloudevents-thin` or `cloudevents-batch`. Default `envelope`.
-   */
-  readonly format?: PayloadFormat | undefined;
   /**
    * The `source` of CloudEvents without their own: a URI reference in which `{tenant}` is replaced. Default:
    * `publicUrl` and `/tenants/{tenant}`.
@@ -151,22 +112,12 @@ export interface PosthornOptions {
 
 export type Config = ReturnType<typeof resolveConfig>;
 
-const { format, signature, retryPolicy, retryOn } = endpointSettings;
-
 /** Ten years. */
 const days = { min: 1, max: 3_650 };
 
-/** Bounds and defaults of the options that are numbers, shared with the server's settings. */
+/** Bounds and defaults of other options that are numbers, shared with the server's settings. */
 export const numericOptions = {
-  timeoutMs: endpointSettings.timeoutMs,
   concurrency: { min: 1, max: 10_000, default: 500 },
-  endpointConcurrency: endpointSettings.maxInFlight,
-  endpointConcurrencyBurst: endpointSettings.maxInFlightBurst,
-  circuitFailures: { min: 0, max: 10_000, default: 10 },
-  circuitFailurePercent: { min: 0, max: 100, default: 50 },
-  circuitPauseMs: { min: 100, max: 3_600_000, default: 30_000 },
-  disableAfterFailures: { min: 0, max: 1_000_000, default: 50 },
-  disableAfterDays: { min: 0, max: 365, default: 5 },
   leaseMs: { min: 500, max: 600_000, default: 15_000 },
   maxEndpointsPerTenant: { min: 1, max: 100_000, default: 10 },
   retentionDays: { ...days, default: 90 },
@@ -175,6 +126,7 @@ export const numericOptions = {
 } satisfies Partial<Record<keyof PosthornOptions, NumericOption>>;
 
 export const optionNames: readonly (keyof PosthornOptions)[] = [
+  ...DEPLOYMENT_OPTIONS.map(({ name }) => name),
   ...(Object.keys(numericOptions) as (keyof typeof numericOptions)[]),
   "database",
   "schema",
@@ -182,13 +134,7 @@ export const optionNames: readonly (keyof PosthornOptions)[] = [
   "allowHttp",
   "allowCidrs",
   "allowNat64",
-  "retryPolicy",
-  "retryOn",
   "deadRetentionDays",
-  "headerPrefix",
-  "signatureSchemes",
-  "userAgent",
-  "format",
   "cloudEventsSource",
   "apiVersion",
   "events",
@@ -208,7 +154,6 @@ export const optionNames: readonly (keyof PosthornOptions)[] = [
 ];
 
 export const CATALOGUE_MODES = ["auto", "strict", "open"] as const satisfies readonly CatalogueMode[];
-export const DEFAULT_USER_AGENT = "Posthorn/1";
 
 export function resolveConfig(options: PosthornOptions) {
   refuseUnknown("There is no option", options, optionNames);
@@ -217,34 +162,16 @@ export function resolveConfig(options: PosthornOptions) {
   }
   const addressPolicy = readAddressPolicy(options);
   const apiVersion = readApiVersion(options.apiVersion ?? DEFAULT_API_VERSION);
-  // as for an endpoint: a limit that is given alone is not exceeded
-  const { endpointConcurrencyBurst: burst = options.endpointConcurrency } = options;
-  const { timeoutMs, endpointConcurrency, endpointConcurrencyBurst, concurrency, ...others } = readNumbers(
-    { ...options, endpointConcurrencyBurst: burst },
-    numericOptions,
-  );
-  const { leaseMs, maxEndpointsPerTenant, ...numbers } = others;
-  const { retentionDays, idempotencyDays, auditDays, ...healthRules } = numbers;
+  const { concurrency, leaseMs, maxEndpointsPerTenant, ...numbers } = readNumbers(options, numericOptions);
+  const { retentionDays, idempotencyDays, auditDays } = numbers;
+  const endpointDefaults = readEndpointDefaults(options);
   return {
     database: options.database,
     schema: options.schema ?? "posthorn",
     encryptionKeys: options.encryptionKeys ?? (process.env.POSTHORN_ENCRYPTION_KEYS || undefined),
     addressPolicy,
-    endpointDefaults: {
-      format: oneOf("format", options.format ?? format.default, format.values),
-      signature: {
-        schemes: readSchemes(options.signatureSchemes ?? signature.default.schemes),
-        headerPrefix: readHeaderPrefix(options.headerPrefix ?? signature.default.headerPrefix),
-      },
-      timeoutMs,
-      maxInFlight: endpointConcurrency,
-      maxInFlightBurst: endpointConcurrencyBurst,
-      retryPolicy: readRetryPolicy(options.retryPolicy),
-      retryOn: oneOf("retryOn", options.retryOn ?? retryOn.default, retryOn.values),
-      formatContext: readFormatContext(options),
-    },
+    endpointDefaults: { ...endpointDefaults, formatContext: readFormatContext(options) },
     concurrency,
-    healthRules,
     leaseMs,
     maxEndpointsPerTenant,
     retention: {
@@ -255,7 +182,7 @@ export function resolveConfig(options: PosthornOptions) {
       idempotencyDays,
       auditDays,
     },
-    userAgent: readUserAgent(options.userAgent ?? DEFAULT_USER_AGENT),
+    userAgent: endpointDefaults.userAgent,
     apiVersion,
     declaredTypes: new DeclaredTypes(options.events ?? {}, apiVersion),
     catalogue: oneOf("catalogue", options.catalogue ?? "auto", CATALOGUE_MODES),
@@ -286,27 +213,6 @@ function readAddressPolicy(options: PosthornOptions): AddressPolicy {
   };
 }
 
-function readRetryPolicy(text: string | undefined): RetryPolicy {
-  if (text === undefined) return retryPolicy.default;
-  try {
-    return parseRetryPolicy(text);
-  } catch (error) {
-    throw invalid(`retryPolicy: ${(error as Error).message}`);
-  }
-}
-
-function readSchemes(names: readonly string[]): readonly string[] {
-  const problems = schemeProblems(names);
-  if (problems.length > 0) throw invalid(`signatureSchemes: ${problems.join(" ")}`);
-  return names;
-}
-
-function readHeaderPrefix(prefix: string): string {
-  const problem = headerPrefixProblem(prefix);
-  if (problem !== null) throw invalid(`headerPrefix: ${problem}`);
-  return prefix;
-}
-
 function readApiVersion(text: string): string {
   if (typeof text === "string" && apiVersionSyntax.test(text)) return text;
   throw invalid(`apiVersion must be ${apiVersionSyntaxInWords}, such as 2026-06-01; it is ${shown(text)}.`);
@@ -320,12 +226,6 @@ function readFormatContext({ cloudEventsSource, publicUrl }: PosthornOptions): F
   throw invalid(
     `cloudEventsSource must be a URI reference such as https://shop.example/{tenant}; it is ${shown(source)}.`,
   );
-}
-
-function readUserAgent(text: string): string {
-  if (!/^[\x20-\x7e]{1,256}$/.test(text))
-    throw invalid("userAgent must be 1 to 256 printable ASCII characters.");
-  return text;
 }
 
 function optional<Value>(value: Value | undefined, read: (value: Value) => Value): Value | null {

@@ -1,7 +1,6 @@
 // A started instance: starts, connects and stops the stages in order.
 
 import { performance } from "node:perf_hooks";
-import { endpointSettings } from "@posthorn/wire";
 import { Dispatchers } from "./attempt/dispatcher.ts";
 import type { AddressPolicy } from "./attempt/guard/guard-address.ts";
 import { Batcher } from "./batching/batcher.ts";
@@ -87,7 +86,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { config, db, clock, observer, targets, endpoints, delivers } = options;
-    const { logger, userAgent } = config;
+    const { logger } = config;
     this.#options = options;
     // Endpoints may share a host: none waits for a connection because another is slow.
     this.dispatchers = new Dispatchers({
@@ -98,7 +97,6 @@ export class Engine {
     const stages: Stages = {
       redact: (event) => options.catalogue.redact(event),
       nowMs: () => clock.nowMs(),
-      userAgent,
       observer,
       dispatchers: this.dispatchers,
       signal: this.#abort.signal,
@@ -113,7 +111,6 @@ export class Engine {
       delivers,
       concurrency: config.concurrency,
       leaseMs: config.leaseMs,
-      healthRules: config.healthRules,
       reports: config.reports,
       utilisation: eventLoopUtilisation(),
       stages,
@@ -126,7 +123,7 @@ export class Engine {
       db,
       logger,
       loadTargets: (ids) => targets.byIds(ids),
-      defaults: { format: config.endpointDefaults.format, ...endpointSettings.batch.default },
+      defaults: { format: config.endpointDefaults.format, ...config.endpointDefaults.batch },
       nowMs: () => clock.nowMs(),
       onQueued,
     });

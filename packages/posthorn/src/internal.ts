@@ -1,7 +1,6 @@
 // `posthorn/internal`: what our own server shares with the library. Not for applications; it changes without notice.
 export {
   CATALOGUE_MODES,
-  DEFAULT_USER_AGENT,
   numericOptions,
   optionNames,
   resolveConfig as checkOptions,

@@ -97,7 +97,6 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     catalogue,
     targetAt: targets.at,
     now: () => clock.now(),
-    userAgent: config.userAgent,
     isTraced: () => observer.spans !== null,
   });
   const changes = createDeliveryChanges({ db, find: deliveries.get, onQueued, onChanged: onOwnerChanged });

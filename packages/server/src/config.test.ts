@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DEPLOYMENT_OPTIONS } from "@posthorn/wire";
 import { expect, onTestFinished, test } from "vitest";
 import { settings } from "./config/settings.ts";
 import { type Config, ConfigError, type ConfigSources, loadConfig } from "./config.ts";
@@ -65,6 +66,16 @@ test.each<[name: string, text: string, setting: keyof Config, value: unknown]>([
   ["POSTHORN_ALLOW_HTTP", "yes", "allowHttp", true],
   ["POSTHORN_ALLOW_CIDRS", "10.0.0.0/8, fd00::/8", "allowCidrs", ["10.0.0.0/8", "fd00::/8"]],
   ["POSTHORN_SIGNATURE_SCHEMES", "t-v1,sha256", "signatureSchemes", ["t-v1", "sha256"]],
+  ["POSTHORN_FORMAT", "thin", "format", "thin"],
+  ["POSTHORN_RETRY_POLICY", "200ms,1s", "retryPolicy", "200ms,1s"],
+  [
+    "POSTHORN_RETRY_POLICY",
+    '{"exponential":{"base":"30s","cap":"1h","max_attempts":5},"max_age":"72h"}',
+    "retryPolicy",
+    { exponential: { base: "30s", cap: "1h", maxAttempts: 5 }, maxAge: "72h" },
+  ],
+  ["POSTHORN_HEADERS", '{"X-Team":"billing"}', "headers", { "X-Team": "billing" }],
+  ["POSTHORN_BATCH_MAX_EVENTS", "1000", "batchMaxEvents", 1_000],
   ["POSTHORN_PUBLIC_URL", "https://hooks.example.com/", "publicUrl", "https://hooks.example.com"],
   ["LOG_LEVEL", "WARN", "logLevel", "warn"],
   ["POSTHORN_PROCESSES", "4", "processes", 4],
@@ -99,6 +110,10 @@ test.each([
   ["POSTHORN_PROCESSES", "129"],
   ["POSTHORN_PROCESSES", "1.5"],
   ["DATABASE_URL", "mysql://localhost"],
+  ["POSTHORN_FORMAT", "xml"],
+  ["POSTHORN_HEADERS", "X-Team: billing"],
+  ["POSTHORN_HEADERS", '{"X-Team":1}'],
+  ["POSTHORN_BATCH_MAX_EVENTS", "1001"],
   ["POSTHORN_ALLOW_HTTP", "maybe"],
   ["POSTHORN_ALLOW_CIDRS", "10.0.0.0"],
   ["POSTHORN_ALLOW_CIDRS", "10.0.0.0/33"],
@@ -119,6 +134,13 @@ test.each([
 ])("%s=%s is rejected by name", (name, value) => {
   expect(problemsOf({ env: { [name]: value } })).toEqual([
     expect.stringMatching(new RegExp(`^${name} (must|has)`)),
+  ]);
+});
+
+test("every deployment default of endpoint settings is a setting, and invalid JSON of a policy is explained", () => {
+  expect(Object.keys(settings)).toEqual(expect.arrayContaining(DEPLOYMENT_OPTIONS.map(({ name }) => name)));
+  expect(problemsOf({ env: { POSTHORN_RETRY_POLICY: '{"gaps"' } })).toEqual([
+    expect.stringMatching(/^POSTHORN_RETRY_POLICY is not valid JSON\. Write a preset/),
   ]);
 });
 

@@ -3,6 +3,7 @@ export { BoundedMap } from "./bounded-map.ts";
 export * from "./cloudevents/index.ts";
 export { closest, didYouMean, expectedOneOf } from "./did-you-mean.ts";
 export { concat, decode, encode } from "./encoding.ts";
+export * from "./endpoint-settings/deployment-options.ts";
 export * from "./endpoint-settings/presets.ts";
 export * from "./endpoint-settings/retry-schedule.ts";
 export * from "./endpoint-settings/setting.ts";

@@ -1,7 +1,7 @@
 // Tenants, endpoints, events and deliveries in their own migrated database, without an engine: what an engine
 // would have written is inserted directly.
 
-import { formatId, RETRY_PRESETS, uuidv7 } from "@posthorn/wire";
+import { formatId, uuidv7 } from "@posthorn/wire";
 import type pg from "pg";
 import { afterAll, expect } from "vitest";
 import { parseAddressPolicy } from "../../../packages/posthorn/src/attempt/guard/guard-address.ts";
@@ -15,6 +15,7 @@ import { createAnnounce } from "../../../packages/posthorn/src/notify/announce.t
 import { createDeliveries } from "../../../packages/posthorn/src/resources/deliveries/deliveries.ts";
 import type { EndpointChange } from "../../../packages/posthorn/src/resources/endpoints/changes.ts";
 import type { EndpointDefaults } from "../../../packages/posthorn/src/resources/endpoints/effective-settings.ts";
+import { readEndpointDefaults } from "../../../packages/posthorn/src/resources/endpoints/endpoint-defaults.ts";
 import { createEndpoints } from "../../../packages/posthorn/src/resources/endpoints/endpoints.ts";
 import type { EndpointInput } from "../../../packages/posthorn/src/resources/endpoints/settings.ts";
 import { createTargets } from "../../../packages/posthorn/src/resources/endpoints/targets.ts";
@@ -31,14 +32,8 @@ import { resolveAnyName } from "../../../packages/posthorn/src/testing/resolve-a
 import { createMigratedDatabase, createPool } from "./postgres.ts";
 
 export const defaults: EndpointDefaults = {
-  format: "envelope",
+  ...readEndpointDefaults({}),
   formatContext: { source: "/tenants/{tenant}", datarefBase: "" },
-  signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
-  timeoutMs: 10_000,
-  maxInFlight: 5,
-  maxInFlightBurst: 50,
-  retryPolicy: RETRY_PRESETS.courier,
-  retryOn: "transient",
 };
 
 const hook = { url: "https://example.com/hooks", events: ["*"] };

@@ -18,6 +18,9 @@ const endpoint = {
   ordering: "none",
   fifo_on_dead: "pass",
   batch: { max_events: 100, max_bytes: 524_288, max_delay_ms: 1_000 },
+  circuit_breaker: { failures: 10, failure_percent: 50, pause_ms: 30_000 },
+  disable_after: { failures: 50, days: 5 },
+  user_agent: "Posthorn/1",
   authorization: null,
   handshake: null,
 } as unknown as Endpoint;
@@ -32,6 +35,8 @@ test.each([
       timeoutMs: "2500",
       rateLimit: "10",
       retryPolicy: '{"gaps":["1m"],"max_age":"1d"}',
+      circuitFailures: "3",
+      disableAfterDays: "",
       schemes: ["t-v1", "standard-webhooks"],
     },
     {
@@ -41,6 +46,8 @@ test.each([
       timeout_ms: 2_500,
       rate_limit: 10,
       retry_policy: { gaps: ["1m"], max_age: "1d" },
+      circuit_breaker: { failures: 3, failure_percent: 50, pause_ms: 30_000 },
+      disable_after: { failures: 50 },
       signature: { schemes: ["t-v1", "standard-webhooks"], header_prefix: "X-Webhook" },
     },
   ],

@@ -26,18 +26,29 @@ export const TEXT_SETTINGS = SETTING_NAMES.filter((name) => {
   return group !== undefined && kind !== "object";
 }) as TextSetting[];
 
-/** Form fields of a batch, by the fields of the setting. */
-export const BATCH_FIELDS = {
-  batchEvents: "maxEvents",
-  batchBytes: "maxBytes",
-  batchDelayMs: "maxDelayMs",
-} as const;
+/** Form fields of settings that are objects of numbers: the setting and its field. */
+export const NUMBER_FIELDS = {
+  batchEvents: ["batch", "maxEvents"],
+  batchBytes: ["batch", "maxBytes"],
+  batchDelayMs: ["batch", "maxDelayMs"],
+  circuitFailures: ["circuitBreaker", "failures"],
+  circuitFailurePercent: ["circuitBreaker", "failurePercent"],
+  circuitPauseMs: ["circuitBreaker", "pauseMs"],
+  disableAfterFailures: ["disableAfter", "failures"],
+  disableAfterDays: ["disableAfter", "days"],
+} as const satisfies Readonly<Record<string, readonly [setting: SettingName, field: string]>>;
+
+export type NumberField = keyof typeof NUMBER_FIELDS;
+export type NumbersSetting = (typeof NUMBER_FIELDS)[NumberField][0];
+
+export function numberFieldsOf(setting: NumbersSetting): readonly NumberField[] {
+  const names = Object.keys(NUMBER_FIELDS) as NumberField[];
+  return names.filter((name) => NUMBER_FIELDS[name][0] === setting);
+}
 
 export const EMPTY_FORM = {
   ...textSettings(() => ""),
-  batchEvents: "",
-  batchBytes: "",
-  batchDelayMs: "",
+  ...numberFields(() => ""),
   schemes: [] as readonly string[],
   headerPrefix: "",
   /** Empty for no token. */
@@ -55,6 +66,8 @@ export const EMPTY_FORM = {
   schemeSecrets: {} as Readonly<Record<string, string>>,
 };
 
+const NUMBERS_SETTINGS: readonly NumbersSetting[] = ["batch", "circuitBreaker", "disableAfter"];
+
 /** Lists have one item per line, headers are `Name: value`. */
 export type EndpointForm = Readonly<typeof EMPTY_FORM>;
 
@@ -62,9 +75,10 @@ export function formOf(endpoint: Endpoint): EndpointForm {
   return {
     ...EMPTY_FORM,
     ...textSettings((name) => textOf(definitionOf(name), endpoint[snakeCase(name)])),
-    batchEvents: String(endpoint.batch.max_events),
-    batchBytes: String(endpoint.batch.max_bytes),
-    batchDelayMs: String(endpoint.batch.max_delay_ms),
+    ...numberFields((setting, field) => {
+      const numbers: Readonly<Record<string, number>> = endpoint[snakeCase(setting)];
+      return String(numbers[snakeCase(field)]);
+    }),
     schemes: endpoint.signature.schemes,
     headerPrefix: endpoint.signature.header_prefix,
     authorization: endpoint.authorization?.type ?? "",
@@ -76,6 +90,14 @@ export function formOf(endpoint: Endpoint): EndpointForm {
 
 function textSettings(text: (name: TextSetting) => string): Record<TextSetting, string> {
   return Object.fromEntries(TEXT_SETTINGS.map((name) => [name, text(name)])) as Record<TextSetting, string>;
+}
+
+function numberFields(text: (setting: NumbersSetting, field: string) => string): Record<NumberField, string> {
+  const entries = Object.entries(NUMBER_FIELDS).map(([name, [setting, field]]) => [
+    name,
+    text(setting, field),
+  ]);
+  return Object.fromEntries(entries) as Record<NumberField, string>;
 }
 
 function textOf({ kind }: Setting, value: unknown): string {
@@ -109,7 +131,9 @@ export function changesIn(form: EndpointForm, before: EndpointForm): Settings {
   for (const name of TEXT_SETTINGS) {
     put(snakeCase(name), [name], () => valueIn(definitionOf(name), form[name]));
   }
-  put("batch", ["batchEvents", "batchBytes", "batchDelayMs"], () => batchOf(form));
+  for (const name of NUMBERS_SETTINGS) {
+    put(snakeCase(name), numberFieldsOf(name), () => numbersOf(name, form));
+  }
   put("signature", ["schemes", "headerPrefix"], () => signatureOf(form));
   put("authorization", ["authorization", "token"], () => authorizationOf(form));
   put("handshake", ["isAskedFirst", "origin", "originRate"], () => handshakeOf(form));
@@ -150,13 +174,13 @@ function signatureOf({ schemes, headerPrefix }: EndpointForm): Settings | null {
   return { ...(schemes.length > 0 && { schemes }), ...(prefix !== "" && { header_prefix: prefix }) };
 }
 
-/** Omitted bounds use the default: the API replaces `batch` as a whole. */
-function batchOf(form: EndpointForm): Settings | null {
-  const limits = Object.entries(BATCH_FIELDS).flatMap(([name, field]) => {
-    const limit = numberOrNull(form[name as keyof typeof BATCH_FIELDS]);
-    return limit === null ? [] : [[snakeCase(field), limit]];
+/** Omitted numbers use the default: the API replaces the setting as a whole. */
+function numbersOf(setting: NumbersSetting, form: EndpointForm): Settings | null {
+  const numbers = numberFieldsOf(setting).flatMap((name) => {
+    const number = numberOrNull(form[name]);
+    return number === null ? [] : [[snakeCase(NUMBER_FIELDS[name][1]), number]];
   });
-  return limits.length === 0 ? null : Object.fromEntries(limits);
+  return numbers.length === 0 ? null : Object.fromEntries(numbers);
 }
 
 function authorizationOf({ authorization: type, token }: EndpointForm): Settings | null {

@@ -84,6 +84,30 @@ test("409 with Retry-After is retried when requested, any number of times, witho
 });
 
 describe("circuit", () => {
+  test("opens and disables as each endpoint's own settings say", async () => {
+    const a = await open({ circuitFailures: 3, disableAfterFailures: 4, retryPolicy: "1h" });
+    // the report about the disabled endpoint is not for them
+    const own = { maxInFlight: 1, events: ["order.*"] };
+    const usual = await endpointOn(a, own);
+    const early = await endpointOn(a, { ...own, circuitBreaker: { failures: 2, pauseMs: 60_000 } });
+    const never = await endpointOn(a, { ...own, circuitBreaker: { failures: 0 } });
+    const kept = await endpointOn(a, {
+      ...own,
+      circuitBreaker: { failures: 0 },
+      disableAfter: { failures: 0 },
+    });
+    for (const { path } of [usual, early, never, kept])
+      receiver.answer(path, Array(10).fill({ status: 500 }));
+    await deliver(a, 6);
+    expect([usual.count(), early.count(), never.count(), kept.count()]).toEqual([3, 2, 4, 6]);
+    expect(await early.show()).toMatchObject({
+      circuit: "open",
+      circuitBreaker: { failures: 2, failurePercent: 50, pauseMs: 60_000 },
+    });
+    expect(await never.show()).toMatchObject({ circuit: "closed", disabledReason: "failures" });
+    expect(await kept.show()).toMatchObject({ circuit: "closed", isActive: true });
+  });
+
   test("opens after failures in a row; nothing is sent and nothing lost; a probe and a ramp close it", async () => {
     const a = await open({ circuitFailures: 3 });
     const { path, count, show } = await endpointOn(a, { maxInFlight: 1 });

@@ -13,7 +13,7 @@ import type { Targets } from "../resources/endpoints/targets.ts";
 import type { Clock } from "../service/clock.ts";
 import { Loop, POLLED_MS } from "../service/loop.ts";
 import { withTimeout } from "../service/with-timeout.ts";
-import { afterAttempt, disableCause, type HealthRules, healthSignal } from "../settle/endpoint-health.ts";
+import { afterAttempt, disableCause, healthSignal } from "../settle/endpoint-health.ts";
 import { WriteLoop } from "../settle/write-loop.ts";
 import type { Database } from "../storage/database.ts";
 import type { IngestBatch, IngestResult } from "../storage/queries/events/ingest.ts";
@@ -41,7 +41,6 @@ export interface WorkerOptions {
   readonly delivers: boolean;
   readonly concurrency: number;
   readonly leaseMs: number;
-  readonly healthRules: HealthRules;
   readonly reports: { readonly deadLetters: boolean; readonly circuits: boolean };
   /** Returns the share of time, from 0 to 1, in which the event loop was busy since the last call. */
   readonly utilisation: () => number;
@@ -520,18 +519,20 @@ export class Worker implements LaneOwner, LeaseHolder {
 
   /** An outcome affects the endpoint's health at once, not only when it is settled. */
   #updateHealth({ outcome, outcomeClass }: Settlement, lane: Lane): void {
-    const { clock, healthRules: rules } = this.#options;
-    const nowMs = clock.nowMs();
+    const nowMs = this.#options.clock.nowMs();
     const { target, window } = lane;
     const signal = healthSignal(outcome, outcomeClass, nowMs);
     const { maxInFlight } = target;
     lane.adjustCap(signal, outcome.durationMs);
     const before = lane.health;
-    this.#lanes.changeHealth(lane, afterAttempt(before, signal, { rules, window, maxInFlight, nowMs }));
+    this.#lanes.changeHealth(
+      lane,
+      afterAttempt(before, signal, { rules: target, window, maxInFlight, nowMs }),
+    );
     if (before.trips === 0 && lane.health.trips > 0) this.#logCircuitOpened(lane);
     if (signal.kind !== "failure" && signal.kind !== "throttled") return;
     if (!target.destination.isPermanent) return;
-    const cause = disableCause(lane.health, nowMs, rules);
+    const cause = disableCause(lane.health, nowMs, target);
     if (cause !== null) this.#disable(lane, cause);
   }
 

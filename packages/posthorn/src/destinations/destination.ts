@@ -56,7 +56,6 @@ export interface AttemptMoment {
 
 /** Services that the engine provides to every attempt. */
 export interface AttemptServices {
-  readonly userAgent: string;
   /** Masks the configured paths of an event's payload. */
   readonly redact: (event: Event) => Event;
   readonly dispatchers: Sender;

@@ -18,17 +18,14 @@ import {
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const DAY = 86_400_000;
 const rules: HealthRules = {
-  circuitFailures: 3,
-  circuitFailurePercent: 50,
-  circuitPauseMs: 10_000,
-  disableAfterFailures: 50,
-  disableAfterDays: 5,
+  circuitBreaker: { failures: 3, failurePercent: 50, pauseMs: 10_000 },
+  disableAfter: { failures: 50, days: 5 },
 };
 
 /** An outcome, or a status, and when it arrived: milliseconds after NOW. */
 type Step = AttemptOutcome | number | readonly [outcome: AttemptOutcome | number, atMs: number];
 
-interface Settings extends Partial<HealthRules> {
+interface Settings extends Partial<HealthRules["circuitBreaker"]> {
   readonly maxInFlight?: number;
 }
 
@@ -43,7 +40,8 @@ function healthAfterEach(
     const [given, atMs] = Array.isArray(step) ? step : [step, 0];
     const outcome = typeof given === "number" ? responded(given) : given;
     const nowMs = NOW + atMs;
-    const context = { rules: { ...rules, ...changed }, window, maxInFlight, nowMs, random: () => 0.5 };
+    const circuitBreaker = { ...rules.circuitBreaker, ...changed };
+    const context = { rules: { ...rules, circuitBreaker }, window, maxInFlight, nowMs, random: () => 0.5 };
     const signal = healthSignal(outcome, WEBHOOK.interpret(outcome, "transient"), nowMs);
     health = afterAttempt(health, signal, context);
     return health;
@@ -55,7 +53,7 @@ const healthAfter = (steps: readonly Step[], settings?: Settings) =>
 
 const opened: Step[] = [500, 500, 500];
 const probed: Step[] = [...opened, [200, 10_000]];
-const breakerOff: Settings = { circuitFailures: 0 };
+const breakerOff: Settings = { failures: 0 };
 const alternating = (times: number): number[] => Array(times).fill([200, 500]).flat();
 const twoAt = (atMs: number): Step[] => [
   [200, atMs],
@@ -73,7 +71,7 @@ describe("the circuit", () => {
     ["when half of twenty attempts in a minute failed", "open", alternating(10), 0],
     ["when the last of them is in the same minute", "open", [...alternating(9), ...twoAt(30_000)], 30_000],
     ["when the last of them is a minute later", "closed", [...alternating(9), ...twoAt(60_000)], 60_000],
-    ["with the percentage turned off", "closed", alternating(50), 0, {}, { circuitFailurePercent: 0 }],
+    ["with the percentage turned off", "closed", alternating(50), 0, {}, { failurePercent: 0 }],
     [
       "with the breaker turned off",
       "closed",
@@ -146,7 +144,7 @@ describe("a throttle", () => {
     [503, "a tenth of a second", [100, 200, 400]],
   ])("after %i without Retry-After begins with %s and doubles, up to a minute", (status, _, pauses) => {
     const steps = pauses.map((_pause, n): Step => [status, n * DAY]);
-    const each = healthAfterEach(steps, { circuitFailures: 0 });
+    const each = healthAfterEach(steps, { failures: 0 });
     expect(each.map((health, n) => blockedUntilMs(health) - NOW - n * DAY)).toEqual(pauses);
   });
 
@@ -201,7 +199,7 @@ test.each<[what: string, cause: DisableCause | null, health: Partial<EndpointHea
   (_, cause, health, days) => {
     const failing = { ...HEALTHY, failingSinceMs: NOW, ...health };
     expect(disableCause(failing, NOW + days * DAY, rules)).toBe(cause);
-    const never = { ...rules, disableAfterFailures: 0, disableAfterDays: 0 };
+    const never = { disableAfter: { failures: 0, days: 0 } };
     expect(disableCause(failing, NOW + days * DAY, never)).toBeNull();
   },
 );

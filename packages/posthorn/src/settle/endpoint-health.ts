@@ -22,17 +22,12 @@ import type {
   EndpointHealth,
   OutcomeClass,
   RecordedHealth,
+  Target,
 } from "../model.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
-/** The options of these names, which config.ts documents. */
-export interface HealthRules {
-  readonly circuitFailures: number;
-  readonly circuitFailurePercent: number;
-  readonly circuitPauseMs: number;
-  readonly disableAfterFailures: number;
-  readonly disableAfterDays: number;
-}
+/** The endpoint's settings of these names. */
+export type HealthRules = Pick<Target, "circuitBreaker" | "disableAfter">;
 
 /** No failure since the last success. A single object, so that a healthy lane is recognised by identity. */
 export const HEALTHY: EndpointHealth = {
@@ -167,7 +162,7 @@ function afterFailure(
   const circuit = circuitOf(health, nowMs);
   const opens =
     circuit === "half_open" ||
-    (circuit === "closed" && isFailing(health.consecutiveFailures, window, rules, nowMs));
+    (circuit === "closed" && isFailing(health.consecutiveFailures, window, rules.circuitBreaker, nowMs));
   return opens ? open(health, context) : health;
 }
 
@@ -175,15 +170,21 @@ function failing(health: EndpointHealth, error: string, nowMs: number): Partial<
   return { failingSinceMs: health.failingSinceMs ?? nowMs, lastError: error };
 }
 
-function isFailing(failures: number, window: FailureWindow, rules: HealthRules, nowMs: number): boolean {
-  if (rules.circuitFailures === 0) return false;
-  if (failures >= rules.circuitFailures) return true;
-  return rules.circuitFailurePercent > 0 && window.failedPercent(nowMs) >= rules.circuitFailurePercent;
+function isFailing(
+  consecutiveFailures: number,
+  window: FailureWindow,
+  { failures, failurePercent }: Target["circuitBreaker"],
+  nowMs: number,
+): boolean {
+  if (failures === 0) return false;
+  if (consecutiveFailures >= failures) return true;
+  return failurePercent > 0 && window.failedPercent(nowMs) >= failurePercent;
 }
 
 function open(health: EndpointHealth, { rules, nowMs, random = Math.random }: HealthContext): EndpointHealth {
-  const longestMs = Math.max(LONGEST_PAUSE_MS, rules.circuitPauseMs);
-  const pauseMs = Math.min(rules.circuitPauseMs * 2 ** Math.min(health.trips, 30), longestMs);
+  const firstMs = rules.circuitBreaker.pauseMs;
+  const longestMs = Math.max(LONGEST_PAUSE_MS, firstMs);
+  const pauseMs = Math.min(firstMs * 2 ** Math.min(health.trips, 30), longestMs);
   // ten percent of jitter, so that the endpoints of one dead host are not all probed at once
   const probeAtMs = nowMs + Math.round(pauseMs * (0.9 + 0.2 * random()));
   return { ...health, trips: health.trips + 1, probeAtMs, allowance: 1 };
@@ -217,11 +218,16 @@ const LONGEST_OWN_PAUSE_MS = 60_000;
 export const MAX_THROTTLE_MS = 3_600_000;
 
 /** Returns why the endpoint has to be disabled, or null. Called after every failure and throttle. */
-export function disableCause(health: EndpointHealth, nowMs: number, rules: HealthRules): DisableCause | null {
+export function disableCause(
+  health: EndpointHealth,
+  nowMs: number,
+  { disableAfter }: Pick<HealthRules, "disableAfter">,
+): DisableCause | null {
   const { consecutiveFailures, throttles, failingSinceMs } = health;
-  if (rules.disableAfterFailures > 0 && consecutiveFailures >= rules.disableAfterFailures) return "failures";
-  if (rules.disableAfterDays === 0 || failingSinceMs === null) return null;
-  const isLong = nowMs - failingSinceMs >= rules.disableAfterDays * DAY_MS;
+  const { failures, days } = disableAfter;
+  if (failures > 0 && consecutiveFailures >= failures) return "failures";
+  if (days === 0 || failingSinceMs === null) return null;
+  const isLong = nowMs - failingSinceMs >= days * DAY_MS;
   return isLong && consecutiveFailures + throttles >= MIN_ATTEMPTS_OVER_DAYS ? "no_success" : null;
 }
 

@@ -63,6 +63,12 @@ export function parseRetryPolicy(text: string): RetryPolicy {
 
 const EXPECTED = `Use one of ${Object.keys(RETRY_PRESETS).join(", ")}, or a list of gaps such as 30s,5m,1h.`;
 
+/** Returns the policy of a preset, or throws InvalidRetryPolicyError. */
+export function presetNamed(name: unknown): RetryPolicy {
+  if (typeof name === "string" && isPresetName(name)) return RETRY_PRESETS[name];
+  throw new InvalidRetryPolicyError(`preset is one of ${Object.keys(RETRY_PRESETS).join(", ")}.`);
+}
+
 function isPresetName(text: string): text is RetryPresetName {
   return Object.hasOwn(RETRY_PRESETS, text);
 }

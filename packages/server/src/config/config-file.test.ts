@@ -93,6 +93,23 @@ test("every setting has its own name in the file, which is that of its variable"
   expect(keys).toEqual(expect.arrayContaining(["port", "database_url", "smtp_url", "cloudevents_source"]));
 });
 
+test("a retry policy and headers may be written as maps", async () => {
+  const content = `retry_policy:
+  exponential: { base: 30s, cap: 1h, max_attempts: 5 }
+  max_age: 72h
+headers:
+  X-Team: billing
+circuit_failures: 3
+`;
+  expect(await configOf("retry_policy: [1m, 5m]\n")).toMatchObject({ retryPolicy: "1m,5m" });
+  expect(await configOf("retry_policy: short\n")).toMatchObject({ retryPolicy: "short" });
+  expect(await configOf(content)).toMatchObject({
+    retryPolicy: { exponential: { base: "30s", cap: "1h", maxAttempts: 5 }, maxAge: "72h" },
+    headers: { "X-Team": "billing" },
+    circuitFailures: 3,
+  });
+});
+
 test("an empty file, an empty value and null count as unset", async () => {
   for (const content of ["", "# nothing\n", "port:\nhost: null\nportal_name: ''\nallow_cidrs: []"]) {
     expect(await configOf(content)).toMatchObject({ port: 8400, host: "127.0.0.1", allowCidrs: [] });

@@ -1,6 +1,6 @@
 // Parsers of setting values. A parser throws an error that says what is expected.
 import { isIP } from "node:net";
-import { camelCase, closest, isUriReference } from "@posthorn/wire";
+import { camelCase, closest, isObject, isUriReference } from "@posthorn/wire";
 import type { SourceOptions } from "posthorn";
 import { isMailAddress } from "posthorn/internal";
 import type { MailServer } from "../mail.ts";
@@ -67,6 +67,41 @@ export function textOfAtLeast(length: number): Parser<string> {
     }
     return text;
   };
+}
+
+/** A preset, gaps, or a JSON object as in the API. The settings file has it as text, a list or a map. */
+export const retryPolicy: Parser<unknown> = (text) => {
+  const value = jsonOf(text);
+  if (isObject(value)) return deeplyCamelCased(value);
+  if (Array.isArray(value)) return value.join();
+  if (typeof value === "string") return value;
+  if (!text.startsWith("{")) return text;
+  throw new InvalidValueError(
+    'is not valid JSON. Write a preset, gaps such as 30s,5m,1h, or {"exponential":{"base":"1m","cap":"1d","max_attempts":12}}',
+  );
+};
+
+function deeplyCamelCased(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([name, below]) => [camelCase(name), deeplyCamelCased(below)]);
+  return Object.fromEntries(entries);
+}
+
+/** The values may be credentials, so no message quotes them. */
+export const jsonMap: Parser<Readonly<Record<string, string>>> = (text) => {
+  const map = jsonOf(text);
+  if (isObject(map) && Object.values(map).every((value) => typeof value === "string"))
+    return map as Readonly<Record<string, string>>;
+  throw new InvalidValueError('must be a JSON object of names and texts, such as {"X-Team":"billing"}');
+};
+
+/** Undefined if it is not JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 export const cidr: Parser<string> = (text) => {
@@ -209,10 +244,6 @@ function withOptionNames(source: unknown): unknown {
 
 function camelCased(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [camelCase(name), value]));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export const encryptionKeys: Parser<readonly string[]> = (text) => {

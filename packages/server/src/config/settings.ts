@@ -1,9 +1,8 @@
 // All settings: parser, default and description. A test compares the reference page with this table.
-import { endpointSettings, RETRY_PRESET_NAMES, snakeCase } from "@posthorn/wire";
+import { snakeCase } from "@posthorn/wire";
 import {
   CATALOGUE_MODES,
   DEFAULT_API_VERSION,
-  DEFAULT_USER_AGENT,
   HUB_SIGNATURE_METHODS,
   hubNumbers,
   numericOptions,
@@ -11,6 +10,7 @@ import {
 import { LOG_LEVELS } from "../logger.ts";
 import { MAX_PROCESSES } from "../processes/process-count.ts";
 import { type Definition, numbersOf, optional, secret, setting } from "./definition.ts";
+import { endpointDefaults } from "./endpoint-defaults.ts";
 import {
   anyText,
   cidr,
@@ -122,34 +122,14 @@ const definitions = {
     false,
     "Allows delivery through a NAT64 translator (64:ff9b::/96), for hosts without IPv4; the IPv4 address behind it is checked.",
   ),
-  retryPolicy: optional(
-    anyText,
-    "courier",
-    `A preset (${RETRY_PRESET_NAMES.join(", ")}), or delays such as 200ms,1s,5s.`,
-  ),
-  retryOn: optional(
-    oneOf(...endpointSettings.retryOn.values),
-    endpointSettings.retryOn.default,
-    "Responses that are retried: transient (408, 429, 5xx and no response) or every (all except 2xx and 410).",
-  ),
+  ...endpointDefaults,
   ...numbersOf("", numericOptions, {
-    timeoutMs: "Time limit of one attempt in milliseconds.",
     concurrency: "Attempts in flight per worker process.",
-    endpointConcurrency: "Attempts in flight per endpoint, if the endpoint does not set its own limit.",
-    endpointConcurrencyBurst:
-      "Attempts in flight per endpoint while its responses are fast and successful, if the endpoint does not set its own limit. Unset: POSTHORN_ENDPOINT_CONCURRENCY if that is set.",
     leaseMs: "Lease of a worker in milliseconds: how long it keeps its claims without a heartbeat.",
     maxEndpointsPerTenant: "Maximum number of endpoints per tenant.",
     retentionDays: "Days that finished deliveries, their attempts and events are kept; dead letters stay.",
     idempotencyDays: "Days that idempotency keys are kept.",
     auditDays: "Days that entries of the audit log are kept.",
-    circuitFailures: "Consecutive failures that open an endpoint's circuit. 0 disables the circuit breaker.",
-    circuitFailurePercent:
-      "Percentage of failed attempts within a minute (of 20 or more) that opens the circuit. 0: only consecutive failures count.",
-    circuitPauseMs:
-      "Milliseconds that a circuit stays open before a probe; doubled by every failed probe, up to 5 minutes.",
-    disableAfterFailures: "Consecutive failures that disable an endpoint. 0: never.",
-    disableAfterDays: "Days with failures and without a success that disable an endpoint. 0: never.",
   }),
   keyRateLimit: setting(
     wholeNumber({ min: 0, max: 100_000 }),
@@ -166,17 +146,6 @@ const definitions = {
     CATALOGUE_MODES[0],
     "Whether only registered event types can be published: strict, open, or auto, which is strict once a type is registered.",
   ),
-  headerPrefix: optional(
-    anyText,
-    endpointSettings.signature.default.headerPrefix,
-    "Prefix of the webhook headers.",
-  ),
-  signatureSchemes: optional(
-    list(anyText),
-    endpointSettings.signature.default.schemes.join(),
-    "Comma-separated signature schemes: t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, rfc9421, rfc9421-ed25519, or a vendor such as stripe.",
-  ),
-  userAgent: optional(anyText, DEFAULT_USER_AGENT, "User-Agent header of deliveries."),
   shutdownTimeoutMs: setting(
     wholeNumber({ min: 0, max: 3_600_000 }),
     25_000,

@@ -21,6 +21,8 @@ export type Shape =
   | { readonly kind: "filter" };
 
 interface Documented {
+  /** The option of the deployment that replaces the default: `timeoutMs` of the library, POSTHORN_TIMEOUT_MS. */
+  readonly deploymentOption?: string;
   /** Complete sentences about the value. */
   readonly description: string;
   /** Complete sentences that only concern those who set it. */
@@ -47,8 +49,8 @@ export type Setting = Shape &
     readonly default?: unknown;
     /** The default in words; otherwise the value itself. */
     readonly defaultText?: string;
-    /** The deployment has its own option that replaces the default. */
-    readonly hasDeploymentDefault?: true;
+    /** Why only an endpoint has it. Otherwise the setting, or each of its fields, has a `deploymentOption`. */
+    readonly onlyPerEndpoint?: string;
     /** The name of a setting whose value this one has, if that one is set and this one is not. */
     readonly followsSetting?: string;
     /** Null is rejected. */
@@ -68,7 +70,15 @@ export type Setting = Shape &
 /** The scope that a key needs to change settings, and to see them without redaction. */
 export const SETTINGS_SCOPE = "webhooks:manage";
 
-export type FormGroup = "address" | "sending" | "signature" | "consent" | "pace" | "retries" | "order";
+export type FormGroup =
+  | "address"
+  | "sending"
+  | "signature"
+  | "consent"
+  | "pace"
+  | "retries"
+  | "health"
+  | "order";
 
 export type ColumnType = "text" | "text[]" | "boolean" | "integer" | "jsonb";
 

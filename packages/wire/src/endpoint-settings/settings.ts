@@ -17,6 +17,7 @@ export const endpointSettings = {
     isRequired: true,
     redacted: "query",
     group: "address",
+    onlyPerEndpoint: "It identifies the receiver.",
   },
   description: {
     kind: "text",
@@ -26,6 +27,7 @@ export const endpointSettings = {
     nullText: "Null means no description.",
     flag: { option: "--description <text>", about: "what the endpoint is for" },
     group: "address",
+    onlyPerEndpoint: "It describes one endpoint.",
   },
   events: {
     kind: "list",
@@ -40,6 +42,7 @@ export const endpointSettings = {
     },
     group: "address",
     see: "An exact type must be registered when [the catalogue](catalogue.md#strict-and-open) is strict.",
+    onlyPerEndpoint: "A tenant subscribes to events for one receiver.",
   },
   filter: {
     kind: "filter",
@@ -48,6 +51,7 @@ export const endpointSettings = {
     default: null,
     nullText: "Null means no conditions.",
     see: "See [filters](filters.md).",
+    onlyPerEndpoint: "A tenant subscribes to events for one receiver.",
   },
   isActive: {
     kind: "boolean",
@@ -56,6 +60,7 @@ export const endpointSettings = {
     default: true,
     isNeverNull: true,
     see: "See [disabled endpoints](endpoint-health.md#disabled-endpoints).",
+    onlyPerEndpoint: "It is the state of one endpoint.",
   },
   format: {
     kind: "choice",
@@ -71,7 +76,7 @@ export const endpointSettings = {
     description:
       "The body of a request. `envelope`: the data with its id, type and time. `data`: the data alone. `thin`: id, type and subject without the data. Or a CloudEvent: `cloudevents` as one JSON document, `cloudevents-binary` with its attributes in headers, `cloudevents-thin` with a `dataref` in place of the data, `cloudevents-batch` many in one request.",
     default: "envelope",
-    hasDeploymentDefault: true,
+    deploymentOption: "format",
     flag: { option: "--format <format>", about: "the body of a request" },
     group: "sending",
     see: "See [the request](deliveries.md#the-request) and [CloudEvents](cloudevents.md).",
@@ -85,6 +90,7 @@ export const endpointSettings = {
     fields: {
       maxEvents: {
         kind: "integer",
+        deploymentOption: "batchMaxEvents",
         min: 1,
         max: 1_000,
         description: "Events in a batch.",
@@ -92,6 +98,7 @@ export const endpointSettings = {
       },
       maxBytes: {
         kind: "integer",
+        deploymentOption: "batchMaxBytes",
         min: 1_024,
         max: 4_194_304,
         description: "Bytes in the body. An event that is larger is sent alone.",
@@ -99,6 +106,7 @@ export const endpointSettings = {
       },
       maxDelayMs: {
         kind: "integer",
+        deploymentOption: "batchMaxDelayMs",
         min: 10,
         max: 3_600_000,
         description: "Milliseconds that the first event waits for others.",
@@ -121,18 +129,19 @@ export const endpointSettings = {
         kind: "list",
         minItems: 1,
         maxItems: 100,
+        deploymentOption: "signatureSchemes",
         description:
           "One or more of t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, rfc9421, rfc9421-ed25519, or a vendor whose receivers are to accept it: github, stripe, slack and others. See the reference of signatures.",
       },
       headerPrefix: {
         kind: "text",
+        deploymentOption: "headerPrefix",
         description: "The prefix of Posthorn's header names, such as X-Webhook.",
         flag: { option: "--header-prefix <prefix>", about: "the prefix of header names" },
       },
     },
     default: { schemes: DEFAULT_SCHEMES, headerPrefix: DEFAULT_HEADER_PREFIX },
     defaultText: `${DEFAULT_SCHEMES.join(" and ")} with the prefix ${DEFAULT_HEADER_PREFIX}`,
-    hasDeploymentDefault: true,
     group: "signature",
     see: "See [signatures](deliveries.md#signatures) and [vendor schemes](deliveries.md#vendor-schemes).",
   },
@@ -159,14 +168,25 @@ export const endpointSettings = {
     column: { name: "authorization_type", type: "text" },
     group: "consent",
     see: "See [the request](deliveries.md#the-request).",
+    onlyPerEndpoint: "A token is a secret of one receiver.",
+  },
+  userAgent: {
+    kind: "text",
+    maxLength: 256,
+    description: "The User-Agent header, in printable ASCII.",
+    default: "Posthorn/1",
+    deploymentOption: "userAgent",
+    flag: { option: "--user-agent <text>", about: "the User-Agent header" },
+    group: "sending",
   },
   headers: {
     kind: "map",
     description: "Additional request headers, as names and values.",
-    inputNote: "They cannot replace Posthorn's own.",
+    inputNote: "They cannot replace Posthorn's own, and they replace those of the deployment as a whole.",
     example: { "X-Team": "billing" },
     default: {},
-    nullText: "Null removes them.",
+    defaultText: "none",
+    deploymentOption: "headers",
     redacted: "values",
     group: "sending",
   },
@@ -196,6 +216,7 @@ export const endpointSettings = {
     column: null,
     group: "consent",
     see: "Shown with the read-only fields `state`, `allowed_rate`, `detail`, `requested_at` and `decided_at`. See [handshake](deliveries.md#handshake).",
+    onlyPerEndpoint: "A receiver agrees for itself.",
   },
   timeoutMs: {
     kind: "integer",
@@ -203,7 +224,8 @@ export const endpointSettings = {
     max: 60_000,
     description: "The time limit of one attempt, in milliseconds.",
     default: 10_000,
-    hasDeploymentDefault: true,
+    flag: { option: "--timeout-ms <number>", about: "the time limit of one attempt" },
+    deploymentOption: "timeoutMs",
     group: "pace",
   },
   maxInFlight: {
@@ -213,7 +235,7 @@ export const endpointSettings = {
     description:
       "Attempts in flight at a time, across all processes, unless `max_in_flight_burst` allows more.",
     default: 5,
-    hasDeploymentDefault: true,
+    deploymentOption: "endpointConcurrency",
     flag: { option: "--max-in-flight <number>", about: "attempts in flight at a time" },
     group: "pace",
   },
@@ -224,7 +246,7 @@ export const endpointSettings = {
     description:
       "Attempts in flight at a time while responses are fast and successful. A value of at most `max_in_flight` allows no more than that.",
     default: 50,
-    hasDeploymentDefault: true,
+    deploymentOption: "endpointConcurrencyBurst",
     followsSetting: "maxInFlight",
     nullText:
       "Null uses `max_in_flight` if the endpoint sets that, else the deployment default (50 unless configured).",
@@ -241,7 +263,10 @@ export const endpointSettings = {
     max: 10_000,
     description: "Attempts started per second, across all processes.",
     default: null,
+    defaultText: "no limit",
     nullText: "Null means no limit.",
+    deploymentOption: "endpointRateLimit",
+    flag: { option: "--rate-limit <number>", about: "attempts started per second" },
     group: "pace",
   },
   retryPolicy: {
@@ -250,7 +275,7 @@ export const endpointSettings = {
     description: "When and how often a failed delivery is retried.",
     default: RETRY_PRESETS.courier,
     defaultText: "`courier`",
-    hasDeploymentDefault: true,
+    deploymentOption: "retryPolicy",
     flag: {
       option: "--retry-policy <policy>",
       about: `when failures are retried: ${presetsText()}; gaps such as 30s,5m,1h; or a JSON object`,
@@ -264,8 +289,86 @@ export const endpointSettings = {
     description:
       "Which failures are retried. `transient`: 408, 429, 5xx and missing responses. `every`: also all other responses except 2xx and 410.",
     default: "transient",
-    hasDeploymentDefault: true,
+    deploymentOption: "retryOn",
     group: "retries",
+  },
+  circuitBreaker: {
+    kind: "object",
+    isPartial: true,
+    description: "When the endpoint's circuit opens, which pauses its deliveries.",
+    inputNote: "Fields that are left out use their default.",
+    fields: {
+      failures: {
+        kind: "integer",
+        min: 0,
+        max: 10_000,
+        deploymentOption: "circuitFailures",
+        description: "Consecutive failures that open the circuit. 0 disables the circuit breaker.",
+        flag: { option: "--circuit-failures <number>", about: "consecutive failures that open the circuit" },
+      },
+      failurePercent: {
+        kind: "integer",
+        min: 0,
+        max: 100,
+        deploymentOption: "circuitFailurePercent",
+        description:
+          "Percentage of failed attempts within a minute (of 20 or more) that opens the circuit. 0: no percentage does.",
+        flag: {
+          option: "--circuit-failure-percent <number>",
+          about: "percentage of failed attempts within a minute that opens the circuit",
+        },
+      },
+      pauseMs: {
+        kind: "integer",
+        min: 100,
+        max: 3_600_000,
+        deploymentOption: "circuitPauseMs",
+        description:
+          "Milliseconds that the circuit stays open before a probe; doubled by every failed probe, up to 5 minutes.",
+        flag: {
+          option: "--circuit-pause-ms <number>",
+          about: "how long the circuit stays open before a probe",
+        },
+      },
+    },
+    default: { failures: 10, failurePercent: 50, pauseMs: 30_000 },
+    defaultText: "10 consecutive failures, or 50 % in a minute; a probe after 30 seconds",
+    group: "health",
+    see: "See [the circuit](endpoint-health.md#circuit).",
+  },
+  disableAfter: {
+    kind: "object",
+    isPartial: true,
+    description: "When the endpoint is disabled because it fails.",
+    inputNote: "Fields that are left out use their default.",
+    fields: {
+      failures: {
+        kind: "integer",
+        min: 0,
+        max: 1_000_000,
+        deploymentOption: "disableAfterFailures",
+        description: "Consecutive failures that disable it. 0: never.",
+        flag: {
+          option: "--disable-after-failures <number>",
+          about: "consecutive failures that disable the endpoint",
+        },
+      },
+      days: {
+        kind: "integer",
+        min: 0,
+        max: 365,
+        deploymentOption: "disableAfterDays",
+        description: "Days with failures and without a success that disable it. 0: never.",
+        flag: {
+          option: "--disable-after-days <number>",
+          about: "days with failures and without a success that disable the endpoint",
+        },
+      },
+    },
+    default: { failures: 50, days: 5 },
+    defaultText: "50 consecutive failures, or 5 days without a success",
+    group: "health",
+    see: "See [disabled endpoints](endpoint-health.md#disabled-endpoints).",
   },
   ordering: {
     kind: "choice",
@@ -274,6 +377,8 @@ export const endpointSettings = {
     default: "none",
     group: "order",
     see: "See [ordering](ordering.md).",
+    onlyPerEndpoint:
+      "A change releases deliveries that wait for their turn, which an update of the endpoint does.",
   },
   fifoOnDead: {
     kind: "choice",
@@ -282,6 +387,7 @@ export const endpointSettings = {
       "With `fifo`: after a dead delivery, the later ones of its subject are sent (`pass`) or wait until it is retried (`hold`).",
     default: "pass",
     group: "order",
+    onlyPerEndpoint: "A change releases held subjects, which an update of the endpoint does.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 

@@ -1,5 +1,5 @@
 // The retry policy as an endpoint returns it, and its input formats.
-import { presetsText } from "@posthorn/wire";
+import { presetsText, RETRY_PRESET_NAMES } from "@posthorn/wire";
 import { z } from "zod";
 import * as s from "../parts.ts";
 
@@ -25,6 +25,11 @@ export const retryPolicy = s.component("RetryPolicy", {
 const duration = z.string().meta({ examples: ["30s"] });
 const maxAge = s.optional(duration, "Maximum age of the event at an attempt. Unlimited by default.");
 
+const maxAttempts = s.optional(
+  z.int().meta({ minimum: 1, maximum: 101 }),
+  "Maximum number of attempts: repeats the last gap, or leaves out the last ones.",
+);
+
 /** The input formats for the OpenAPI document. Requests are checked against one object with the fields of all. */
 const retryPolicyFormats = [
   z.string().meta({
@@ -34,11 +39,19 @@ const retryPolicyFormats = [
   }),
   z
     .strictObject({
+      preset: z.enum(RETRY_PRESET_NAMES).describe("The name of a preset."),
+      max_attempts: maxAttempts,
+      max_age: maxAge,
+    })
+    .meta({ title: "a preset with limits", description: "A preset with other limits." }),
+  z
+    .strictObject({
       gaps: s.list(
         duration,
         "Time between attempts, ±10 %, each at most 30d. An empty list means one attempt.",
         { maxItems: 100, examples: [["30s", "5m", "1h"]] },
       ),
+      max_attempts: maxAttempts,
       max_age: maxAge,
     })
     .meta({ title: "gaps", description: "A list of gaps." }),
@@ -65,6 +78,7 @@ export const retryPolicyInput = z
   .union([
     z.string(),
     z.strictObject({
+      preset: z.string().optional(),
       gaps: z.array(z.string()).optional(),
       exponential: z
         .strictObject({ base: z.string(), cap: z.string(), max_attempts: z.int() })

@@ -2,7 +2,9 @@
 import {
   definitionOf,
   type EffectiveSettings,
+  type EndpointSettingDefinitions,
   type Field,
+  hasDeploymentDefault,
   SETTING_NAMES,
   SETTINGS_SCOPE,
   type Setting,
@@ -56,7 +58,7 @@ type InputValue<Name extends SettingName> = Name extends "filter"
                 z.output<typeof handshakeStatus>
               >)
             | null
-        : Name extends "signature" | "batch"
+        : EndpointSettingDefinitions[Name] extends { readonly isPartial: true }
           ? { readonly [Part in keyof ShownValue<Name>]?: ShownValue<Name>[Part] | undefined } | null
           : Name extends "url" | "events" | "isActive"
             ? ShownValue<Name>
@@ -166,10 +168,12 @@ export function inputDescription(setting: Setting): string {
 }
 
 export function nullDescription(setting: Setting): string | undefined {
-  const { nullText, isRequired, isNeverNull, hasDeploymentDefault } = setting;
-  if (nullText !== undefined || isRequired || isNeverNull) return nullText;
+  const { nullText, isRequired, isNeverNull } = setting;
+  if (isRequired || isNeverNull) return nullText;
+  const isReplaceable = hasDeploymentDefault(setting);
+  if (nullText !== undefined && (!isReplaceable || setting.followsSetting !== undefined)) return nullText;
   const preset = setting.defaultText ?? defaultText(setting);
-  return hasDeploymentDefault
+  return isReplaceable
     ? `Null uses the deployment default (${preset} unless configured).`
     : `Null uses the default: ${preset}.`;
 }

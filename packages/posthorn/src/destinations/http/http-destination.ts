@@ -30,7 +30,7 @@ export function httpDestination({ request, isPublic = false, ...kind }: HttpKind
       let prepared: PreparedRequest;
       try {
         const sent = isPublic ? { ...delivery, event: services.redact(delivery.event) } : delivery;
-        prepared = request(sent, target, moment, services.userAgent);
+        prepared = request(sent, target, moment, target.userAgent);
       } catch (error) {
         return notSent({ error: reasonNotBuilt(error), detail: (error as Error).message });
       }

@@ -66,13 +66,12 @@ export interface SentRequestOptions {
   /** Returns null for a deleted endpoint. */
   readonly targetAt: (endpointId: Uuid, at: Date) => Promise<PastTarget | null>;
   readonly now: () => Date;
-  readonly userAgent: string;
   /** If attempts are traced, each has its own traceparent, which is not stored. */
   readonly isTraced: () => boolean;
 }
 
 export function createShowRequest(options: SentRequestOptions): ShowRequest {
-  const { db, catalogue, targetAt, now, userAgent, isTraced } = options;
+  const { db, catalogue, targetAt, now, isTraced } = options;
 
   return async (id, query = {}) => {
     const { attempt: asked, fresh, redacted, redactsSettings } = readFilters(query, FILTERS);
@@ -126,7 +125,12 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
   function buildRequest(delivery: ClaimedDelivery, target: Target, at: Date): PreparedRequest {
     try {
       const { traceparent } = delivery.event;
-      const request = target.destination.request(delivery, target, { startedAt: at, traceparent }, userAgent);
+      const request = target.destination.request(
+        delivery,
+        target,
+        { startedAt: at, traceparent },
+        target.userAgent,
+      );
       if (request === null) throw new Error("nothing is sent to this endpoint over HTTP.");
       return request;
     } catch (error) {

@@ -1,12 +1,11 @@
 // The effective settings of an endpoint: its own, else those of the deployment, else the defaults.
 import {
+  type DefaultableSetting,
   definitionOf,
   type EffectiveSettings,
-  type EndpointSettingDefinitions,
   SETTING_NAMES,
   type Setting,
   type SettingName,
-  type SettingValue,
 } from "@posthorn/wire";
 import type { FormatContext, RetryPolicy } from "../../model.ts";
 import { isRetryPolicy } from "../../settle/retry-schedule.ts";
@@ -14,11 +13,7 @@ import type { EndpointSettings } from "../../storage/queries/endpoints/setting-c
 
 /** The deployment's settings, used where an endpoint has not set one. */
 export type EndpointDefaults = {
-  readonly [Name in SettingName as EndpointSettingDefinitions[Name] extends {
-    readonly hasDeploymentDefault: true;
-  }
-    ? Name
-    : never]: SettingValue<Name>;
+  readonly [Name in DefaultableSetting]: EffectiveSettings[Name];
 } & {
   /** `source` has `{tenant}` in place of the tenant's id. */
   readonly formatContext: FormatContext;

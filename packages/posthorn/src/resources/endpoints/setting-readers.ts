@@ -17,11 +17,11 @@ import { REDACTED } from "../../catalogue/redact.ts";
 import { AUTHORIZATION_HEADER } from "../../destinations/webhook/authorize.ts";
 import { parseFilter } from "../../fan-out/parse-filter.ts";
 import type { AuthorizationType, FilterInput, SignatureSettings } from "../../model.ts";
+import { normaliseRetryPolicy } from "../../settle/retry-policy-input.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
 import { boolean, type Field, integer, oneOf, type Refuse, required } from "../read-fields.ts";
 import { readAuthorization } from "./authorization-settings.ts";
 import { readHandshake } from "./handshake-settings.ts";
-import { normaliseRetryPolicy } from "./retry-policy-input.ts";
 import type { SettingsContext } from "./settings.ts";
 import { refuseUnknownFields } from "./settings-check.ts";
 
@@ -40,6 +40,7 @@ const READERS: Partial<Record<SettingName, SettingReader>> = {
   filter: readFilter,
   signature: readSignature,
   authorization: (value, refuse, { current }) => readAuthorization(value, refuse, current.authorization),
+  userAgent: (value, refuse) => (isUserAgent(value) ? value : refuse(USER_AGENT_RULE)),
   headers: readHeaders,
   handshake: readHandshake,
   retryPolicy: (value, refuse) => {
@@ -180,6 +181,12 @@ function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSetting
     ...(headerPrefix === undefined ? {} : { headerPrefix: headerPrefix as string }),
   };
 }
+
+function isUserAgent(value: unknown): value is string {
+  return typeof value === "string" && /^[\x20-\x7e]{1,256}$/.test(value);
+}
+
+const USER_AGENT_RULE = "A user agent has 1 to 256 printable ASCII characters.";
 
 function readHeaders(
   value: unknown,

@@ -4,20 +4,15 @@ import { PUBLIC_ONLY } from "../../attempt/guard/guard-address.ts";
 import { NO_FINDINGS } from "../../attempt/guard/look-up-hosts.ts";
 import { PosthornError } from "../../errors.ts";
 import { effectiveSettings } from "./effective-settings.ts";
+import { readEndpointDefaults } from "./endpoint-defaults.ts";
 import { parseEndpointInput, parseEndpointPatch, type SettingsContext } from "./settings.ts";
 
 const context: SettingsContext = {
   addressPolicy: PUBLIC_ONLY,
   hosts: NO_FINDINGS,
   defaults: {
-    format: "envelope",
+    ...readEndpointDefaults({}),
     formatContext: { source: "/tenants/{tenant}", datarefBase: "" },
-    signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
-    timeoutMs: 10_000,
-    maxInFlight: 5,
-    maxInFlightBurst: 50,
-    retryPolicy: RETRY_PRESETS.courier,
-    retryOn: "transient",
   },
   typeProblem: () => null,
 };
@@ -59,6 +54,7 @@ test("a key pair with a mismatched public key is refused", async () => {
 
 const patterns = (count: number) => Array.from({ length: count }, (_, n) => `a.b${n}`);
 const manyGaps = (count: number) => ({ gaps: Array(count).fill("1s") });
+const limited = (maxAttempts: number) => ({ preset: "courier", maxAttempts });
 const exponential = (base: string, maxAttempts: number) => ({
   exponential: { base, cap: "1m", maxAttempts },
 });
@@ -75,8 +71,19 @@ test.each<[path: string, accepted: readonly unknown[], refused: readonly unknown
   ["batch/maxEvents", [1, 1_000], [0, 1_001, 1.5]],
   ["batch/maxBytes", [1_024, 4_194_304], [1_023, 4_194_305]],
   ["batch/maxDelayMs", [10, 3_600_000], [9, 3_600_001]],
+  ["circuitBreaker/failures", [0, 10_000], [-1, 10_001, 1.5]],
+  ["circuitBreaker/failurePercent", [0, 100], [-1, 101]],
+  ["circuitBreaker/pauseMs", [100, 3_600_000], [99, 3_600_001]],
+  ["circuitBreaker/failure", [], [1]],
+  ["disableAfter/failures", [0, 1_000_000], [-1, 1_000_001]],
+  ["disableAfter/days", [0, 365], [-1, 366]],
+  ["userAgent", ["a", "Acme (1)", "x".repeat(256)], ["", "x".repeat(257), "a\n", "ä", 1]],
   ["handshake/rate", [1, 600_000], [0, 600_001, 1.5]],
   ["retryPolicy", [manyGaps(100)], [manyGaps(101), 5, {}, { gaps: "1s" }, { gaps: ["courier"] }]],
+  ["retryPolicy", [limited(1), limited(101)], [limited(0), limited(102), limited(1.5)]],
+  ["retryPolicy", [], [{ preset: "couriers" }, { preset: "courier", gaps: ["1s"] }, { preset: 5 }]],
+  ["retryPolicy", [{ gaps: [], maxAttempts: 1 }], [{ gaps: [], maxAttempts: 2 }]],
+  ["retryPolicy", [], [{ ...exponential("1m", 4), maxAttempts: 4 }]],
   ["retryPolicy", [exponential("1m", 1)], [exponential("2m", 4), exponential("1m", 0)]],
   ["retryPolicy", [], [{ kind: "gaps", gapsMs: [-1] }, { kind: "other" }, { gaps: ["1s"], maxage: "1d" }]],
   ["url", ["https://example.com/"], ["http://10.0.0.1/"]],
@@ -137,6 +144,27 @@ test.each([
     "gaps as a list",
     { gaps: ["200ms", "1s"], maxAge: "1d" },
     { kind: "gaps", gapsMs: [200, 1_000], maxAgeMs: 86_400_000 },
+  ],
+  [
+    "gaps of which the last is repeated",
+    { gaps: ["1s", "5s"], maxAttempts: 5 },
+    { kind: "gaps", gapsMs: [1_000, 5_000, 5_000, 5_000] },
+  ],
+  [
+    "gaps of which the last are left out",
+    { gaps: ["1s", "5s"], maxAttempts: 2 },
+    { kind: "gaps", gapsMs: [1_000] },
+  ],
+  ["a preset by name", { preset: "short" }, RETRY_PRESETS.short],
+  [
+    "a preset with fewer attempts and a maximum age",
+    { preset: "courier", maxAttempts: 5, maxAge: "72h" },
+    { ...RETRY_PRESETS["five-attempts"], maxAgeMs: 259_200_000 },
+  ],
+  [
+    "a preset that grows with more attempts",
+    { preset: "exponential", maxAttempts: 20 },
+    { ...RETRY_PRESETS.exponential, maxAttempts: 20 },
   ],
   ["no gaps", { gaps: [] }, { kind: "gaps", gapsMs: [] }],
   [

@@ -12,12 +12,12 @@ import {
 } from "@posthorn/wire";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import type { HostFindings } from "../../attempt/guard/look-up-hosts.ts";
+import type { RetryPolicyInput } from "../../settle/retry-policy-input.ts";
 import { type EndpointSettings, UNSET_SETTINGS } from "../../storage/queries/endpoints/setting-columns.ts";
 import { oneOf } from "../read-fields.ts";
 import { type AuthorizationInput, checkAuthorization } from "./authorization-settings.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
 import type { HandshakeInput } from "./handshake-settings.ts";
-import type { RetryPolicyInput } from "./retry-policy-input.ts";
 import { type GivenSecret, readEncoding, readSchemeSecrets, readSecret } from "./secret-input.ts";
 import { orNull, readerOf } from "./setting-readers.ts";
 import { SettingsCheck } from "./settings-check.ts";

@@ -65,7 +65,7 @@ create table posthorn.metadata (
   {
     version: 2,
     name: "tenants-and-endpoints",
-    checksum: "924a1c62300503d77f5c9e6ef760712e8b65d80da5a6d2d8988e6ad173511989",
+    checksum: "ca14b77e6ec2c2f6828d488479c384e4cdc60d58d9faabf4f5f908e4c42de7bd",
     sql: `-- Tenants, their members, and the endpoints they registered.
 
 create table posthorn.tenants (
@@ -119,6 +119,7 @@ create table posthorn.endpoints (
   signature jsonb,
   -- where the token in endpoint_secrets is sent; null: there is none
   authorization_type text check (authorization_type in ('bearer', 'query')),
+  user_agent text,
   headers jsonb,
   timeout_ms integer,
   max_in_flight integer,
@@ -129,6 +130,8 @@ create table posthorn.endpoints (
   rate_limit integer,
   retry_policy jsonb,
   retry_on text,
+  circuit_breaker jsonb,
+  disable_after jsonb,
   -- fifo or none
   ordering text,
   -- whether a dead delivery holds its subject (hold) or not (pass)

@@ -51,6 +51,7 @@ create table posthorn.endpoints (
   signature jsonb,
   -- where the token in endpoint_secrets is sent; null: there is none
   authorization_type text check (authorization_type in ('bearer', 'query')),
+  user_agent text,
   headers jsonb,
   timeout_ms integer,
   max_in_flight integer,
@@ -61,6 +62,8 @@ create table posthorn.endpoints (
   rate_limit integer,
   retry_policy jsonb,
   retry_on text,
+  circuit_breaker jsonb,
+  disable_after jsonb,
   -- fifo or none
   ordering text,
   -- whether a dead delivery holds its subject (hold) or not (pass)

@@ -97,7 +97,10 @@ export const REMOVAL_OPTIONS: readonly Param[] = [
 ];
 
 /** Settings that a request replaces as a whole: options that set one field keep the other fields of the current value. */
-export type Settable = Pick<Endpoint, "batch" | "signature" | "authorization" | "handshake">;
+export type Settable = Pick<
+  Endpoint,
+  "batch" | "signature" | "authorization" | "handshake" | "circuit_breaker" | "disable_after"
+>;
 
 export async function settingsOf(
   flags: SettingFlags,

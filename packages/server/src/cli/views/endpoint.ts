@@ -65,6 +65,8 @@ const SETTING_FACTS: Partial<Record<SettingName, (endpoint: Endpoint) => Fact[]>
   rateLimit: ({ rate_limit }) => [["rate limit", rate_limit === null ? "none" : `${rate_limit} per second`]],
   retryPolicy: (endpoint) => [["retries", retryText(endpoint)]],
   retryOn: () => [],
+  circuitBreaker: ({ circuit_breaker }) => [["circuit", circuitText(circuit_breaker)]],
+  disableAfter: ({ disable_after }) => [["disabled after", disableText(disable_after)]],
   ordering: (endpoint) => [["ordering", orderingText(endpoint)]],
   fifoOnDead: () => [],
 };
@@ -129,6 +131,20 @@ function inFlightText({ max_in_flight: least, max_in_flight_burst: most, health 
 
 function orderingText({ ordering, fifo_on_dead }: Endpoint): string {
   return ordering === "fifo" ? `fifo, after a dead letter: ${fifo_on_dead}` : ordering;
+}
+
+function circuitText({ failures, failure_percent, pause_ms }: Endpoint["circuit_breaker"]): string {
+  if (failures === 0) return "never opens";
+  const percent = failure_percent === 0 ? "" : ` or ${failure_percent} % in a minute`;
+  return `opens after ${failures} consecutive failures${percent}, for ${durationText(pause_ms)}`;
+}
+
+function disableText({ failures, days }: Endpoint["disable_after"]): string {
+  const limits = [
+    ...(failures === 0 ? [] : [`${failures} consecutive failures`]),
+    ...(days === 0 ? [] : [`${days} days without a success`]),
+  ];
+  return limits.join(" or ") || "never";
 }
 
 function retryText({ retry_policy: policy, retry_on }: Endpoint): string {

@@ -1,13 +1,28 @@
 // Form fields that follow from the definitions of the settings, in collapsible groups.
-import { definitionOf, type FormGroup as Group, RETRY_PRESET_NAMES } from "@posthorn/wire";
+import {
+  definitionOf,
+  endpointSettings,
+  type FormGroup as Group,
+  RETRY_PRESET_NAMES,
+  snakeCase,
+} from "@posthorn/wire";
 import { type ReactNode, useId, useState } from "react";
 import { defineTexts, type InLanguage } from "../../../app/texts.ts";
-import { type EndpointForm, TEXT_SETTINGS, type TextSetting } from "../../../format/endpoint-form.ts";
+import {
+  type EndpointForm,
+  NUMBER_FIELDS,
+  type NumberField,
+  TEXT_SETTINGS,
+  type TextSetting,
+} from "../../../format/endpoint-form.ts";
+import { whole } from "../../../format/number.ts";
 import type { Problems } from "../../../format/problems.ts";
 import { Choice, fieldsIn, pointerOf, TextArea, TextField } from "../../ui/field.tsx";
-import { type SettingTexts, settingTexts } from "./setting-texts.ts";
+import { numberTexts, type SettingTexts, settingTexts } from "./setting-texts.ts";
 
-const t = defineTexts({});
+const t = defineTexts({
+  bounds: ["{min} to {max}. Default: {usual}.", "{min} bis {max}. Standard: {usual}."],
+});
 
 export interface FormParts {
   readonly form: EndpointForm;
@@ -133,4 +148,22 @@ export function SettingField({
     default:
       return <TextField {...props} hint={hint} required={isRequired} {...(name === "url" && URL_FIELD)} />;
   }
+}
+
+/** A number of a setting that is an object. */
+export function NumberSettingField({ name, ...parts }: FormParts & { readonly name: NumberField }) {
+  const [setting, field] = NUMBER_FIELDS[name];
+  const { fields, default: preset } = endpointSettings[setting];
+  const { min, max } = (fields as Readonly<Record<string, { readonly min: number; readonly max: number }>>)[
+    field
+  ] as { readonly min: number; readonly max: number };
+  const usual = (preset as Readonly<Record<string, number>>)[field] as number;
+  return (
+    <TextField
+      label={numberTexts[name]}
+      hint={t.bounds({ min: whole(min), max: whole(max), usual: whole(usual) })}
+      inputMode="numeric"
+      {...fieldsIn(parts)(name, `${pointerOf(setting)}/${snakeCase(field)}`)}
+    />
+  );
 }

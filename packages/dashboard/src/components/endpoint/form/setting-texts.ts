@@ -1,7 +1,7 @@
 // The labels of the settings whose fields follow from their definition.
 import { presetsText } from "@posthorn/wire";
 import { inLanguage, type Text } from "../../../app/texts.ts";
-import type { TextSetting } from "../../../format/endpoint-form.ts";
+import type { NumberField, TextSetting } from "../../../format/endpoint-form.ts";
 
 export interface SettingTexts {
   readonly label: Text;
@@ -24,6 +24,7 @@ export const settingTexts = inLanguage<Readonly<Record<TextSetting, SettingTexts
     ],
   },
   format: { label: "Body", summary: (value) => value },
+  userAgent: { label: "User-Agent", summary: (value) => value },
   headers: {
     label: ["Custom headers", "Benutzerdefinierte Header"],
     hint: ["Name: value, one per line.", "Name: Wert, einer pro Zeile."],
@@ -87,6 +88,30 @@ export const settingTexts = inLanguage<Readonly<Record<TextSetting, SettingTexts
     },
     summary: () => "",
   },
+});
+
+/** The labels of numbers that belong to a setting. */
+export const numberTexts = inLanguage<Readonly<Record<NumberField, Text>>>({
+  batchEvents: ["Maximum events per batch", "Maximale Anzahl Ereignisse pro Batch"],
+  batchBytes: ["Maximum bytes per batch", "Maximale Größe eines Batches in Bytes"],
+  batchDelayMs: ["Maximum delay in ms", "Maximale Verzögerung in ms"],
+  circuitFailures: [
+    "Consecutive failures that open the circuit (0: never)",
+    "Fehler in Folge, die den Circuit öffnen (0: nie)",
+  ],
+  circuitFailurePercent: [
+    "Percentage of failures in a minute that opens the circuit (0: none)",
+    "Prozent Fehler in einer Minute, die den Circuit öffnen (0: keine)",
+  ],
+  circuitPauseMs: ["First pause of an open circuit in ms", "Erste Pause eines offenen Circuits in ms"],
+  disableAfterFailures: [
+    "Consecutive failures that disable the endpoint (0: never)",
+    "Fehler in Folge, die den Endpunkt deaktivieren (0: nie)",
+  ],
+  disableAfterDays: [
+    "Days without a success that disable the endpoint (0: never)",
+    "Tage ohne Erfolg, die den Endpunkt deaktivieren (0: nie)",
+  ],
 });
 
 function counted(lines: string, one: string, many: string): string {

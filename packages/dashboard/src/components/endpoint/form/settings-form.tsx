@@ -3,6 +3,7 @@ import { definitionOf, SETTING_NAMES } from "@posthorn/wire";
 import { defineTexts } from "../../../app/texts.ts";
 import { ProblemList, pointerOf, submitted } from "../../ui/field.tsx";
 import { ConsentFields } from "./consent-fields.tsx";
+import { HealthFields } from "./health-fields.tsx";
 import { SendingFields } from "./sending-fields.tsx";
 import { type FormParts, SettingField, SettingGroup, settingsIn } from "./setting-fields.tsx";
 import { SignatureFields } from "./signature-fields.tsx";
@@ -51,6 +52,7 @@ export function FoldedSettings(parts: FormParts) {
       <ConsentFields {...parts} />
       <SettingGroup group="pace" title={t.pace} {...parts} />
       <SettingGroup group="retries" title={t.retries} {...parts} />
+      <HealthFields {...parts} />
       <SettingGroup group="order" title={t.order} {...parts} />
     </div>
   );

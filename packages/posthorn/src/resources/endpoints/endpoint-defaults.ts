@@ -1,0 +1,55 @@
+// Reads the deployment's defaults of endpoint settings, with the checks that endpoints have.
+import {
+  DEPLOYMENT_OPTIONS,
+  type DeploymentOption,
+  type DeploymentOptionValues,
+  definitionOf,
+} from "@posthorn/wire";
+import { invalid, oneOf, within } from "../../option-checks.ts";
+import type { RetryPolicyInput } from "../../settle/retry-policy-input.ts";
+import type { EndpointDefaults } from "./effective-settings.ts";
+import { type ReadContext, readerOf } from "./setting-readers.ts";
+
+/** Defaults of endpoint settings, described in docs/reference/settings.md. An endpoint's own setting takes precedence. */
+export type EndpointDefaultOptions = Omit<DeploymentOptionValues, "retryPolicy"> & {
+  readonly retryPolicy?: RetryPolicyInput | undefined;
+};
+
+type Values = Record<string, unknown>;
+
+export function readEndpointDefaults(
+  options: EndpointDefaultOptions,
+): Omit<EndpointDefaults, "formatContext"> {
+  const given = options as Values;
+  const defaults: Values = {};
+  for (const option of DEPLOYMENT_OPTIONS) {
+    const { name, setting, field } = option;
+    const value = given[name] ?? followed(option, given);
+    const read = value === undefined ? option.default : readOption(option, value, defaults);
+    defaults[setting] = field === null ? read : { ...(defaults[setting] as Values), [field]: read };
+  }
+  return defaults as unknown as EndpointDefaults;
+}
+
+/** As for an endpoint: a limit that is given alone is not exceeded. */
+function followed({ setting }: DeploymentOption, given: Values): unknown {
+  const { followsSetting } = definitionOf(setting);
+  const other = DEPLOYMENT_OPTIONS.find((option) => option.setting === followsSetting);
+  return other && given[other.name];
+}
+
+function readOption(
+  { name, setting, field, shape }: DeploymentOption,
+  value: unknown,
+  defaults: Values,
+): unknown {
+  if (shape.kind === "integer") return within(name, value as number, shape);
+  if (shape.kind === "choice") return oneOf(name, value as string, shape.values);
+  const problems: string[] = [];
+  const refuse = (message: string) => void problems.push(message) as undefined;
+  const context = { read: { ...defaults, authorization: null }, defaults } as unknown as ReadContext;
+  const whole = field === null ? value : { ...(defaults[setting] as Values), [field]: value };
+  const read = readerOf(setting, context)(whole, name, refuse);
+  if (problems.length > 0) throw invalid(`${name}: ${problems.join(" ")}`);
+  return field === null ? read : (read as Values)[field];
+}
