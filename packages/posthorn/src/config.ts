@@ -106,6 +106,8 @@ export interface PosthornOptions extends EndpointDefaultOptions {
   readonly enabled?: boolean | undefined;
   /** If true, metrics have a label for each of the first 200 endpoints. Default true. */
   readonly metricsEndpointLabel?: boolean | undefined;
+  /** Who changes things through this instance, for the audit log. `as` names someone else. Default none. */
+  readonly actor?: string | undefined;
   /** An object with debug, info, warn and error. Default: no logging. */
   readonly logger?: Logger | undefined;
 }
@@ -150,6 +152,7 @@ export const optionNames: readonly (keyof PosthornOptions)[] = [
   "sources",
   "enabled",
   "metricsEndpointLabel",
+  "actor",
   "logger",
 ];
 
@@ -200,6 +203,7 @@ export function resolveConfig(options: PosthornOptions) {
     sources: resolveSources(options.sources),
     enabled: yesOrNo("enabled", options.enabled ?? true),
     metricsEndpointLabel: yesOrNo("metricsEndpointLabel", options.metricsEndpointLabel ?? true),
+    actor: optional(options.actor, readActor),
     logger: options.logger ?? silentLogger,
   };
 }
@@ -230,6 +234,11 @@ function readFormatContext({ cloudEventsSource, publicUrl }: PosthornOptions): F
 
 function optional<Value>(value: Value | undefined, read: (value: Value) => Value): Value | null {
   return value === undefined ? null : read(value);
+}
+
+export function readActor(actor: string): string {
+  if (typeof actor === "string" && /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(actor)) return actor;
+  throw invalid(`actor must be 1 to 200 characters without control characters; it is ${shown(actor)}.`);
 }
 
 function readOperatorTenant(id: string): string {

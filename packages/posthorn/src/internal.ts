@@ -17,6 +17,7 @@ export { HUB_SIGNATURE_METHODS, PAYLOAD_FORMATS, type PayloadFormat } from "./mo
 export { isTraceparent, loadTracing } from "./observe/tracing.ts";
 export type { NumericOption } from "./option-checks.ts";
 export { idOf, keyDigest, keyIdOf } from "./resources/access/key-text.ts";
+export type { RecordChange } from "./resources/access/record-change.ts";
 export {
   isByAdminKey,
   isGenuine,
@@ -37,3 +38,4 @@ export {
 } from "./storage/queries/metadata/inspect.ts";
 export { MAX_PAGE_BYTES } from "./storage/queries/page.ts";
 export type { SessionRow } from "./storage/queries/sessions.ts";
+export { unaudited } from "./unaudited.ts";

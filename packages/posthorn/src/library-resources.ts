@@ -14,6 +14,7 @@ import { createReplays } from "./replay/replays.ts";
 import { createAuditLog } from "./resources/access/audit-log.ts";
 import { createEncryptionKeys } from "./resources/access/encryption-keys.ts";
 import { createKeys } from "./resources/access/keys.ts";
+import { createRecordChange } from "./resources/access/record-change.ts";
 import { createSessions } from "./resources/access/sessions.ts";
 import { createDeadLetters } from "./resources/deliveries/dead-letters.ts";
 import { createDeliveries } from "./resources/deliveries/deliveries.ts";
@@ -136,6 +137,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
   const calls = new Semaphore(MAX_CONCURRENT_CALLS);
   const limited = <Resource extends object>(resource: Resource, semaphore = calls): Resource =>
     unlimited(limitConcurrency(resource, semaphore));
+  const auditLog = limited(createAuditLog({ db }));
   const resources = {
     /** Returns the metrics of this process and the installation in Prometheus format; with `installation: false` only those of this process. */
     metrics: createMetricsText({
@@ -150,7 +152,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     keys: unlimited(createKeys({ db, nowMs })),
     /** Sessions of the dashboard and the portal, and the one-time links that open them. */
     sessions: unlimited(createSessions({ db })),
-    auditLog: limited(createAuditLog({ db })),
+    auditLog: { list: auditLog.list },
     endpoints: {
       ...(withHostLookups(limited(endpoints), lookUpHosts) as Omit<Endpoints, "disableAfter">),
       /** Sends `webhook.test`, or the given event, to this endpoint only, regardless of its event types. */
@@ -189,5 +191,6 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
       replace: (name: string, from: string, to: string) => replaceMetadata(db, name, from, to),
     }),
   };
-  return { endpoints, resources };
+  const record = createRecordChange({ ...resources, auditLog, logger: config.logger });
+  return { endpoints, resources, record };
 }

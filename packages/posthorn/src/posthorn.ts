@@ -2,10 +2,11 @@
 
 import { metadataIn } from "./attempt/guard/guard-address.ts";
 import { type Resolve, resolverFor } from "./attempt/guard/resolve-name.ts";
+import { audited } from "./audited-resources.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import { createDataschemaOf } from "./catalogue/dataschema.ts";
 import type { EventDeclarations } from "./catalogue/declared-types.ts";
-import { type Config, type PosthornOptions, resolveConfig } from "./config.ts";
+import { type Config, type PosthornOptions, readActor, resolveConfig } from "./config.ts";
 import { createDestinationKinds } from "./destination-kinds.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
 import { Engine } from "./engine.ts";
@@ -27,6 +28,7 @@ import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
 import { setCatalogueOptions } from "./storage/queries/event-types.ts";
 import { translate } from "./translate-errors.ts";
+import { withUnaudited } from "./unaudited.ts";
 
 export function createPosthorn<const Declared extends EventDeclarations>(
   options: PosthornOptions & { readonly events: Declared },
@@ -91,7 +93,7 @@ export function createInstance(
     dataschemaOf: createDataschemaOf(catalogue, config.publicUrl),
     destinationOf: kinds.destinationOf,
   });
-  const { resources, endpoints } = createLibraryResources({
+  const { resources, endpoints, record } = createLibraryResources({
     config,
     db,
     clock,
@@ -105,8 +107,9 @@ export function createInstance(
     translate: translateError,
     resolve,
   });
-  return {
-    ...resources,
+  const instance: Instance = {
+    ...audited(resources, record, config.actor),
+    as: (actor) => audited(resources, record, readActor(actor)),
     db,
     clock,
     observer,
@@ -130,6 +133,7 @@ export function createInstance(
     },
     health,
   };
+  return withUnaudited(instance, { resources, record });
 
   async function readMigrationStatus(): Promise<MigrationStatus> {
     return await migrationStatus(db).catch(rethrow);

@@ -42,6 +42,8 @@ export interface PosthornFor<Input, UserInput> extends LibraryResources {
   /** Starts nothing new, waits for attempts in flight (up to `graceMs`, default 25 s) and releases the rest. May be called twice. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   health(): Promise<Health>;
+  /** Returns the resources for changes on behalf of someone else than the option `actor`. */
+  as(actor: string): LibraryResources;
 }
 
 export interface Health {

@@ -8,10 +8,12 @@ export const auditEntry = s.component("AuditEntry", {
   at: s.time.describe("Time of the request, in UTC."),
   actor: s.group("The caller.", {
     kind: s.choice(
-      ["admin", "key", "member", "portal", "operator"],
-      "The admin key, an API key, a member's token or a portal link. Tenants see `operator` instead of a key of the whole installation.",
+      ["admin", "key", "member", "portal", "library", "operator"],
+      "The admin key, an API key, a member's token, a portal link, or code that uses the library. Tenants see `operator` instead of a key of the whole installation.",
     ),
-    id: s.nullableText("Id of the key, token or link. Null for the admin key and for `operator`."),
+    id: s.nullableText(
+      "Id of the key, token or link, or the name that the code gave itself. Null for the admin key and for `operator`.",
+    ),
     user: s.nullable(s.userId, "The member who used a token or a portal link. Null otherwise."),
   }),
   tenant: s.nullable(s.tenantId, "The affected tenant. Null for the whole installation."),
@@ -23,7 +25,9 @@ export const auditEntry = s.component("AuditEntry", {
   status: s.nullableInt("HTTP status of the response. Null if the server stopped before it was known."),
   error_code: s.nullableText("The error `code`. Null on success."),
   deleted: s.nullableInt("How many dead letters were deleted. Null for other operations."),
-  request_id: s.text("Id of the request, as in the log and in error responses."),
+  request_id: s.nullableText(
+    "Id of the request, as in the log and in error responses. Null for a change through the library.",
+  ),
   address: s.nullableText(
     "IP address of the connection; behind a proxy, the address of the proxy. Null if it is unknown or belongs to an operator.",
   ),

@@ -21,6 +21,7 @@ const t = defineTexts({
     member: ["member", "Mitglied"],
     operator: ["operator", "Betreiber"],
     portal: ["portal link", "Portal-Link"],
+    library: ["library", "Bibliothek"],
   } as Readonly<Record<string, Text>>,
 });
 

@@ -1,10 +1,11 @@
 // The audit log over HTTP: every operation that changes something leaves exactly one entry.
 import { randomBytes } from "node:crypto";
 import { operationsOf } from "@posthorn/client";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { queryOnce } from "../../../../tests/support/database/own-postgres.ts";
 import { bodies, type OperationId } from "../../../../tests/support/samples/operation-bodies.ts";
-import { sharedServer, visitor } from "../../../../tests/support/servers/start-server.ts";
+import { sharedServer, startServer, visitor } from "../../../../tests/support/servers/start-server.ts";
+import { RECORDED } from "../../../posthorn/src/audited-resources.ts";
 
 const server = sharedServer({ started: false });
 const hook = { url: "https://hooks.example/in", events: ["*"] };
@@ -186,9 +187,45 @@ test("any input gets an entry, and the same response as without the audit log", 
 });
 
 test("if the entry cannot be written, nothing is changed", async () => {
-  vi.spyOn(server.hooks.auditLog, "begin").mockRejectedValueOnce(new Error("the disk is full"));
-  expect((await server.call("PUT", "/api/v1/tenants/unaudited")).status).toBe(500);
-  expect((await server.call("GET", "/api/v1/tenants/unaudited")).status).toBe(404);
+  const { call, connectionString } = await startServer({ started: false });
+  await queryOnce(connectionString, "alter table posthorn.audit_log add check (false) not valid");
+  expect((await call("PUT", "/api/v1/tenants/unaudited")).status).toBe(500);
+  expect((await call("GET", "/api/v1/tenants/unaudited")).status).toBe(404);
+});
+
+test("changes by code are recorded too, and shown to a tenant as an operator's", async () => {
+  const tenant = `tenant-${randomBytes(4).toString("hex")}`;
+  await server.hooks.as("billing").tenants.upsert(tenant);
+  const { endpoint } = await server.hooks.endpoints.create(tenant, hook);
+  expect(await entries(`?tenant=${tenant}`)).toMatchObject([
+    {
+      action: "endpoints.create",
+      actor: { kind: "library", id: null, user: null },
+      target: { tenant, created: endpoint.id },
+      changes: hook,
+      status: 200,
+      request_id: null,
+      address: null,
+    },
+    { action: "tenants.put", actor: { kind: "library", id: "billing", user: null } },
+  ]);
+  const { json: own } = await server.call("POST", "/api/v1/keys", { name: "own", tenant, scopes: ["admin"] });
+  const seen = await server.call("GET", "/api/v1/audit-log", undefined, {
+    authorization: `Bearer ${own.key}`,
+  });
+  expect(seen.text).not.toContain("billing");
+  expect(seen.json.data.at(-1).actor).toEqual({ kind: "operator", id: null, user: null });
+});
+
+test("the library records every change that the API offers, under the same name", () => {
+  const recorded = Object.values(RECORDED).flatMap((methods) =>
+    Object.values(methods).map(([action]) => action),
+  );
+  const offered = operationsOf().filter(([, { method, isReadOnly }]) => method !== "GET" && !isReadOnly);
+  // sessions are of browsers, and events are their own record
+  const others = new Set(["session.create", "session.end", "session.switchTenant", "events.publish"]);
+  const changes = offered.map(([id]) => id).filter((id) => !others.has(id));
+  expect(new Set(recorded)).toEqual(new Set(changes));
 });
 
 test("every operation that changes something leaves exactly one entry", async () => {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { contract } from "@posthorn/client";
 import type { Logger, Posthorn } from "posthorn";
-import { MAX_PAGE_BYTES } from "posthorn/internal";
+import { MAX_PAGE_BYTES, type RecordChange, unaudited } from "posthorn/internal";
 import { createDashboard, type Dashboard } from "../dashboard/dashboard.ts";
 import { LiveFeed } from "../live/live-feed.ts";
 import { liveRoute } from "../live/live-route.ts";
@@ -89,7 +89,8 @@ const SMALL_RESPONSE_BYTES = 16 * 1024;
  * Returns the request handler. Mount it before any body parser, because events are stored byte for byte. Timeouts for
  * slow clients are those of the server it is mounted in.
  */
-export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Handler {
+export function createHandler(instance: Posthorn, options: HandlerOptions = {}): Handler {
+  const { hooks, record } = unaudited(instance);
   const credentials = new Credentials({
     adminKeyDigest: digestOf(hooks, options.adminKey),
     keys: hooks.keys,
@@ -99,7 +100,7 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
   const { portal, ...site } = checkSiteOptions(options);
   const signIn = new SignIn(hooks, credentials, new Site(site), portal, options.group);
   const dashboard = createDashboard(signIn.site, portal, options.staticFolder);
-  const routes = routesOf({ hooks, signIn, dashboard }, options);
+  const routes = routesOf({ hooks, record, signIn, dashboard }, options);
   const hasDashboard = options.routes !== "health";
   const router = createRouter(routes);
   const { logger, isDraining = () => false, responseTimeoutMs = RESPONSE_TIMEOUT_MS } = options;
@@ -160,20 +161,21 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
 
 export interface Parts {
   readonly hooks: Posthorn;
+  readonly record: RecordChange;
   readonly signIn: SignIn;
   readonly dashboard: Dashboard;
 }
 
 export function routesOf(
-  { hooks, signIn, dashboard }: Parts,
-  { routes = "all", sink, logger, metricsPublic = false, isDraining = () => false, group }: HandlerOptions,
+  { hooks, record, signIn, dashboard }: Parts,
+  { routes = "all", sink, metricsPublic = false, isDraining = () => false, group }: HandlerOptions,
 ): Route[] {
   const health = [
     ...healthRoutes(hooks, isDraining),
     metricsRoute(hooks, metricsPublic ? "public" : OPERATORS_ONLY, group),
   ];
   if (routes === "health") return health;
-  const audit = createAudit(hooks, logger);
+  const audit = createAudit(record);
   return [
     ...health,
     homeRoute(dashboard),

@@ -1,5 +1,5 @@
-// The audit log: who changed what, and the outcome. The server writes an entry around every operation that changes
-// something; after its completion an entry never changes.
+// The audit log: who changed what, and the outcome. `record-change.ts` writes an entry around every change; after its
+// completion an entry never changes.
 import { uuidTimeMs } from "@posthorn/wire";
 import type { Database } from "../../storage/database.ts";
 import {

@@ -1439,7 +1439,7 @@ create index notifications_of_endpoint on posthorn.notifications (endpoint_id);
   {
     version: 7,
     name: "access",
-    checksum: "4cae3fb05ff126ac401dc7783f8befedad105edd3aa877bdbae485b58070dc9a",
+    checksum: "4d243ed2c4db1d70a7fffe0e5255a44b64de72d433850762a11d1f8848a7cf30",
     sql: `-- API keys, sessions and the audit log.
 
 -- API keys and members' tokens. Only a digest is stored.
@@ -1496,13 +1496,13 @@ create index sessions_of_tenant on posthorn.sessions (tenant, user_id);
 create index sessions_of_key on posthorn.sessions (key_id);
 create index sessions_by_end on posthorn.sessions (expires_at);
 
--- Every change made through the API. An entry is written before the change and completed after it, so a crash leaves an
+-- Every change made through the API or the library. An entry is written before the change and completed after it, so a crash leaves an
 -- entry with an unknown result, never a change without an entry.
 create table posthorn.audit_log (
   id uuid primary key default posthorn.uuidv7(posthorn.now()),
-  -- admin, key or member
+  -- admin, key, member, portal or library
   actor_kind text not null,
-  -- id of the key or token; null: the admin key
+  -- id of the key or token, or the name that the library's user gave; null: the admin key
   actor_id text,
   actor_user text,
   -- tenant of the actor's key or token; null: a key of the installation. A tenant that reads its entries sees neither the
@@ -1521,7 +1521,8 @@ create table posthorn.audit_log (
   error_code text,
   -- how many dead letters were deleted; null: another operation
   deleted integer,
-  request_id text not null,
+  -- null: a change through the library
+  request_id text,
   address text
 );
 create index audit_log_of_tenant on posthorn.audit_log (tenant, id);

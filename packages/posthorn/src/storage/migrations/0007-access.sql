@@ -54,13 +54,13 @@ create index sessions_of_tenant on posthorn.sessions (tenant, user_id);
 create index sessions_of_key on posthorn.sessions (key_id);
 create index sessions_by_end on posthorn.sessions (expires_at);
 
--- Every change made through the API. An entry is written before the change and completed after it, so a crash leaves an
+-- Every change made through the API or the library. An entry is written before the change and completed after it, so a crash leaves an
 -- entry with an unknown result, never a change without an entry.
 create table posthorn.audit_log (
   id uuid primary key default posthorn.uuidv7(posthorn.now()),
-  -- admin, key or member
+  -- admin, key, member, portal or library
   actor_kind text not null,
-  -- id of the key or token; null: the admin key
+  -- id of the key or token, or the name that the library's user gave; null: the admin key
   actor_id text,
   actor_user text,
   -- tenant of the actor's key or token; null: a key of the installation. A tenant that reads its entries sees neither the
@@ -79,7 +79,8 @@ create table posthorn.audit_log (
   error_code text,
   -- how many dead letters were deleted; null: another operation
   deleted integer,
-  request_id text not null,
+  -- null: a change through the library
+  request_id text,
   address text
 );
 create index audit_log_of_tenant on posthorn.audit_log (tenant, id);

@@ -5,8 +5,8 @@ import type { Filter, IdRange } from "./page.ts";
 
 export interface AuditRow {
   readonly id: string;
-  readonly actorKind: "admin" | "key" | "member" | "portal";
-  /** Id of the key, token or portal link; null for the admin key. */
+  readonly actorKind: "admin" | "key" | "member" | "portal" | "library";
+  /** Id of the key, token or portal link, or the name of the library's user; null for the admin key. */
   readonly actorId: string | null;
   readonly actorUser: string | null;
   /** Tenant of the key or token; null: a key of the installation. */
@@ -22,7 +22,8 @@ export interface AuditRow {
   readonly errorCode: string | null;
   /** How many dead letters were deleted; null for other operations. */
   readonly deleted: number | null;
-  readonly requestId: string;
+  /** Null for a change through the library. */
+  readonly requestId: string | null;
   readonly address: string | null;
 }
 

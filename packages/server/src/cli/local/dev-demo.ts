@@ -26,8 +26,9 @@ export async function deliverFirstEvent(
   timeoutMs: number,
 ): Promise<FirstDelivery> {
   try {
-    await hooks.tenants.upsert(DEMO_TENANT, { name: "Demo", restore: true });
-    const endpoint = await pointEndpointAt(hooks, sinkUrl);
+    const resources = hooks.as("posthorn dev");
+    await resources.tenants.upsert(DEMO_TENANT, { name: "Demo", restore: true });
+    const endpoint = await pointEndpointAt(resources, sinkUrl);
     return await sendAndWait(hooks, sink, endpoint, timeoutMs);
   } catch (error) {
     return { kind: "failed", message: (error as Error).message };
@@ -38,20 +39,20 @@ export async function deliverFirstEvent(
  * Returns the endpoint for this server's sink. The port may have changed, so an endpoint of a server that no longer runs
  * is reused. An endpoint of another running server on the same database is left alone.
  */
-async function pointEndpointAt(hooks: Posthorn, url: string): Promise<string> {
-  const { data } = await hooks.endpoints.list(DEMO_TENANT, { limit: 250 });
+async function pointEndpointAt({ endpoints }: Pick<Posthorn, "endpoints">, url: string): Promise<string> {
+  const { data } = await endpoints.list(DEMO_TENANT, { limit: 250 });
   const demoEndpoints = data.filter((endpoint) => endpoint.description === DESCRIPTION);
   const others = demoEndpoints.filter((endpoint) => endpoint.url !== url && isSinkUrl(endpoint.url));
   const areAlive = await Promise.all(others.map((endpoint) => isListening(endpoint.url)));
   const unused = others.filter((_endpoint, index) => !areAlive[index]);
   const ours = demoEndpoints.find((endpoint) => endpoint.url === url) ?? unused.shift();
-  for (const { id } of unused) await hooks.endpoints.delete(DEMO_TENANT, id);
+  for (const { id } of unused) await endpoints.delete(DEMO_TENANT, id);
   if (!ours) {
     const input = { url, events: ["*"], description: DESCRIPTION };
-    return (await hooks.endpoints.create(DEMO_TENANT, input)).endpoint.id;
+    return (await endpoints.create(DEMO_TENANT, input)).endpoint.id;
   }
   if (ours.url !== url || !ours.isActive)
-    await hooks.endpoints.update(DEMO_TENANT, ours.id, { url, isActive: true });
+    await endpoints.update(DEMO_TENANT, ours.id, { url, isActive: true });
   return ours.id;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutSecrets } from "./audit.ts";
+import { withoutSecrets } from "./redact-changes.ts";
 
 test("secrets, header values and URL queries are removed, other fields are kept", () => {
   const given = {
