@@ -38,9 +38,12 @@ export async function openOwnPostgres(settings: Record<string, string> = {}, par
     get connectionString(): string {
       return connectionString;
     },
-    /** Stops like `pg_ctl stop -m immediate`: without a checkpoint, so the next start recovers. */
-    async stopImmediately(): Promise<void> {
-      process.kill(postmasterPid(dataDir) as number, "SIGQUIT");
+    /**
+     * Stops like `pg_ctl stop -m immediate`: without a checkpoint, so the next start recovers. SIGKILL ends only the
+     * postmaster; its other processes notice.
+     */
+    async stopImmediately(signal: "SIGQUIT" | "SIGKILL" = "SIGQUIT"): Promise<void> {
+      process.kill(postmasterPid(dataDir) as number, signal);
       await eventually("the server is gone", () => postmasterPid(dataDir) === null);
     },
     async start(): Promise<void> {

@@ -50,7 +50,7 @@ export class PollingReader implements Reader {
     return await inPoll(this.#connection, async () => {
       await this.#moveHorizon();
       if (this.#horizon === undefined)
-        return { items: [], hasMore: false, behindMs: Number.POSITIVE_INFINITY };
+        return { items: [], readAgain: false, behindMs: null, isUrgent: false };
       const { at: before, readAt } = this.#horizon;
       const { delayMs } = this.#config;
       const rows = await readRows(this.#connection, this.#polled, {
@@ -61,11 +61,9 @@ export class PollingReader implements Reader {
       });
       const items = rows.map((row) => this.#item(row));
       this.#cursor = cursorOf(rows.at(-1), this.#polled) ?? this.#cursor;
-      return {
-        items,
-        hasMore: rows.length === ROWS_PER_POLL,
-        behindMs: performance.now() - readAt + delayMs,
-      };
+      const readAgain = rows.length === ROWS_PER_POLL;
+      const behindMs = readAgain ? null : performance.now() - readAt + delayMs;
+      return { items, readAgain, behindMs, isUrgent: false };
     });
   }
 

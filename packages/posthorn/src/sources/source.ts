@@ -16,6 +16,7 @@ import { Loop } from "../service/loop.ts";
 import type { Database } from "../storage/database.ts";
 import { publishFromSource, type SourceEvent } from "../storage/queries/sources/publish.ts";
 import {
+  beginSource,
   moveSource,
   readSource,
   registerSource,
@@ -24,7 +25,8 @@ import {
 } from "../storage/queries/sources/sources.ts";
 import type { SourceConfig } from "./options.ts";
 import { PollingReader } from "./polling-reader.ts";
-import type { Batch, Reader, SourceItem } from "./reader.ts";
+import type { Reader, SourceItem } from "./reader.ts";
+import { ReplicationReader, SourceLostError } from "./replication-reader.ts";
 
 export interface SourceDependencies {
   readonly db: Database;
@@ -45,7 +47,10 @@ export class Source extends Loop {
   readonly #options: SourceDependencies;
   readonly #leader: Leader;
   #open: { readonly reader: Reader; readonly row: SourceRow } | undefined;
+  /** The stored position. */
   #position: string | null = null;
+  /** Progress without events is stored less often. */
+  #nextPosition: string | null = null;
   #movedAt = Number.NEGATIVE_INFINITY;
   #pauseMs = RECHECK_MS;
 
@@ -82,6 +87,7 @@ export class Source extends Loop {
       return await this.#advance();
     } catch (error) {
       await this.#close();
+      if (error instanceof SourceLostError) return await this.#lose(error.message);
       const { db, config } = this.#options;
       const reason = (error as Error).message || String(error);
       // the loop logs the error itself, and this database may be the cause
@@ -96,31 +102,42 @@ export class Source extends Loop {
       const row = await readSource(db, config.name);
       if (row === null || row.state === "lost") return false;
       this.#position = row.position;
+      const reader = await this.#openReader(row);
+      this.#nextPosition = this.#position;
       this.#movedAt = Number.NEGATIVE_INFINITY;
-      this.#open = { row, reader: await this.#openReader(row) };
+      this.#open = { row, reader };
     }
     const { reader, row } = this.#open;
     const batch = await reader.read();
     const { events, position, rejected } = await this.#admit(batch.items, row);
-    const behindMs = rejected === null ? behindOf(batch) : null;
-    if (!(await this.#store(events, position ?? this.#position, behindMs))) {
-      // another process follows it now
-      await this.#close();
+    if (rejected === null || events.length > 0) {
+      const behindMs = rejected === null ? batch.behindMs : null;
+      const hasStored = await this.#store(events, position ?? this.#nextPosition, behindMs, batch.isUrgent);
+      // false: another process follows it now
+      if (!hasStored) {
+        await this.#close();
+        return false;
+      }
+    }
+    if (rejected !== null) {
+      await this.#hold(rejected, row);
       return false;
     }
-    if (rejected === null) {
-      if (this.#position !== null) reader.confirm(this.#position);
-      this.#pauseMs = config.intervalMs;
-      return batch.hasMore;
-    }
-    await this.#hold(rejected, row);
-    return false;
+    if (this.#position !== null) reader.confirm(this.#position);
+    this.#pauseMs = config.intervalMs;
+    return batch.readAgain;
   }
 
   async #openReader(row: SourceRow): Promise<Reader> {
-    const { db, config } = this.#options;
+    const { db, logger, config } = this.#options;
     const database = config.database ?? db.connectionOptions;
-    return await PollingReader.open(config, database, row.position);
+    const { position, cluster } = row;
+    if (config.kind === "polling") return await PollingReader.open(config, database, position);
+    const begin = async (from: string, clusterOfSlot: string) => {
+      await beginSource(db, config.name, from, clusterOfSlot);
+      this.#position = from;
+    };
+    return await ReplicationReader.open({ config, database, logger, position, cluster, begin });
   }
 
   /** Returns the events up to the first that cannot be published, and the position after them. */
@@ -148,7 +165,8 @@ export class Source extends Loop {
     return { events: [...events.values()], position, rejected: null };
   }
 
-  async #admitOne(input: PublishInput): Promise<ValidEvent | PosthornError> {
+  async #admitOne(input: PublishInput | PosthornError): Promise<ValidEvent | PosthornError> {
+    if (input instanceof PosthornError) return input;
     try {
       return await this.#options.admission.admit(input);
     } catch (error) {
@@ -158,11 +176,16 @@ export class Source extends Loop {
   }
 
   /** Returns false if another process has moved the position. */
-  async #store(events: readonly SourceEvent[], to: string | null, behindMs: number | null): Promise<boolean> {
+  async #store(
+    events: readonly SourceEvent[],
+    to: string | null,
+    behindMs: number | null,
+    isUrgent: boolean,
+  ): Promise<boolean> {
     const from = this.#position;
-    const isIdle = events.length === 0 && to === from;
     const now = performance.now();
-    if (isIdle && now - this.#movedAt < TOUCH_MS) return true;
+    this.#nextPosition = to;
+    if (events.length === 0 && !isUrgent && now - this.#movedAt < TOUCH_MS) return true;
     const { db, config, onStored } = this.#options;
     const hasMoved = await db.transaction(async (tx) => {
       // the row's lock fences this process before anything is published
@@ -189,6 +212,17 @@ export class Source extends Loop {
     );
   }
 
+  /** Starting again at the current position would hide that rows are missing, so a person decides. */
+  async #lose(reason: string): Promise<boolean> {
+    const { db, logger, config } = this.#options;
+    await stopSource(db, config.name, "lost", reason, null);
+    logger.error(
+      `source ${config.name} is lost. Publish the missing rows if necessary, then continue with "posthorn sources reset ${config.name}"`,
+      { source: config.name, error: reason },
+    );
+    return false;
+  }
+
   async #close(): Promise<void> {
     const open = this.#open;
     this.#open = undefined;
@@ -210,11 +244,6 @@ interface Admitted {
 
 function roleOf({ name }: SourceConfig): string {
   return `source ${name}`;
-}
-
-/** Null if there is more to read. */
-function behindOf({ hasMore, behindMs }: Batch): number | null {
-  return hasMore || !Number.isFinite(behindMs) ? null : behindMs;
 }
 
 function toSourceEvent({ event, idempotency }: ValidEvent): SourceEvent {

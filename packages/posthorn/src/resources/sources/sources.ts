@@ -4,6 +4,7 @@ import type { Queryable } from "../../storage/database.ts";
 import {
   listSources,
   readSource,
+  resetSource,
   type SourceStatusRow,
   skipHeldRow,
 } from "../../storage/queries/sources/sources.ts";
@@ -21,6 +22,8 @@ export interface Sources {
   list(): Promise<SourceView[]>;
   /** Skips the row that holds the source, for good. The source continues within seconds. */
   skip(name: string): Promise<void>;
+  /** Lets a lost source continue with a new slot. Rows that were written before are not published. */
+  reset(name: string): Promise<void>;
 }
 
 export function createSources(db: Queryable): Sources {
@@ -29,20 +32,22 @@ export function createSources(db: Queryable): Sources {
       return (await listSources(db)).map(toView);
     },
     async skip(name) {
-      if ((await skipHeldRow(db, String(name))) > 0) return;
-      if ((await readSource(db, String(name))) === null) throw sourceNotFound(name);
-      throw new PosthornError("source_not_stopped", `No row holds the source "${name}".`);
+      if ((await skipHeldRow(db, String(name))) === 0) await refuse(name, "No row holds the source");
+    },
+    async reset(name) {
+      if ((await resetSource(db, String(name))) === 0) await refuse(name, "The source is not lost");
     },
   };
+
+  async function refuse(name: unknown, reason: string): Promise<never> {
+    if ((await readSource(db, String(name))) !== null)
+      throw new PosthornError("source_not_stopped", `${reason}: "${String(name)}".`);
+    const shown = String(name).slice(0, 60);
+    const message = `There is no source "${shown}". "posthorn sources" lists them.`;
+    throw new PosthornError("source_not_found", message);
+  }
 }
 
 function toView({ lagMs, seenMs, cluster: _, skippedRow: __, ...row }: SourceStatusRow): SourceView {
   return { ...row, lagSeconds: lagMs === null ? null : Math.round(lagMs) / 1_000, seenAt: toDate(seenMs) };
-}
-
-function sourceNotFound(name: unknown): PosthornError {
-  return new PosthornError(
-    "source_not_found",
-    `There is no source "${String(name).slice(0, 60)}". "posthorn sources" lists them.`,
-  );
 }

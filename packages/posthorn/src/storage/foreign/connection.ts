@@ -40,4 +40,4 @@ export async function connectForeign(config: string | pg.ClientConfig): Promise<
   };
 }
 
-export const { escapeIdentifier } = pg;
+export const { escapeIdentifier, escapeLiteral } = pg;

@@ -34,6 +34,22 @@ from posthorn.sources s
 where s.name = $1::text
 `;
 
+/** Stores where a source by replication begins. */
+export const beginSource = run<[name: string, position: string, cluster: string]>("begin source")`
+update posthorn.sources s
+set position = $2::text, cluster = $3::text
+where s.name = $1::text
+  and s.position is null
+`;
+
+/** Makes a lost source begin again; returns 0 if it is not lost. */
+export const resetSource = changes<[name: string]>("reset source")`
+update posthorn.sources s
+set position = null, cluster = null, state = 'starting', error = null, lag_bytes = null
+where s.name = $1::text
+  and s.state = 'lost'
+`;
+
 /**
  * Moves the position in the transaction that stores the events up to it. Returns false if another process has moved it:
  * two may follow a source for a moment.

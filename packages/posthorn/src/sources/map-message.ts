@@ -1,0 +1,54 @@
+// Maps the content of pg_logical_emit_message to an event: JSON with the fields of POST /api/v1/events, and an id.
+import { MAX_MEMBERS, type RawMembers, rawMembers } from "@posthorn/wire";
+import { refuseUnknown } from "../did-you-mean.ts";
+import { PosthornError } from "../errors.ts";
+import { maxPayloadBytes } from "../event/limits.ts";
+import type { PublishInput } from "../event/validate.ts";
+import { keyOf } from "./map-row.ts";
+
+const fields = ["tenant", "type", "data", "subject", "api_version", "id"];
+
+/** More than the other fields need. */
+const MAX_CONTENT_BYTES = maxPayloadBytes + 64 * 1024;
+
+/** A message without an id is identified by its position in the log. Throws a `PosthornError` for invalid content. */
+export function mapMessage(source: string, lsn: string, content: Buffer): PublishInput {
+  if (content.length > MAX_CONTENT_BYTES) {
+    throw invalid(`The message has ${content.length} bytes; the limit is ${MAX_CONTENT_BYTES}.`);
+  }
+  const { message, members } = parse(content);
+  refuseUnknown("A message has no field", message, fields, "invalid_event");
+  const data = members[Object.keys(message).indexOf("data")];
+  const { tenant, type, subject, api_version: apiVersion, id = lsn } = message;
+  if (typeof id !== "string" && typeof id !== "number") throw invalid("id must be text or a number.");
+  return {
+    tenant,
+    type,
+    subject: subject ?? undefined,
+    apiVersion: apiVersion ?? undefined,
+    idempotencyKey: keyOf(source, String(id)),
+    ...(data !== undefined && { rawData: content.subarray(data.start, data.end) }),
+    // validation reports fields of another type
+  } as PublishInput;
+}
+
+function parse(content: Buffer): {
+  readonly message: Readonly<Record<string, unknown>>;
+  readonly members: RawMembers;
+} {
+  try {
+    const message = JSON.parse(String(content));
+    const raw = rawMembers(content);
+    if (raw.kind !== "object") throw new Error("it is not an object");
+    if (Object.keys(message).length !== raw.members.length) throw new Error("a field is given twice");
+    return { message, members: raw.members };
+  } catch (error) {
+    throw invalid(
+      `The message must be a JSON object with at most ${MAX_MEMBERS} fields: ${(error as Error).message || "it is nested too deeply"}.`,
+    );
+  }
+}
+
+function invalid(message: string): PosthornError {
+  return new PosthornError("invalid_event", message);
+}

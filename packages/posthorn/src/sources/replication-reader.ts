@@ -1,0 +1,216 @@
+// Reads a table, messages or both from a replication slot. The slot keeps what is not confirmed, and it is confirmed when
+// it is committed in Posthorn's database.
+import { PosthornError } from "../errors.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Change, Relation } from "../storage/foreign/pgoutput.ts";
+import { ReplicationStream, type StreamMessage } from "../storage/foreign/replication-stream.ts";
+import { createSlot, dropSlot, readPublication, readServer, type Server } from "../storage/foreign/slots.ts";
+import { mapMessage } from "./map-message.ts";
+import { columnsOf, mapRow } from "./map-row.ts";
+import type { SourceConfig, SourceTable } from "./options.ts";
+import type { Batch, Reader, Row, SourceItem } from "./reader.ts";
+
+/** Rows may be missing, and only a person can decide what to do. */
+export class SourceLostError extends Error {}
+
+export interface ReplicationReaderOptions {
+  readonly config: SourceConfig;
+  readonly database: Parameters<typeof ReplicationStream.connect>[0];
+  readonly logger: Logger;
+  /** What is stored of the last time; null at the first start. */
+  readonly position: string | null;
+  readonly cluster: string | null;
+  /** Stores where a new source begins. */
+  readonly begin: (position: string, cluster: string) => Promise<void>;
+}
+
+const BATCH = { items: 500, bytes: 4 * 1024 * 1024 };
+const WAIT_MS = 1_000;
+
+export class ReplicationReader implements Reader {
+  readonly #stream: ReplicationStream;
+  readonly #config: SourceConfig;
+  readonly #relations = new Map<number, Relation>();
+  #isInTransaction = false;
+
+  private constructor(stream: ReplicationStream, config: SourceConfig) {
+    this.#stream = stream;
+    this.#config = config;
+  }
+
+  static async open(options: ReplicationReaderOptions): Promise<ReplicationReader> {
+    const { config, database } = options;
+    const stream = await ReplicationStream.connect(database);
+    try {
+      await checkPublication(stream, config);
+      const from = await prepareSlot(stream, options);
+      await stream.start({ slot: config.slot, publication: config.publication, from });
+      return new ReplicationReader(stream, config);
+    } catch (error) {
+      await stream.close();
+      throw error;
+    }
+  }
+
+  async read(): Promise<Batch> {
+    await this.#stream.wait(WAIT_MS);
+    const items: SourceItem[] = [];
+    let isUrgent = false;
+    let isEmpty = false;
+    let bytes = 0;
+    while (items.length < BATCH.items && bytes < BATCH.bytes) {
+      const message = this.#stream.next();
+      isEmpty = message === undefined;
+      if (isEmpty) break;
+      if (!message) continue;
+      const item = this.#item(message);
+      if (item === null) continue;
+      items.push(item.item);
+      bytes += item.bytes;
+      if (message.kind === "keepalive") isUrgent ||= message.replyRequested;
+    }
+    const behindMs = isEmpty && !this.#isInTransaction ? 0 : null;
+    return { items, readAgain: true, behindMs, isUrgent };
+  }
+
+  confirm(position: string): void {
+    this.#stream.confirm(position);
+  }
+
+  interrupt(): void {
+    this.#stream.interrupt();
+  }
+
+  close(): Promise<void> {
+    return this.#stream.close();
+  }
+
+  #item(message: StreamMessage): { readonly item: SourceItem; readonly bytes: number } | null {
+    if (message.kind === "change") return this.#itemOf(message.change, message.lsn);
+    // within a transaction, the position would be after a part of it
+    return this.#isInTransaction ? null : positionItem(message.end);
+  }
+
+  #itemOf(change: Change, lsn: string): { readonly item: SourceItem; readonly bytes: number } | null {
+    switch (change.kind) {
+      case "begin":
+        this.#isInTransaction = true;
+        return null;
+      case "commit":
+        this.#isInTransaction = false;
+        return positionItem(change.end);
+      case "relation":
+        this.#relations.set(change.relation.id, change.relation);
+        return null;
+      case "insert":
+        return this.#insert(change.relationId, change.values, lsn);
+      case "message": {
+        if (change.prefix !== this.#config.messagePrefix) return null;
+        const input = this.#mapMessage(change.lsn, change.content);
+        return { item: { reference: change.lsn, input, position: null }, bytes: change.content.length };
+      }
+    }
+  }
+
+  #insert(relationId: number, values: readonly (string | null)[], lsn: string) {
+    const { table, name } = this.#config;
+    const relation = this.#relations.get(relationId);
+    if (table === null || relation === undefined || !isTable(relation, table)) return null;
+    const row: Row = Object.fromEntries(
+      relation.columns.map((column, index) => [column, values[index] ?? null]),
+    );
+    const input = missingColumn(relation, table) ?? mapRow(name, table, row);
+    if (input === null) return null;
+    const reference = row[table.columns.id] ?? lsn;
+    return { item: { reference, input, position: null }, bytes: row[table.columns.data]?.length ?? 0 };
+  }
+
+  #mapMessage(lsn: string, content: Buffer): SourceItem["input"] {
+    try {
+      return mapMessage(this.#config.name, lsn, content);
+    } catch (error) {
+      if (error instanceof PosthornError) return error;
+      throw error;
+    }
+  }
+}
+
+function positionItem(position: string) {
+  return { item: { reference: position, input: null, position }, bytes: 0 };
+}
+
+function isTable(relation: Relation, table: SourceTable): boolean {
+  return relation.schema === table.schema && relation.name === table.name;
+}
+
+function missingColumn(relation: Relation, table: SourceTable): PosthornError | null {
+  const missing = columnsOf(table).find((column) => !relation.columns.includes(column));
+  if (missing === undefined) return null;
+  return new PosthornError(
+    "invalid_event",
+    `The publication has no column "${missing}" of ${table.schema}.${table.name}; it has ${relation.columns.join(", ")}.`,
+  );
+}
+
+async function checkPublication(stream: ReplicationStream, config: SourceConfig): Promise<void> {
+  const { publication, table } = config;
+  const tables = await readPublication(stream, publication);
+  const name = table === null ? null : `${table.schema}.${table.name}`;
+  if (tables === null) {
+    throw new Error(
+      `there is no publication "${publication}": create publication ${publication}${name === null ? "" : ` for table ${name}`}`,
+    );
+  }
+  if (name === null || tables.includes(name)) return;
+  throw new Error(
+    `the publication "${publication}" has no table ${name}: alter publication ${publication} add table ${name}`,
+  );
+}
+
+/** Returns the position to start from. Throws if what follows the last stored position is gone. */
+async function prepareSlot(stream: ReplicationStream, options: ReplicationReaderOptions): Promise<string> {
+  const { config, logger, position, begin } = options;
+  const cluster = await stream.cluster();
+  const server = await readServer(stream, config.slot);
+  if (position !== null) {
+    refuseLost(server, cluster, options);
+    return position;
+  }
+  if (server.walKeepSize === "-1") {
+    logger.warn(
+      "max_slot_wal_keep_size of the source's database is unlimited: while no Posthorn runs, its slot can fill the disk",
+      { source: config.name },
+    );
+  }
+  const from = await openSlot(stream, config.slot, server);
+  await begin(from, cluster);
+  return from;
+}
+
+function refuseLost(
+  { slot }: Server,
+  cluster: string,
+  { config, ...stored }: ReplicationReaderOptions,
+): void {
+  if (stored.cluster !== cluster) {
+    throw new SourceLostError(
+      `The database belongs to another cluster than the stored position ${stored.position}, so rows may be missing.`,
+    );
+  }
+  if (slot === null || slot.walStatus === "lost") {
+    throw new SourceLostError(
+      `The replication slot "${config.slot}" ${slot === null ? "does not exist" : "was invalidated by the server"}, so rows after ${stored.position} may be missing.`,
+    );
+  }
+}
+
+async function openSlot(stream: ReplicationStream, name: string, { slot }: Server): Promise<string> {
+  if (slot !== null && slot.walStatus !== "lost") {
+    if (slot.plugin === "pgoutput") return slot.confirmed;
+    throw new Error(
+      `the replication slot "${name}" has the output plugin ${slot.plugin}; drop it, or name another`,
+    );
+  }
+  await dropSlot(stream, name);
+  return await createSlot(stream, name);
+}

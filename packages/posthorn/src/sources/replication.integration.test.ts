@@ -1,0 +1,253 @@
+// Sources that follow a second PostgreSQL server by logical replication.
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { databasePerTest } from "../../../../tests/support/database/database-per-test.ts";
+import { type OwnPostgres, openOwnPostgres } from "../../../../tests/support/database/own-postgres.ts";
+import { createDatabase, createPool, inTransaction } from "../../../../tests/support/database/postgres.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
+import type { SourceOptions } from "./options.ts";
+
+let server: OwnPostgres;
+beforeAll(async () => {
+  server = await openOwnPostgres({ wal_level: "logical", max_slot_wal_keep_size: "1GB" });
+});
+afterAll(() => server.close());
+
+const world = databasePerTest();
+let shop: pg.Pool;
+let source: SourceOptions;
+
+beforeEach(async () => {
+  const database = await createDatabase(server.connectionString);
+  shop = createPool(database.connectionString);
+  const slot = `shop_${Math.random().toString(36).slice(2)}`;
+  onTestFinished(async () => {
+    await eventually("the slot is dropped", async () => {
+      await shop.query(
+        "select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = $1",
+        [slot],
+      );
+      return true;
+    });
+    await shop.end();
+    await database.drop();
+  });
+  await shop.query(`create table outbox (
+    id bigint generated always as identity primary key,
+    customer text,
+    kind text not null default 'order.paid',
+    about text,
+    body json,
+    live boolean not null default true
+  )`);
+  await shop.query("create publication posthorn_shop for table outbox with (publish = 'insert')");
+  source = {
+    name: "shop",
+    kind: "replication",
+    database: database.connectionString,
+    table: "outbox",
+    columns: { id: "id", tenant: "customer", type: "kind", subject: "about", data: "body" },
+    messagePrefix: "posthorn",
+    slot,
+  };
+});
+
+const insert = (client: pg.Pool | pg.PoolClient, from: number, to: number) =>
+  client.query(
+    `insert into outbox (customer, body)
+     select 'acme', json_build_object('n', n)
+     from generate_series($1::integer, $2::integer) n`,
+    [from, to],
+  );
+
+async function payloads(): Promise<string[]> {
+  const { rows } = await world.pool.query<{ payload: Buffer }>(
+    "select payload from posthorn.events order by id",
+  );
+  return rows.map(({ payload }) => String(payload));
+}
+
+const published = async () => (await payloads()).map((payload) => JSON.parse(payload).n as number);
+
+async function publishedAre(count: number): Promise<number[]> {
+  await eventually(`${count} events are published`, async () => (await published()).length >= count);
+  return await published();
+}
+
+const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+/** Opens an instance that follows the source, which begins with the rows after this. */
+async function follow(options: Partial<SourceOptions> = {}) {
+  const instance = await world.open({ sources: [{ ...source, ...options }] });
+  const state = async () => (await instance.hooks.sources.list())[0];
+  await eventually("the source is followed", async () => (await state())?.state === "running");
+  return { ...instance, state };
+}
+
+test("rows are published at their commit, in the order of commits, and rolled back ones never", async () => {
+  await insert(shop, 1, 1);
+  const { state } = await follow();
+  const client = await shop.connect();
+  try {
+    await client.query("begin");
+    await insert(client, 3, 3);
+    await insert(shop, 2, 2);
+    expect(await publishedAre(1)).toEqual([2]);
+    await client.query("commit");
+    expect(await publishedAre(2)).toEqual([2, 3]);
+    await client.query("begin");
+    await insert(client, 4, 4);
+    await client.query("rollback");
+  } finally {
+    client.release();
+  }
+  await shop.query(
+    `insert into outbox (customer, kind, about, body) values ('acme', 'order.sent', 'order-5', '{"n":  5.0, "big": 12345678901234567890}')`,
+  );
+  await publishedAre(3);
+  expect((await payloads())[2]).toBe('{"n":  5.0, "big": 12345678901234567890}');
+  const { rows } = await world.pool.query(
+    "select type, subject from posthorn.events order by id desc limit 1",
+  );
+  expect(rows).toEqual([{ type: "order.sent", subject: "order-5" }]);
+  expect(await state()).toMatchObject({ events: 3, error: null, kind: "replication" });
+});
+
+test("updates, deletions and other tables publish nothing", async () => {
+  await shop.query(
+    "create table other (id integer); alter publication posthorn_shop set (publish = 'insert, update, delete, truncate')",
+  );
+  await shop.query(
+    "alter publication posthorn_shop add table other; alter table other replica identity full",
+  );
+  await follow({ filter: { live: true } });
+  await insert(shop, 1, 1);
+  await shop.query("insert into other values (1); update other set id = 2; delete from other");
+  await shop.query("update outbox set about = 'x'; delete from outbox; truncate other");
+  await shop.query(`insert into outbox (customer, body, live) values ('acme', '{"n": 2}', false)`);
+  await insert(shop, 3, 3);
+  expect(await publishedAre(2)).toEqual([1, 3]);
+});
+
+test("a transaction of 20000 rows is published in parts, each row once", async () => {
+  await follow();
+  await insert(shop, 1, 20_000);
+  expect(await publishedAre(20_000)).toEqual(numbers(1, 20_000));
+});
+
+test("messages are published without a table, transactional ones at their commit", async () => {
+  await follow({ table: undefined, columns: undefined });
+  const emit = (client: pg.Pool | pg.PoolClient, content: string, isTransactional = true) =>
+    client.query("select pg_logical_emit_message($1::boolean, 'posthorn', $2::text)", [
+      isTransactional,
+      content,
+    ]);
+  await shop.query("select pg_logical_emit_message(true, 'others', 'not for Posthorn')");
+  await inTransaction(shop, async (tx) => {
+    await emit(tx, '{"tenant": "acme", "type": "order.paid", "data": {"n": 1.0}, "subject": "order-1"}');
+    await emit(tx, '{"tenant": "acme", "type": "order.paid", "data": {"n": 2}, "id": 7, "api_version": "2"}');
+  });
+  await emit(
+    shop,
+    '{"tenant": "acme", "type": "order.paid", "data": {"n": 2}, "id": "7", "api_version": "2"}',
+  );
+  await emit(shop, '{"tenant": "acme", "type": "order.paid", "data": {"n": 3}}', false);
+  await shop.query("select pg_switch_wal()");
+  expect(await publishedAre(3)).toEqual([1, 2, 3]);
+  expect((await payloads())[0]).toBe('{"n": 1.0}');
+});
+
+test("a message that is not an event holds the source until it is skipped", async () => {
+  const { state, hooks } = await follow();
+  await shop.query(
+    `select pg_logical_emit_message(true, 'posthorn', '{"tenant": "acme", "typ": "order.paid", "data": 1}')`,
+  );
+  await insert(shop, 1, 1);
+  await eventually("the source is held", async () => (await state())?.state === "held");
+  expect(await state()).toMatchObject({
+    error: expect.stringContaining('no field "typ". Did you mean type?'),
+  });
+  expect(await published()).toEqual([]);
+  await hooks.sources.skip("shop");
+  expect(await publishedAre(1)).toEqual([1]);
+});
+
+test("rows that were polled before are not published again by replication", async () => {
+  await insert(shop, 1, 3);
+  await shop.query("alter table outbox add updated_at timestamptz not null default now()");
+  await shop.query("select pg_create_logical_replication_slot($1, 'pgoutput')", [source.slot]);
+  await insert(shop, 4, 5);
+  const { messagePrefix: _, slot: __, columns, ...shared } = source;
+  const polling: SourceOptions = {
+    ...shared,
+    kind: "polling",
+    columns: { ...(columns as NonNullable<typeof columns>), updatedAt: "updated_at" },
+    intervalMs: 100,
+    delayMs: 0,
+  };
+  const first = await world.open({ sources: [polling] });
+  await publishedAre(5);
+  await first.close();
+  await follow();
+  await insert(shop, 6, 6);
+  expect(await publishedAre(6)).toEqual(numbers(1, 6));
+});
+
+test("a missing publication, table or column is reported with what to do, and the source goes on when it exists", async () => {
+  await shop.query("drop publication posthorn_shop");
+  const { hooks } = await world.open({ sources: [source] });
+  const errorIs = (text: string) =>
+    eventually(text, async () => (await hooks.sources.list())[0]?.error?.includes(text));
+  await errorIs("create publication posthorn_shop for table public.outbox");
+  await shop.query("create publication posthorn_shop with (publish = 'insert')");
+  await errorIs("alter publication posthorn_shop add table public.outbox");
+  await shop.query("alter publication posthorn_shop add table outbox");
+  await eventually("it runs", async () => (await hooks.sources.list())[0]?.state === "running");
+  await shop.query("alter table outbox rename column about to subject");
+  await insert(shop, 1, 1);
+  await errorIs('no column "about" of public.outbox; it has id, customer, kind, subject, body, live');
+  await hooks.sources.skip("shop");
+  await shop.query("alter table outbox rename column subject to about");
+  await insert(shop, 2, 2);
+  expect(await publishedAre(1)).toEqual([2]);
+});
+
+test("each row has one event although the server ends the replication again and again", async () => {
+  await follow();
+  let inserted = 0;
+  for (const count of [500, 1_000, 1_500, 2_000]) {
+    while (inserted < count) {
+      await insert(shop, inserted + 1, inserted + 50);
+      inserted += 50;
+    }
+    await shop.query(
+      "select pg_terminate_backend(active_pid) from pg_replication_slots where slot_name = $1 and active_pid is not null",
+      [source.slot],
+    );
+  }
+  expect(await publishedAre(2_000)).toEqual(numbers(1, 2_000));
+});
+
+test("a source whose slot was dropped is lost until it is reset", async () => {
+  const first = await follow();
+  await insert(shop, 1, 1);
+  await publishedAre(1);
+  await first.close();
+  await eventually("the slot is free", async () => {
+    await shop.query("select pg_drop_replication_slot($1)", [source.slot]);
+    return true;
+  });
+  await insert(shop, 2, 2);
+  const { hooks } = await world.open({ sources: [source] });
+  const state = async () => (await hooks.sources.list())[0];
+  await eventually("the source is lost", async () => (await state())?.state === "lost");
+  expect((await state())?.error).toMatch(
+    /replication slot "shop_\w+" does not exist, so rows after .* may be missing/,
+  );
+  await hooks.sources.reset("shop");
+  await eventually("the source runs", async () => (await state())?.state === "running");
+  await insert(shop, 3, 3);
+  expect(await publishedAre(2)).toEqual([1, 3]);
+  await expect(hooks.sources.reset("shop")).rejects.toMatchObject({ code: "source_not_stopped" });
+});
