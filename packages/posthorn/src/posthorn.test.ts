@@ -18,29 +18,32 @@ const key = `k1:${Buffer.alloc(32).toString("base64")}`;
 
 type Call = (hooks: Posthorn) => Promise<unknown>;
 
-test.each<[method: "publish" | "publishMany" | "start" | "stop" | "migrate", input: unknown[], says: string]>(
+test.each<
   [
-    [
-      "publish",
-      [event, { transaction: client }],
-      'publish has no option "transaction". Expected one of: tx.',
-    ],
-    ["publish", [event, client], "write publish(event, { tx: client })"],
-    ["publish", [event, null], 'publish has no option "null"'],
-    ["publishMany", [[event], { tx: client }], "call publish(event, { tx }) for each event"],
-    ["start", [{ rol: "api" }], 'start has no option "rol". Did you mean role?'],
-    ["start", [{ role: "wrker" }], 'role must be one of all, api, worker; it is the string "wrker".'],
-    ["start", ["api"], 'start has no option "api": pass an object'],
-    ["stop", [{ grace: 1 }], 'stop has no option "grace". Expected one of: graceMs.'],
-    [
-      "stop",
-      [{ graceMs: Number.POSITIVE_INFINITY }],
-      "graceMs must be a number from 0 to 2147483647; it is Infinity.",
-    ],
-    ["migrate", [{ dryrun: true }], 'migrate has no option "dryrun". Did you mean dryRun?'],
-    ["migrate", [{ dryRun: "true" }], 'dryRun must be true or false; it is the string "true".'],
+    method: "publish" | "publishStatement" | "publishMany" | "start" | "stop" | "migrate",
+    input: unknown[],
+    says: string,
+  ]
+>([
+  ["publish", [event, { transaction: client }], 'publish has no option "transaction". Expected one of: tx.'],
+  ["publish", [event, client], "write publish(event, { tx: client })"],
+  ["publish", [event, null], 'publish has no option "null"'],
+  ["publish", [event, () => {}], "publish has no option"],
+  ["publishStatement", [{ user: "u", type: "order.paid", data: 1 }], "publish(event, { tx })"],
+  ["publishStatement", [event, { tx: client }], "an event of one tenant and no options"],
+  ["publishMany", [[event], { tx: client }], "call publish(event, { tx }) for each event"],
+  ["start", [{ rol: "api" }], 'start has no option "rol". Did you mean role?'],
+  ["start", [{ role: "wrker" }], 'role must be one of all, api, worker; it is the string "wrker".'],
+  ["start", ["api"], 'start has no option "api": pass an object'],
+  ["stop", [{ grace: 1 }], 'stop has no option "grace". Expected one of: graceMs.'],
+  [
+    "stop",
+    [{ graceMs: Number.POSITIVE_INFINITY }],
+    "graceMs must be a number from 0 to 2147483647; it is Infinity.",
   ],
-)("%s(...%j) is rejected", async (method, input, says) => {
+  ["migrate", [{ dryrun: true }], 'migrate has no option "dryrun". Did you mean dryRun?'],
+  ["migrate", [{ dryRun: "true" }], 'dryRun must be true or false; it is the string "true".'],
+])("%s(...%j) is rejected", async (method, input, says) => {
   const call = withoutDatabase()[method] as (...input: unknown[]) => Promise<unknown>;
   const error = { code: "invalid_config", message: expect.stringContaining(says) };
   await expect(call(...input)).rejects.toMatchObject(error);
@@ -49,7 +52,7 @@ test.each<[method: "publish" | "publishMany" | "start" | "stop" | "migrate", inp
 test("an undefined tx is rejected, and the event is not published", async () => {
   await expect(withoutDatabase().publish(event, { tx: undefined as never })).rejects.toMatchObject({
     code: "not_a_transaction",
-    message: expect.stringContaining("Pass the client it runs on, or leave tx out."),
+    message: expect.stringContaining("Pass the transaction, or leave tx out."),
   });
 });
 

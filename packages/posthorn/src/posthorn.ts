@@ -123,6 +123,7 @@ export function createInstance(
     },
     migrationStatus: readMigrationStatus,
     publish: ((input, options) => publishing.publish(input, options)) as Posthorn["publish"],
+    publishStatement: (input: PublishInput, ...more: unknown[]) => publishing.publishStatement(input, more),
     publishMany: (inputs: readonly PublishInput[], ...more: unknown[]) =>
       publishing.publishMany(inputs, more),
     start,

@@ -3,8 +3,9 @@ import type { DataOf, EventDeclarations } from "./catalogue/declared-types.ts";
 import type { PublishInput } from "./event/validate.ts";
 import type { LibraryResources } from "./library-resources.ts";
 import type { PublishResult } from "./publish/pending-events.ts";
-import type { Transaction } from "./publish/publish-in-transaction.ts";
+import type { PublishStatement } from "./publish/publish-in-transaction.ts";
 import type { PublishOutcome } from "./publish/publishing.ts";
+import type { Transaction } from "./publish/transaction-libraries.ts";
 import type { UserPublishInput, UserPublishResult } from "./publish/user-event.ts";
 import type { MigrateResult, MigrationStatus } from "./storage/migrate.ts";
 
@@ -35,6 +36,11 @@ export interface PosthornFor<Input, UserInput> extends LibraryResources {
   publish(input: UserInput, options?: { readonly tx?: Transaction }): Promise<UserPublishResult>;
   /** With `tx` the event exists if and only if your transaction commits; without it, the event is durable when this resolves. */
   publish(input: Input, options?: { readonly tx?: Transaction }): Promise<PublishResult>;
+  /**
+   * For libraries that `tx` does not know, and for batches of statements: returns the statement that publishes. Send it in
+   * your transaction. Outside a transaction it stores the event at once.
+   */
+  publishStatement(input: Input): Promise<PublishStatement>;
   /** Validates all events first: if one is invalid, it throws with a pointer to it, and publishes none. */
   publishMany(inputs: readonly Input[]): Promise<PublishOutcome[]>;
   /** `all` and `worker` deliver; `api` ingests events and leaves the sending to others. Default `all`. */

@@ -14,7 +14,7 @@ import {
 import { CheckBudget } from "../json-schema/check-run.ts";
 import { catalogueStatement } from "../storage/queries/event-types.ts";
 import { inSchema } from "../storage/sql.ts";
-import { refuseNoTransaction, type Transaction } from "./publish-in-transaction.ts";
+import { queryIn, type Transaction } from "./transaction-libraries.ts";
 import { type UserPublishInput, validateForUser } from "./user-event.ts";
 
 export interface AdmissionOptions {
@@ -112,11 +112,11 @@ export class Admission {
 
   /** Reads through the caller's connection, which may be the last one of its pool. */
   #readIn(tx: Transaction) {
-    refuseNoTransaction(tx);
+    const { query } = queryIn(tx);
     const text = inSchema(catalogueStatement.text, this.#options.schema);
     return async (version: number) => {
-      const { rows } = await tx.query(text, [String(version)]);
-      return storedCatalogue(rows[0]);
+      const [row] = await query(text, [String(version)]);
+      return storedCatalogue(row);
     };
   }
 }

@@ -2,23 +2,37 @@
 import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
 import type { ValidEvent } from "../event/validate.ts";
-import type { Event } from "../model.ts";
-import { noteStatement, publishStatement } from "../storage/queries/events/publish-in-transaction.ts";
-import { inSchema } from "../storage/sql.ts";
+import {
+  type PublishedRow,
+  publishInTransactionStatement,
+  publishStatement,
+} from "../storage/queries/events/publish-in-transaction.ts";
+import { inSchema, type Statement } from "../storage/sql.ts";
 import type { PublishResult } from "./pending-events.ts";
+import { queryIn, type Transaction, type Value } from "./transaction-libraries.ts";
 
-/** A `pg` client with an open transaction, as returned by `pool.connect()` after `begin`. */
-export interface Transaction {
-  query(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
+/** A statement that publishes an event, for an application that sends it. It returns `id`, `duplicate` and `sequence`. */
+export interface PublishStatement {
+  readonly text: string;
+  /** For `$1`, `$2`, …. */
+  readonly values: (string | null)[];
 }
 
 export async function publishInTransaction(
   tx: Transaction,
   schema: string,
-  { event, idempotency }: ValidEvent,
+  event: ValidEvent,
 ): Promise<PublishResult> {
-  refuseNoTransaction(tx);
-  const values = [
+  const rows = await sendInTransaction(tx, schema, publishInTransactionStatement, valuesOf(event));
+  return resultOf(rows[0] as PublishedRow);
+}
+
+export function statementOf(schema: string, event: ValidEvent): PublishStatement {
+  return { text: inSchema(publishStatement.text, schema), values: valuesOf(event) };
+}
+
+function valuesOf({ event, idempotency }: ValidEvent): Value[] {
+  return [
     event.tenant,
     event.type,
     Buffer.from(event.payload).toString("utf8"),
@@ -26,74 +40,78 @@ export async function publishInTransaction(
     event.apiVersion,
     idempotency?.key ?? null,
     formatId("evt", event.id),
+    ...extrasOf(event),
   ];
+}
+
+export function extrasOf({ traceparent, attributes }: ValidEvent["event"]): Value[] {
+  return [traceparent ?? null, attributes === undefined ? null : JSON.stringify(attributes)];
+}
+
+export function resultOf({ id, duplicate, sequence }: PublishedRow): PublishResult {
+  return { id, sequence: sequence === null ? null : Number(sequence), duplicate, deliveries: null };
+}
+
+/** The last publish of each transaction. */
+const latest = new WeakMap<object, Promise<unknown>>();
+
+/**
+ * Sends a statement that returns no row unless an earlier one got the transaction its id. Then it is sent again, and
+ * without a row no transaction is open. Publishes of a transaction run one after the other, so that none overtakes one
+ * that is sent again.
+ */
+export async function sendInTransaction(
+  tx: Transaction,
+  schema: string,
+  statement: Statement,
+  values: Value[],
+): Promise<readonly unknown[]> {
+  const { query, notInTransaction } = queryIn(tx);
+  const text = inSchema(statement.text, schema);
+  const send = async (): Promise<readonly unknown[]> => {
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      const rows = await query(text, values);
+      if (rows.length > 0) return rows;
+    }
+    throw notInTransaction();
+  };
+  const sent = (latest.get(tx) ?? Promise.resolve()).then(send, send);
+  latest.set(tx, sent);
   try {
-    const { rows } = await tx.query(inSchema(publishStatement.text, schema), values);
-    const published = resultOf(rows[0] as PublishedRow);
-    if (!published.duplicate) await note(tx, schema, [published.id], event);
-    return published;
+    return await sent;
   } catch (error) {
     throw refusalOf(error);
   }
 }
 
-interface PublishedRow {
-  readonly id: string;
-  /** Differs from `id` if the event is a duplicate. */
-  readonly newId: string;
-  readonly sequence: string | null;
-}
-
-export function resultOf({ id, newId, sequence }: PublishedRow): PublishResult {
-  const number = sequence === null ? null : Number(sequence);
-  return { id, sequence: number, duplicate: id !== newId, deliveries: null };
-}
-
-/** Stores what the SQL function has no parameter for, if there is any, on events published in this transaction. */
-export async function note(
-  tx: Transaction,
-  schema: string,
-  ids: readonly string[],
-  { traceparent, attributes }: Pick<Event, "traceparent" | "attributes">,
-): Promise<void> {
-  if ((traceparent === undefined && attributes === undefined) || ids.length === 0) return;
-  await tx.query(inSchema(noteStatement.text, schema), [
-    JSON.stringify(ids),
-    traceparent ?? null,
-    attributes === undefined ? null : JSON.stringify(attributes),
-  ]);
-}
-
 /** Translates an error of the SQL function; returns any other error unchanged. */
-export function refusalOf(error: unknown): unknown {
-  const { code, hint, message } = error as { code?: string; hint?: string; message: string };
-  if (code !== "PH422") return error;
+function refusalOf(error: unknown): unknown {
+  const refused = databaseErrors(error).find(({ code }) => code === "PH422");
+  if (refused === undefined) return error;
+  const { hint, message } = refused;
+  const pointer = pointers[hint ?? ""];
   return new PosthornError(
     hint === "idempotency_conflict" ? "idempotency_conflict" : "invalid_event",
     message,
-    { cause: error, ...(hint === "unknown_type" && { problems: [{ pointer: "/type", message }] }) },
+    { cause: error, ...(pointer !== undefined && { problems: [{ pointer, message }] }) },
   );
 }
 
-export function refuseNoTransaction(tx: Transaction): void {
-  const problem = transactionProblem(tx);
-  if (problem !== null) throw new PosthornError("not_a_transaction", problem);
+const pointers: Readonly<Record<string, string>> = { unknown_type: "/type", too_many_tenants: "/user" };
+
+interface DatabaseError {
+  readonly code?: string;
+  readonly hint?: string;
+  readonly message: string;
 }
 
-function transactionProblem(
-  tx: Partial<{ totalCount: number; query: unknown; getTransactionStatus: () => string | null }> | undefined,
-): string | null {
-  if (tx === undefined) {
-    return "tx is undefined: the event would be published outside your transaction. Pass the client it runs on, or leave tx out.";
+/** The error of PostgreSQL and those that libraries wrapped around it, the innermost first. */
+function databaseErrors(error: unknown): readonly DatabaseError[] {
+  const errors: DatabaseError[] = [];
+  let current = error;
+  while (typeof current === "object" && current !== null && errors.length < 5) {
+    errors.unshift(current as DatabaseError);
+    current = (current as Error).cause;
   }
-  if (typeof tx?.query !== "function") {
-    return "tx has no query method: pass the client your transaction runs on, as pool.connect() gives it.";
-  }
-  if (tx.totalCount !== undefined) {
-    return "tx is a Pool: every query of a pool may run on another connection, outside your transaction. Take a client with pool.connect(), begin, and pass that client.";
-  }
-  if (tx.getTransactionStatus?.() === "I") {
-    return "tx has no open transaction: the event would be committed on its own. Send begin on this client and await it first, or leave tx out.";
-  }
-  return null;
+  return errors;
 }

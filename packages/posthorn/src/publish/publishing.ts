@@ -9,8 +9,9 @@ import { type Database, isConflict } from "../storage/database.ts";
 import type { Admission } from "./admission.ts";
 import type { PublishResult } from "./pending-events.ts";
 import { stoppedError } from "./publish-errors.ts";
-import { publishInTransaction, type Transaction } from "./publish-in-transaction.ts";
+import { type PublishStatement, publishInTransaction, statementOf } from "./publish-in-transaction.ts";
 import type { Publishers } from "./publishers.ts";
+import { isOfKnownLibrary, type Transaction } from "./transaction-libraries.ts";
 import { isForUser, publishForUser, type UserPublishInput, type UserPublishResult } from "./user-event.ts";
 
 /** The part of a started engine that publishes. */
@@ -89,8 +90,21 @@ export class Publishing {
     return published;
   }
 
+  /** Returns the statement that publishes the event in a transaction that the application controls. */
+  async publishStatement(input: PublishInput, more: readonly unknown[]): Promise<PublishStatement> {
+    if (isForUser(input) || more[0] !== undefined) {
+      throw invalid(
+        "publishStatement takes an event of one tenant and no options. Publish for a user with publish(event, { tx }).",
+      );
+    }
+    const { admission, db, rethrow } = this.#options;
+    const admitted = admission.admit(input);
+    const valid = admitted instanceof Promise ? await admitted.catch(rethrow) : admitted;
+    return await this.#traced(valid, async (event) => statementOf(db.schema, event));
+  }
+
   /** The event continues the span's trace, if there is one. */
-  #traced<Result extends PublishResult | UserPublishResult>(
+  #traced<Result extends Published>(
     valid: ValidEvent,
     publish: (event: ValidEvent) => Promise<Result>,
     user?: string,
@@ -142,18 +156,17 @@ export class Publishing {
   };
 }
 
-async function within<Result extends PublishResult | UserPublishResult>(
+/** What a way of publishing returns. */
+type Published = PublishResult | UserPublishResult | PublishStatement;
+
+async function within<Result extends Published>(
   span: Span,
   valid: ValidEvent,
   publish: (event: ValidEvent) => Promise<Result>,
 ): Promise<Result> {
   try {
     const result = await publish({ ...valid, event: { ...valid.event, traceparent: span.traceparent } });
-    span.end(
-      "events" in result
-        ? { "posthorn.events": result.events.length }
-        : { "posthorn.duplicate": result.duplicate },
-    );
+    span.end(attributesOf(result));
     return result;
   } catch (error) {
     span.end({}, (error as { code?: string }).code ?? "error");
@@ -161,8 +174,13 @@ async function within<Result extends PublishResult | UserPublishResult>(
   }
 }
 
+function attributesOf(result: Published): Parameters<Span["end"]>[0] {
+  if ("events" in result) return { "posthorn.events": result.events.length };
+  return "duplicate" in result ? { "posthorn.duplicate": result.duplicate } : {};
+}
+
 function checkPublishOptions(options: object): void {
-  if (typeof (options as { query?: unknown } | null)?.query === "function") {
+  if (isOfKnownLibrary(options)) {
     throw invalid(
       "publish was given a client in place of its options, and the event would be outside your transaction: write publish(event, { tx: client }).",
     );

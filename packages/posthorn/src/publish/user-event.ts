@@ -5,9 +5,9 @@ import {
   type PublishedForUser,
   publishForUserStatement,
 } from "../storage/queries/events/publish-in-transaction.ts";
-import { inSchema } from "../storage/sql.ts";
 import type { PublishResult } from "./pending-events.ts";
-import { note, refusalOf, refuseNoTransaction, type Transaction } from "./publish-in-transaction.ts";
+import { extrasOf, resultOf, sendInTransaction } from "./publish-in-transaction.ts";
+import type { Transaction } from "./transaction-libraries.ts";
 
 /** Like `PublishInput`, with a user (your own id, as in `members`) instead of a tenant. */
 export type UserPublishInput = Omit<PublishInput, "tenant"> & { readonly user: string };
@@ -52,33 +52,17 @@ export async function publishForUser(
   user: string,
   { event, idempotency }: ValidEvent,
 ): Promise<UserPublishResult> {
-  refuseNoTransaction(tx);
-  const values = [
+  const rows = await sendInTransaction(tx, schema, publishForUserStatement, [
     user,
     event.type,
     Buffer.from(event.payload).toString("utf8"),
     event.subject,
     event.apiVersion,
     idempotency?.key ?? null,
-  ];
-  try {
-    const { rows } = await tx.query(inSchema(publishForUserStatement.text, schema), values);
-    const events = (rows as PublishedForUser[]).map(({ tenant, id, sequence, duplicate }) => ({
-      tenant,
-      id,
-      sequence: sequence === null ? null : Number(sequence),
-      duplicate: duplicate === "true",
-      deliveries: null,
-    }));
-    const fresh = events.filter(({ duplicate }) => !duplicate).map(({ id }) => id);
-    await note(tx, schema, fresh, event);
-    return { user, events };
-  } catch (error) {
-    throw (error as { hint?: string }).hint === "too_many_tenants" ? tooManyTenants(user) : refusalOf(error);
-  }
-}
-
-function tooManyTenants(user: string): PosthornError {
-  const message = `The user "${user}" is a member of more than ${MAX_TENANTS_OF_USER} active tenants. Publish for each tenant.`;
-  return problemAt("invalid_event", "/user", message);
+    ...extrasOf(event),
+  ]);
+  const events = (rows as PublishedForUser[]).flatMap(({ tenant, ...row }) =>
+    tenant === null ? [] : [{ tenant, ...resultOf(row) }],
+  );
+  return { user, events };
 }

@@ -225,9 +225,9 @@ const statementTimeoutMs = 5_000;
 
 /**
  * A frozen or disconnected process would keep its locks until TCP times out, after hours. The settings are sent in one
- * round trip with `begin`, for this transaction only.
+ * round trip with `begin`, for this transaction only. The transaction gets its id at once, which publishing in it needs.
  */
-const begin = `begin; set local idle_in_transaction_session_timeout = '10s'; select ${durableCommit}`;
+const begin = `begin; set local idle_in_transaction_session_timeout = '10s'; select ${durableCommit}, pg_current_xact_id()`;
 
 const withTimeout = (text: string): pg.QueryConfig =>
   ({ text, query_timeout: statementTimeoutMs }) as pg.QueryConfig;

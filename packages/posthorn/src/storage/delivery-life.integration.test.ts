@@ -353,7 +353,7 @@ async function createLife() {
     "publish in transaction": async (_worker, { key, hasCapacity: commits }) => {
       const client = await pool.connect();
       await client.query("begin");
-      const values = [tenant, "order.paid", "{}", null, "1", key, `evt_${newEvent().id}`];
+      const values = [tenant, "order.paid", "{}", null, "1", key, `evt_${newEvent().id}`, null, null];
       const { rows } = await client.query(publishStatement.text, values);
       await client.query(commits ? "commit" : "rollback");
       client.release();

@@ -224,7 +224,7 @@ async function createWorld(fifoOnDead: "pass" | "hold") {
     publish: (worker, { subject }) => write(worker, [skewed(subject)], false),
     "publish two": (worker, { subject }) => write(worker, [skewed(subject), skewed(subject)], false),
     "publish in transaction": (_worker, { subject }) =>
-      pool.query(publishStatement.text, ["acme", "order.paid", "1", subject, "1", null, null]),
+      pool.query(publishStatement.text, ["acme", "order.paid", "1", subject, "1", null, null, null, null]),
     relay: async (worker) => {
       const waiting = await waitingEvents(db, { events: 2, bytes: 1_000 });
       if (waiting.length > 0) await write(worker, waiting, true);

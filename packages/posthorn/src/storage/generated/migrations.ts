@@ -940,7 +940,7 @@ $$;
   {
     version: 5,
     name: "publishing",
-    checksum: "ec508eef18e303a5dbc665298d7b259d80723a3d8c0d59ab23b94852206e2306",
+    checksum: "9b04d070e1904d5e91590164369e6e577e7e56cfceb95ad305c3ff9b231bc19d",
     sql: `-- The catalogue of event types, and publishing from SQL.
 
 -- Registered event types.
@@ -1002,6 +1002,8 @@ create function posthorn.write_event(
   api_version text,
   idempotency_key text,
   id text,
+  traceparent text,
+  attributes jsonb,
   is_checked boolean
 ) returns text
 language plpgsql
@@ -1115,8 +1117,12 @@ begin
     returning s.last_sequence into event_sequence;
   end if;
 
-  insert into posthorn.events (id, tenant, type, api_version, subject, sequence, payload)
-  values (event_id, write_event.tenant, write_event.type, write_event.api_version, write_event.subject, event_sequence, payload);
+  insert into posthorn.events
+    (id, tenant, type, api_version, subject, sequence, payload, traceparent, attributes)
+  values (
+    event_id, write_event.tenant, write_event.type, write_event.api_version, write_event.subject, event_sequence, payload,
+    write_event.traceparent, write_event.attributes
+  );
   insert into posthorn.outbox (event_id, tenant, subject, sequence, is_checked)
   values (event_id, write_event.tenant, write_event.subject, event_sequence, write_event.is_checked);
   return 'evt_' || event_id;
@@ -1132,10 +1138,15 @@ create function posthorn.publish(
   subject text default null,
   api_version text default null,
   idempotency_key text default null,
-  id text default null
+  id text default null,
+  traceparent text default null
 ) returns text
 language sql
-as $$ select posthorn.write_event(tenant, type, data, subject, api_version, idempotency_key, id, false) $$;
+as $$
+  select posthorn.write_event(
+    tenant, type, data, subject, api_version, idempotency_key, id, traceparent, null, false
+  )
+$$;
 
 -- For jsonb data. The payload has the key order of PostgreSQL.
 create function posthorn.publish(
@@ -1145,10 +1156,27 @@ create function posthorn.publish(
   subject text default null,
   api_version text default null,
   idempotency_key text default null,
-  id text default null
+  id text default null,
+  traceparent text default null
 ) returns text
 language sql
-as $$ select posthorn.publish(tenant, type, data::text, subject, api_version, idempotency_key, id) $$;
+as $$
+  select posthorn.publish(tenant, type, data::text, subject, api_version, idempotency_key, id, traceparent)
+$$;
+
+-- Returns whether the current transaction already had an id, and assigns one if not. In a transaction the second call
+-- therefore returns true; a statement that is committed on its own gets false each time. PostgreSQL has no function that
+-- reports a transaction block. Volatile, so that the planner never calls it.
+create function posthorn.continues_transaction() returns boolean
+language plpgsql volatile
+as $$
+declare
+  had_id boolean := pg_current_xact_id_if_assigned() is not null;
+begin
+  perform pg_current_xact_id();
+  return had_id;
+end
+$$;
 
 -- Returns the sequence of an event that was just published: select posthorn.sequence_of(posthorn.publish(…)). Volatile, so
 -- that it sees rows written by the same statement. Reads the outbox first, which finds a new event without searching every
@@ -1181,6 +1209,8 @@ create function posthorn.write_event_for_user(
   subject text,
   api_version text,
   idempotency_key text,
+  traceparent text,
+  attributes jsonb,
   is_checked boolean
 ) returns table (tenant text, id text, sequence bigint, duplicate boolean)
 language plpgsql
@@ -1209,7 +1239,8 @@ begin
   foreach tenant in array tenants loop
     new_id := 'evt_' || posthorn.uuidv7(posthorn.now());
     id := posthorn.write_event(
-      tenant, write_event_for_user.type, data, subject, api_version, idempotency_key, new_id, is_checked);
+      tenant, write_event_for_user.type, data, subject, api_version, idempotency_key, new_id, traceparent, attributes,
+      is_checked);
     sequence := case when subject is not null then posthorn.sequence_of(id) end;
     duplicate := id <> new_id;
     return next;
@@ -1224,12 +1255,15 @@ create function posthorn.publish_for_user(
   data text,
   subject text default null,
   api_version text default null,
-  idempotency_key text default null
+  idempotency_key text default null,
+  traceparent text default null
 ) returns table (tenant text, id text, sequence bigint, duplicate boolean)
 language sql
 as $$
   select w.tenant, w.id, w.sequence, w.duplicate
-  from posthorn.write_event_for_user(user_id, type, data, subject, api_version, idempotency_key, false) w
+  from posthorn.write_event_for_user(
+    user_id, type, data, subject, api_version, idempotency_key, traceparent, null, false
+  ) w
 $$;
 
 create function posthorn.publish_for_user(
@@ -1238,12 +1272,15 @@ create function posthorn.publish_for_user(
   data jsonb,
   subject text default null,
   api_version text default null,
-  idempotency_key text default null
+  idempotency_key text default null,
+  traceparent text default null
 ) returns table (tenant text, id text, sequence bigint, duplicate boolean)
 language sql
 as $$
   select p.tenant, p.id, p.sequence, p.duplicate
-  from posthorn.publish_for_user(user_id, type, data::text, subject, api_version, idempotency_key) p
+  from posthorn.publish_for_user(
+    user_id, type, data::text, subject, api_version, idempotency_key, traceparent
+  ) p
 $$;
 
 -- A member of a JSON object whose escapes of characters were masked: PostgreSQL reads no object that contains \\u0000 or half

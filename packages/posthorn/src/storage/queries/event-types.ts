@@ -102,7 +102,7 @@ export interface StoredCatalogue {
 export const catalogueStatement = statement("read catalogue")`
 select json_build_object(
   'version', c.version,
-  'types', case when c.version > $1::bigint then (
+  'types', case when c.version > $1::text::bigint then (
     select coalesce(json_agg(to_json(listed)), '[]')
     from (select ${eventTypeColumns} from posthorn.event_types t) listed
   ) end

@@ -1,10 +1,13 @@
 // Publishes in the caller's transaction through the SQL functions behind those that other languages call.
 
-// All parameters and results are text: some drivers encode jsonb twice and differ in how they read bigint.
+// All parameters and results are text (or boolean), and every parameter is cast, because a library sends the values: some
+// send no types, encode jsonb twice, or differ in how they read bigint. Names of columns are one lower-case word, so that
+// no library renames them. `condition` is true for the statement to publish.
+import { type Statement, statement } from "../../sql.ts";
+
 // The caller generates the ids, in the order of its calls. An id that is far from the database's time is replaced: its
 // day decides how long the event is kept, and its age whether it is retried.
-import { statement } from "../../sql.ts";
-export const publishStatement = statement("publish in transaction")`
+const publishWhen = (name: string, condition: string): Statement => statement(name)`
 with new_event as materialized (
   select case
     when substring($7::text from 5)::uuid
@@ -13,8 +16,9 @@ with new_event as materialized (
     then $7::text
     else 'evt_' || posthorn.uuidv7(posthorn.now())
   end as id
+  where ${condition}
 )
-select published.id, published."newId",
+select published.id, published.id <> published.new_id as duplicate,
   case when $4::text is not null then posthorn.sequence_of(published.id)::text end as sequence
 from (
   select posthorn.write_event(
@@ -25,43 +29,49 @@ from (
     api_version => $5::text,
     idempotency_key => $6::text,
     id => new_event.id,
+    traceparent => $8::text,
+    attributes => $9::text::jsonb,
     is_checked => true
   ) as id,
-    new_event.id as "newId"
+    new_event.id as new_id
   from new_event
   offset 0
 ) published
 `;
 
-// A separate statement for traces and attributes keeps the SQL function unchanged for other languages. The ids come as
-// JSON.
-export const noteStatement = statement("annotate published events")`
-update posthorn.events
-set traceparent = $2::text,
-  attributes = $3::jsonb
-where id = any (array(
-  select substring(published.id from 5)::uuid
-  from json_array_elements_text($1::json) as published (id)
-))
-`;
+/** Returns no row, and publishes nothing, if the transaction has no id yet. It has one when the statement is repeated. */
+const isInTransaction = "(select posthorn.continues_transaction())";
 
-export interface PublishedForUser {
-  readonly tenant: string;
+export const publishInTransactionStatement = publishWhen("publish in transaction", isInTransaction);
+
+/** For callers that send the statement themselves. */
+export const publishStatement = publishWhen("publish", "true");
+
+export interface PublishedRow {
   readonly id: string;
+  readonly duplicate: boolean;
   readonly sequence: string | null;
-  readonly duplicate: "true" | "false";
 }
 
-/** One row for each active tenant of the user. All values are text, because the caller's driver handles them. */
+export interface PublishedForUser extends PublishedRow {
+  /** Null in the only row if the user has no active tenant. */
+  readonly tenant: string | null;
+}
+
+// One row for each active tenant of the user, at least one. Returns no row like the statement above.
 export const publishForUserStatement = statement("publish for user")`
-select p.tenant, p.id, p.sequence::text as sequence, p.duplicate::text as duplicate
-from posthorn.write_event_for_user(
+select p.tenant, p.id, p.duplicate, p.sequence::text as sequence
+from (select posthorn.continues_transaction() as is_open offset 0) transaction
+left join lateral posthorn.write_event_for_user(
   user_id => $1::text,
   type => $2::text,
   data => $3::text,
   subject => $4::text,
   api_version => $5::text,
   idempotency_key => $6::text,
-  is_checked => true
-) p
+  traceparent => $7::text,
+  attributes => $8::text::jsonb,
+  is_checked => transaction.is_open
+) p on true
+where transaction.is_open
 `;
