@@ -11,7 +11,7 @@ import { gate } from "../support/gate.ts";
 import { isQuick } from "../support/matrix.ts";
 import { startReceiver } from "../support/servers/start-receiver.ts";
 import { makeDataDir, posthorn, run } from "./posthorn-process.ts";
-import { call } from "./server-processes.ts";
+import { adminKey, call } from "./server-processes.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -87,7 +87,7 @@ test.skipIf(isQuick)(
   async () => {
     const folder = makeDataDir();
     const env = {
-      POSTHORN_ADMIN_KEY: "k".repeat(40),
+      POSTHORN_ADMIN_KEY: adminKey,
       POSTHORN_SINK: "true",
       POSTHORN_ALLOW_HTTP: "true",
       POSTHORN_ALLOW_CIDRS: "127.0.0.0/8",

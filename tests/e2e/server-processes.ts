@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { expect } from "vitest";
 import { makeDataDir, posthorn } from "./posthorn-process.ts";
 
-const adminKey = "k".repeat(40);
+export const adminKey = "test-admin-key-of-more-than-32-characters";
 export const settings = {
   POSTHORN_ADMIN_KEY: adminKey,
   POSTHORN_ALLOW_HTTP: "true",

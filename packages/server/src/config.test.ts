@@ -119,7 +119,10 @@ test.each([
   ["POSTHORN_ALLOW_CIDRS", "10.0.0.0/33"],
   ["POSTHORN_PUBLIC_URL", "hooks.example.com"],
   ["POSTHORN_MIGRATE", "never"],
-  ["POSTHORN_ADMIN_KEY", "too short"],
+  ["POSTHORN_ADMIN_KEY", "f3a9c0b7d2e64815f3a9c0b7d2e6481"],
+  ["POSTHORN_ADMIN_KEY", "a".repeat(64)],
+  ["POSTHORN_ADMIN_KEY", "change-me-".repeat(4)],
+  ["POSTHORN_ADMIN_KEY", "1112223334445556661112223334445556"],
   ["POSTHORN_ENCRYPTION_KEYS", "k1:c2hvcnQ="],
   ["POSTHORN_ENCRYPTION_KEYS", `a:${encryptionKey},a:${encryptionKey}`],
   ["SMTP_URL", "mail.example.com"],
@@ -181,8 +184,9 @@ test("variables that Kubernetes injects for a service called posthorn are ignore
 });
 
 test("a setting can come from a file, without the newline at its end", () => {
-  const POSTHORN_ADMIN_KEY_FILE = fileWith(`${"k".repeat(40)}\n`);
-  expect(loadConfig({ env: { POSTHORN_ADMIN_KEY_FILE } }).adminKey).toBe("k".repeat(40));
+  const adminKey = "f3a9c0b7d2e648150b7d2e64815f3a9c";
+  const POSTHORN_ADMIN_KEY_FILE = fileWith(`${adminKey}\n`);
+  expect(loadConfig({ env: { POSTHORN_ADMIN_KEY_FILE } }).adminKey).toBe(adminKey);
 });
 
 test("a variable and its file together are rejected", () => {

@@ -14,6 +14,13 @@ export class OpenRequests {
     onRequestEnd(exchange, () => this.#open.delete(exchange));
   }
 
+  /** Returns whether a response is being written to the connection. */
+  isResponding(socket: unknown): boolean {
+    for (const { request, response } of this.#open)
+      if (request.socket === socket && response.headersSent) return true;
+    return false;
+  }
+
   /** Resolves when the requests that are open now have ended, or after the timeout. */
   async ended(timeoutMs: number): Promise<void> {
     const ended = [...this.#open].map(

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { createPosthorn } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { queryOnce } from "../../../tests/support/database/own-postgres.ts";
@@ -55,6 +56,34 @@ test("responses have a length and a request id, and must not be cached", async (
   expect(headers.get("cache-control")).toBe("no-store");
   const harmful = await server.call("GET", "/healthz", undefined, { "x-request-id": "a b\tc" });
   expect(harmful.headers.get("x-request-id")).toMatch(/^req_/);
+});
+
+const head = "GET /healthz HTTP/1.1\r\nHost: x\r\n";
+
+test.each([
+  ["no HTTP", "hello\r\n\r\n", 400, "malformed_request"],
+  ["too long headers", `${head}X-Long: ${"x".repeat(17_000)}\r\n\r\n`, 431, "headers_too_large"],
+  ["two hosts", `${head}host: y\r\n\r\n`, 400, "malformed_request"],
+  [
+    "two keys",
+    `${head}Authorization: Bearer ${adminKey}\r\nAUTHORIZATION: Bearer x\r\n\r\n`,
+    400,
+    "malformed_request",
+  ],
+  [
+    "two hosts in a published event",
+    `${publishHead}Host: y\r\nContent-Length: 2\r\n\r\n{}`,
+    400,
+    "malformed_request",
+  ],
+  ["an unknown expectation", `${head}Expect: cake\r\n\r\n`, 417, "expectation_failed"],
+])("a request with %s gets a problem document", async (_, sent, status, code) => {
+  const socket = connectTo(server);
+  socket.write(sent.replace(/\r\n\r\n/, "\r\nConnection: close\r\n\r\n"));
+  const [top = "", body = ""] = (await text(socket)).split("\r\n\r\n");
+  expect(top).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(top).toMatch(/content-type: application\/problem\+json/i);
+  expect(JSON.parse(body)).toMatchObject({ status, code, request_id: expect.stringMatching(/^req_/) });
 });
 
 test("an unknown path returns 404, an unknown method 405 with Allow", async () => {

@@ -7,6 +7,7 @@ import { createHandler, type HandlerOptions } from "./api/handler.ts";
 import { Intake } from "./intake/intake.ts";
 import { listen } from "./listen.ts";
 import { OpenRequests } from "./open-requests.ts";
+import { refuseUnreadable } from "./unreadable-requests.ts";
 
 export interface ServerOptions extends Omit<HandlerOptions, "isDraining"> {
   readonly hooks: Posthorn;
@@ -66,6 +67,10 @@ export function createServer({
     },
     handle,
   );
+  server.on("clientError", (error, socket) =>
+    refuseUnreadable(error, socket, openRequests.isResponding(socket)),
+  );
+  server.on("checkExpectation", handle);
   const intake = new Intake(server, handle);
   const drain = (): void => {
     isDraining = true;

@@ -65,6 +65,15 @@ test.each([
   expect(messages({ [name]: "x" })).toHaveLength(1);
 });
 
+test.each([
+  "Metadata",
+  "metadata-flavor",
+  "X-aws-ec2-metadata-token",
+  "x-aws-ec2-metadata-token-ttl-seconds",
+])("%s, which gives credentials at metadata services, is rejected", (name) => {
+  expect(messages({ [name]: "x" })).toEqual([expect.stringContaining("metadata services")]);
+});
+
 test("headers of the configured prefix are reserved, in any case", () => {
   expect(messages({ "x-speedpy-Signature": "x" }, "X-SpeedPy")).toHaveLength(1);
   expect(messages({ "X-Webhook-Id": "x" }, "X-SpeedPy")).toEqual([]);

@@ -109,6 +109,10 @@ const RESERVED = new Set(
 );
 const RESERVED_FAMILIES = ["proxy-", "x-forwarded-", "webhook-", "posthorn-", "ce-"];
 
+/** Metadata services of clouds require these headers, so that nobody gets credentials by a URL alone. */
+const METADATA =
+  /^(?:metadata|metadata-flavor|x-aws-ec2-metadata-token.*|x-google-metadata-request|x-metadata-token)$/i;
+
 const SENDERS_OWN = "This header is set by the sender and cannot be changed.";
 
 function headerProblem(header: string, value: unknown, prefix: string): string | null {
@@ -116,6 +120,7 @@ function headerProblem(header: string, value: unknown, prefix: string): string |
   if (!TOKEN.test(header) || header === "__proto__")
     return "A header name has letters, digits and hyphens only.";
   if (isReservedHeader(header, prefix)) return SENDERS_OWN;
+  if (METADATA.test(header)) return "This header is for metadata services, which are never receivers.";
   if (typeof value !== "string") return "A header value is a string.";
   if (!VISIBLE_VALUE.test(value)) {
     return "A header value has visible ASCII characters, with spaces only between them, and is not empty.";

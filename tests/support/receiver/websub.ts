@@ -53,7 +53,10 @@ export async function startTestHub() {
       leaseSeconds: form.get("hub.lease_seconds"),
     };
     if (isPost) requests.push(request);
-    const route = routes.get(path) ?? { status: isPost ? 202 : 404 };
+    // some hubs compare the whole header
+    const isForm = incoming.headers["content-type"] === "application/x-www-form-urlencoded";
+    const unknown: Page = { status: !isPost ? 404 : isForm ? 202 : 415 };
+    const route = routes.get(path) ?? unknown;
     const {
       status = 200,
       headers = {},

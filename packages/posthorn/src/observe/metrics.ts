@@ -61,7 +61,7 @@ export const metricDefinitions = {
   webhook_workers: gauge("Live workers that deliver"),
   webhook_circuits_open: gauge("Endpoints whose circuit is open or half-open"),
   webhook_endpoints_disabled: gauge("Endpoints disabled after failures and not enabled again"),
-  webhook_partition_days_ahead: gauge("Days ahead for which every history table has a partition"),
+  webhook_partitions_ahead: gauge("Daily partitions that every history table has ahead of today"),
   webhook_websub_subscriptions: gauge("Active WebSub subscriptions"),
   webhook_websub_requests_total: counter("Requests to the WebSub hub completed by this process, by result", [
     "mode",
@@ -82,7 +82,7 @@ const installationGaugeNames = [
   "webhook_workers",
   "webhook_circuits_open",
   "webhook_endpoints_disabled",
-  "webhook_partition_days_ahead",
+  "webhook_partitions_ahead",
   "webhook_websub_subscriptions",
 ] as const satisfies readonly MetricName[];
 

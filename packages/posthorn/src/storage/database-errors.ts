@@ -2,8 +2,10 @@
 
 /** Whether the database was unreachable, read-only, full or overloaded. */
 export function isUnavailable(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: string; message?: string };
+  const { code, message, severity } = (error ?? {}) as { code?: string; message?: string; severity?: string };
   if (code !== undefined && unavailableCodes.test(code)) return true;
+  // an internal error that ended the connection, for example because the disk is full
+  if (code === "XX000" && (severity === "FATAL" || severity === "PANIC")) return true;
   return message !== undefined && unavailableMessages.test(message);
 }
 

@@ -47,6 +47,12 @@ test("a client whose idle transaction was ended gets an outage error, changed no
   expect(await db.query(statement("ask")`select 1 as one`)).toEqual([{ one: 1 }]);
 });
 
+test("an internal error that ends the connection counts as an outage, that of a statement does not", () => {
+  const error = { code: "XX000", message: 'could not write init file "pg_internal.init"' };
+  expect(isUnavailable({ ...error, severity: "FATAL" })).toBe(true);
+  expect(isUnavailable({ ...error, severity: "ERROR" })).toBe(false);
+});
+
 test("the server's error for an ended idle transaction counts as an outage", () => {
   expect(isUnavailable({ code: "25P03", message: "terminating connection" })).toBe(true);
 });

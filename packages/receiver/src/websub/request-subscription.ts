@@ -26,7 +26,7 @@ export async function requestSubscription(
     form.set("hub.secret", secret);
     form.set("hub.lease_seconds", String(options.leaseSeconds));
   }
-  const response = await postForm(hub, form, options, MAX_REDIRECTS);
+  const response = await postForm(hub, form.toString(), options, MAX_REDIRECTS);
   if (response.ok) {
     await response.body?.cancel();
     return;
@@ -38,11 +38,13 @@ export async function requestSubscription(
 /** 307 and 308 lead to another hub; for other redirects Fetch would send a GET. */
 async function postForm(
   hub: string,
-  form: URLSearchParams,
+  form: string,
   options: HttpOptions,
   redirectsLeft: number,
 ): Promise<Response> {
-  const response = await request(hub, { method: "POST", body: form, redirect: "manual" }, options);
+  // some hubs refuse the charset that fetch adds to URLSearchParams
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const response = await request(hub, { method: "POST", headers, body: form, redirect: "manual" }, options);
   if (response.status !== 307 && response.status !== 308) return response;
   await response.body?.cancel();
   const location = response.headers.get("location");

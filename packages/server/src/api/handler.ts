@@ -111,6 +111,7 @@ export function createHandler(instance: Posthorn, options: HandlerOptions = {}):
     requestId: string,
     response: ServerResponse,
   ): Promise<Reply | null> {
+    checkHead(request);
     const url = request.url ?? "/";
     const mark = url.indexOf("?");
     const path = mark === -1 ? url : url.slice(0, mark);
@@ -158,6 +159,29 @@ export function createHandler(instance: Posthorn, options: HandlerOptions = {}):
       });
   };
 }
+
+/** A proxy might choose another one of repeated headers: the request would be for another host or of another caller. */
+function checkHead({ headers, rawHeaders }: IncomingMessage): void {
+  let hosts = 0;
+  let authorizations = 0;
+  // absent if the intake has read the request, which leaves repeated headers to Node
+  for (let at = 0; at < (rawHeaders?.length ?? 0); at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
+    else if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION)
+      authorizations += 1;
+  }
+  if (hosts > 1 || authorizations > 1) {
+    const name = hosts > 1 ? "Host" : "Authorization";
+    throw new HttpError("malformed_request", `The header ${name} is given more than once.`);
+  }
+  const { expect } = headers;
+  if (expect !== undefined && expect.toLowerCase() !== "100-continue")
+    throw new HttpError("expectation_failed", "Omit the header Expect, or send Expect: 100-continue.");
+}
+
+const HOST = "host";
+const AUTHORIZATION = "authorization";
 
 export interface Parts {
   readonly hooks: Posthorn;

@@ -3,6 +3,7 @@
 import { MAX_PROBLEMS } from "posthorn/internal";
 
 export const httpErrorRegistry = {
+  malformed_request: { status: 400, meaning: "The request is not valid HTTP." },
   malformed_url: { status: 400, meaning: "The URL cannot be decoded." },
   malformed_json: { status: 400, meaning: "The body is not valid JSON." },
   invalid_utf8: { status: 400, meaning: "The body is not valid UTF-8." },
@@ -14,11 +15,14 @@ export const httpErrorRegistry = {
   not_found: { status: 404, meaning: "There is nothing at this path." },
   session_not_found: { status: 404, meaning: "There is no session to end." },
   method_not_allowed: { status: 405, meaning: "The method is not supported here." },
+  request_timeout: { status: 408, meaning: "The request did not arrive in time." },
   body_too_large: { status: 413, meaning: "The body is larger than the limit." },
   unsupported_media_type: { status: 415, meaning: "The body has a type or encoding that is not accepted." },
+  expectation_failed: { status: 417, meaning: "The header Expect has an unknown value." },
   unknown_host: { status: 421, meaning: "The host name is not configured." },
   invalid_body: { status: 422, meaning: "The body has missing, unknown or invalid fields." },
   invalid_parameter: { status: 422, meaning: "A query parameter is unknown or invalid." },
+  headers_too_large: { status: 431, meaning: "The URL and the headers are too long." },
   rate_limited: { status: 429, meaning: "The key exceeded its rate limit." },
   too_many_sign_ins: { status: 429, meaning: "Too many failed sign-ins from this address." },
   too_many_streams: { status: 429, meaning: "Too many live streams are open." },

@@ -1,6 +1,7 @@
 // A secret is published, and every response of the API is searched for it.
 import { operationsOf, pathParamsOf } from "@posthorn/client";
 import { expect, test } from "vitest";
+import { listen } from "../../../../tests/support/servers/http.ts";
 import { startReceiver } from "../../../../tests/support/servers/start-receiver.ts";
 import { sharedServer } from "../../../../tests/support/servers/start-server.ts";
 
@@ -21,6 +22,24 @@ async function readAll(ids: Readonly<Record<string, string>>, headers: Record<st
 function expectNoSecret(answers: Map<string, string>, secret = SECRET): void {
   for (const [id, text] of answers) expect([id, text.includes(secret)]).toEqual([id, false]);
 }
+
+test("header values that a receiver repeats are not stored with its response", async () => {
+  const receiver = await listen(
+    (request, response) => void response.writeHead(400).end(JSON.stringify(request.headers)),
+  );
+  const headers = { "X-Password": "their-own-token", Authorization: "Bearer their-own-key" };
+  const { tenant } = await server.newEndpoint({ url: receiver, headers });
+  const { json: event } = await server.call("POST", "/api/v1/events", {
+    tenant,
+    type: "order.paid",
+    data: 1,
+  });
+  const page = async () => (await server.call("GET", `/api/v1/events/${event.id}`)).json.deliveries[0];
+  await expect.poll(async () => (await page()).attempt_count).toBe(1);
+  const { text } = await server.call("GET", `/api/v1/deliveries/${(await page()).id}`);
+  expect(text).toContain("x-password");
+  expect(text).not.toContain("their-own");
+});
 
 test("redacted data is masked in every response without payloads:read, and never when it is sent", async () => {
   const receiver = await startReceiver();

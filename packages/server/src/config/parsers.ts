@@ -59,15 +59,17 @@ export function list<T>(item: Parser<T>): Parser<readonly T[]> {
       .map(item);
 }
 
-export function textOfAtLeast(length: number): Parser<string> {
-  return (text) => {
-    if (text.length < length) throw new InvalidValueError(`must have at least ${length} characters`);
-    if (!/^[\x21-\x7e]+$/.test(text)) {
-      throw new InvalidValueError("must have visible ASCII characters only, without spaces");
-    }
-    return text;
-  };
-}
+/** Rejects what somebody typed instead of generating it: 32 random hexadecimal digits are about 14 different ones. */
+export const generatedKey: Parser<string> = (text) => {
+  if (text.length < 32) throw new InvalidValueError("must have at least 32 characters");
+  if (!/^[\x21-\x7e]+$/.test(text)) {
+    throw new InvalidValueError("must have visible ASCII characters only, without spaces");
+  }
+  if (new Set(text).size >= 8 && !REPEATED.test(text)) return text;
+  throw new InvalidValueError("must be random, for example the output of: openssl rand -hex 32");
+};
+
+const REPEATED = /^(.{1,16}?)\1+.{0,15}$/;
 
 /** A preset, gaps, or a JSON object as in the API. The settings file has it as text, a list or a map. */
 export const retryPolicy: Parser<unknown> = (text) => {

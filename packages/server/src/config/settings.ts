@@ -15,6 +15,7 @@ import {
   anyText,
   cidr,
   encryptionKeys,
+  generatedKey,
   hexColour,
   hostName,
   httpUrl,
@@ -26,7 +27,6 @@ import {
   shortText,
   smtpUrl,
   sourceList,
-  textOfAtLeast,
   uriReference,
   webOrigin,
   wholeNumber,
@@ -69,9 +69,9 @@ const definitions = {
     "Migrations at the start of `serve`: auto applies them under a lock, check stops if some are pending, off ignores them.",
   ),
   adminKey: secret(
-    textOfAtLeast(32),
+    generatedKey,
     "generated",
-    "Key with every scope, at least 32 characters. Unset: generated on first start and printed once.",
+    "Key with every scope, at least 32 random characters. Unset: generated on first start and printed once.",
   ),
   encryptionKeys: secret(
     encryptionKeys,

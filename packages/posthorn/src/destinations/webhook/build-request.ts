@@ -54,12 +54,12 @@ export function buildRequest(
   const message = { id, timestamp, body, method: "POST", url };
   signRequest(headers, target.signature, message, validSecrets(target.secrets, now), now);
   if (style.companions.length > 0) addCompanions(headers, style, delivery, target.headers);
-  addCustomHeaders(headers, target, style);
+  const confidential = addCustomHeaders(headers, target, style);
   if (authorization !== null) addAuthorization(headers, authorization);
   const request: PreparedRequest = { tenant: target.tenant, url, headers, body, timeoutMs: target.timeoutMs };
-  if (authorization === null && style.tokens.length === 0) return request;
-  const sent = style.tokens.flatMap((name) => headers[name] ?? []);
-  return { ...request, confidential: authorization === null ? sent : [...sent, authorization.token] };
+  if (authorization !== null) confidential.push(authorization.token);
+  for (const name of style.tokens) if (headers[name] !== undefined) confidential.push(headers[name]);
+  return confidential.length === 0 ? request : { ...request, confidential };
 }
 
 /** Added last, replacing a custom header of that name. */
@@ -71,15 +71,24 @@ function addAuthorization(headers: Record<string, string>, authorization: Target
   headers[name] = value;
 }
 
-/** They were validated when they were saved, but the header prefix may have changed since. */
+/**
+ * They were validated when they were saved, but the header prefix may have changed since. Returns their values, which
+ * readers of attempts may not see, and credentials without the scheme before them ("Bearer").
+ */
 function addCustomHeaders(
   headers: Record<string, string>,
   { headers: custom, signature }: WebhookTarget,
   { reserved }: VendorStyle,
-): void {
+): string[] {
+  const values: string[] = [];
   for (const name in custom) {
     const value = custom[name];
     if (value === undefined || isReservedHeader(name, signature.headerPrefix)) continue;
-    if (reserved.size === 0 || !reserved.has(name.toLowerCase())) headers[name] = value;
+    if (reserved.size > 0 && reserved.has(name.toLowerCase())) continue;
+    headers[name] = value;
+    const [, credentials] = value.split(" ", 2);
+    values.push(value);
+    if (credentials !== undefined) values.push(credentials);
   }
+  return values;
 }

@@ -80,7 +80,7 @@ describe("metrics", () => {
       webhook_queue_depth: 0,
       webhook_oldest_undelivered_age_seconds: 0,
       webhook_workers: 1,
-      webhook_partition_days_ahead: 3,
+      webhook_partitions_ahead: 3,
     }))
       expect([name, metrics.get(name)]).toEqual([name, value]);
     expect(metrics.get("webhook_settle_seconds_count")).toBeGreaterThan(0);

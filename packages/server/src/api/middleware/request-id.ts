@@ -7,7 +7,10 @@ let count = 0;
 
 export function requestIdOf(request: IncomingMessage): string {
   const given = request.headers["x-request-id"];
-  if (typeof given === "string" && SAFE_ID.test(given)) return given;
+  return typeof given === "string" && SAFE_ID.test(given) ? given : newRequestId();
+}
+
+export function newRequestId(): string {
   count += 1;
   return `req_${process}${count.toString(36)}`;
 }

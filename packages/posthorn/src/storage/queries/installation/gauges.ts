@@ -144,7 +144,7 @@ select
     where ep.lease_ends_at > posthorn.now()
       and ep.deleted_at is null
   )::double precision as webhook_websub_subscriptions,
-  (coalesce(missing.ahead, $2::integer + 1) - 1)::double precision as webhook_partition_days_ahead
+  (coalesce(missing.ahead, $2::integer + 1) - 1)::double precision as webhook_partitions_ahead
 from counted
 cross join estimated
 cross join due
