@@ -27,7 +27,9 @@ type Claimed =
 export function transactionStatementsIn(schema: string, history: History | null) {
   const claimText = inSchema(claim, schema);
   const holdText = inSchema(hold, schema);
-  const finishText = inSchema(history === null ? finish : finishWithHistory, schema);
+  const finishNewText = inSchema(finishNew, schema);
+  const finishText = inSchema(finish, schema);
+  const finishWithHistoryText = inSchema(finishWithHistory, schema);
   const recordText = inSchema(recordStatement, schema);
 
   return {
@@ -56,17 +58,16 @@ export function transactionStatementsIn(schema: string, history: History | null)
       return typeof row?.held === "string" ? holdOf(message, row.held.split(" ")) : null;
     },
 
-    finish: ({ message, xid, place, token }: Hold): Statement => ({
-      text: finishText,
-      values: [
-        xid,
-        place,
-        token,
-        ...keyValues(message),
-        message.digest,
-        ...(history === null ? [] : contentValues(message)),
-      ],
-    }),
+    finish({ message, xid, place, token }: Hold): Statement {
+      const known = [xid, place, token];
+      const named = [...keyValues(message), message.digest];
+      if (history !== null) {
+        return { text: finishWithHistoryText, values: [...known, ...named, ...contentValues(message)] };
+      }
+      return place === null
+        ? { text: finishNewText, values: [xid, ...named] }
+        : { text: finishText, values: known };
+    },
 
     /** The last statement of a transaction that did not claim the message; null if there is nothing to record. */
     unclaimed: (message: Message, { kind }: RunResult): Statement | null =>
@@ -88,19 +89,10 @@ function holdOf(message: Message, [xid, place = null, token = null]: readonly (s
   return { message, xid: xid as string, place, token };
 }
 
-const claim = `
-call posthorn_receiver.claim_in_transaction(
-  $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::double precision, $7::double precision, null
-)`;
+// Without casts: PostgreSQL takes the types from the procedures.
+const claim = "call posthorn_receiver.claim_in_transaction($1, $2, $3, $4, $5, $6, $7, null)";
+const hold = "select posthorn_receiver.hold($1, $2, $3, $4) as held";
+const finishNew = "call posthorn_receiver.finish_new($1, $2, $3, $4)";
+const finish = "call posthorn_receiver.finish($1, $2, $3)";
 
-const hold = "select posthorn_receiver.hold($1::text, $2::text, $3::text, $4::text::uuid) as held";
-
-const finish = `
-call posthorn_receiver.finish(
-  $1::text, $2::text::tid, $3::text::uuid, $4::text, $5::text, $6::text
-)`;
-
-const finishWithHistory = `
-call posthorn_receiver.finish_with_history(
-  $1::text, $2::text::tid, $3::text::uuid, $4::text, $5::text, $6::text, $7::text, $8::text
-)`;
+const finishWithHistory = "call posthorn_receiver.finish_with_history($1, $2, $3, $4, $5, $6, $7, $8)";

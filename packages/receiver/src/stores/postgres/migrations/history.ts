@@ -38,11 +38,15 @@ language sql as $$
 $$;
 
 create procedure posthorn_receiver.finish_with_history(
-  xid text, place tid, token uuid, source text, id text, digest text, type text, payload text
+  xid xid8, place tid, token uuid, source text, id text, digest text, type text, payload text
 )
 language plpgsql as $$
 begin
-  call posthorn_receiver.finish(xid, place, token, source, id, digest);
+  if place is null then
+    call posthorn_receiver.finish_new(xid, source, id, digest);
+  else
+    call posthorn_receiver.finish(xid, place, token);
+  end if;
   perform posthorn_receiver.record_history(source, id, type, decode(payload, 'hex'), 0, 1, true);
 end
 $$;

@@ -1,5 +1,6 @@
 // Claim, hold, finish: the procedures of a handler's transaction. They get single values and return one text: together with the
 // planning, which a call does without, that halves the cost of a query with a row in each direction.
+// A cast of a parameter costs a hundredth of its call.
 export const transactions = `
 -- Claims a message without a lease. Returns the kind and the wait in milliseconds or, if it is claimed, the failures so far and
 -- the hold: the transaction's id and, if a row was written, its position and the token.
@@ -16,29 +17,32 @@ language plpgsql as $$
 declare
   is_mine boolean := pg_try_advisory_xact_lock(
     posthorn_receiver.message_lock(claim_in_transaction.source, claim_in_transaction.id));
+  known_state text;
+  known_digest bytea;
+  known_since timestamptz;
   m posthorn_receiver.messages;
   claim record;
 begin
-  select k.* into m
+  -- single values, because reading the whole row costs as much as the lock
+  select k.state, k.digest, k.since into known_state, known_digest, known_since
   from posthorn_receiver.messages k
   where (k.source, k.id) = (claim_in_transaction.source, claim_in_transaction.id);
   -- most messages are new, and most others are done; the rest takes twice as long
-  if m.id is null
+  if known_state is null
     and is_mine
     and claim_in_transaction.subject is null
     and current_setting('transaction_isolation') = 'read committed'
   then
     claimed := 'claimed 0 ' || pg_current_xact_id()::text;
     return;
-  elsif m.state = 'done'
-    and m.digest = decode(claim_in_transaction.digest, 'hex')
-    and m.since > clock_timestamp() - window_ms * interval '1 millisecond'
+  elsif known_state = 'done'
+    and known_digest = decode(claim_in_transaction.digest, 'hex')
+    and known_since > clock_timestamp() - window_ms * interval '1 millisecond'
   then
     claimed := 'done';
     return;
   end if;
 
-  m := null;
   m.source := claim_in_transaction.source;
   m.id := claim_in_transaction.id;
   m.digest := decode(claim_in_transaction.digest, 'hex');
@@ -75,25 +79,36 @@ begin
 end
 $$;
 
--- The completion, last before the commit of a handler's transaction. It must be the transaction that claimed or held the
--- message, so the row's position is unchanged. Indexed columns written by a claim without a lease stay, so that no index
+create procedure posthorn_receiver.reject_ended_transaction()
+language plpgsql as $$
+begin
+  raise exception using
+    errcode = 'PH001',
+    message = 'The handler ended the transaction it was given.';
+end
+$$;
+
+-- The completion of a new message, last before the commit of the transaction that claimed it.
+create procedure posthorn_receiver.finish_new(xid xid8, source text, id text, digest text)
+language plpgsql as $$
+begin
+  if pg_current_xact_id_if_assigned() is distinct from finish_new.xid then
+    call posthorn_receiver.reject_ended_transaction();
+  end if;
+  insert into posthorn_receiver.messages (source, id, digest, state, since)
+  values (finish_new.source, finish_new.id, decode(finish_new.digest, 'hex'), 'done', clock_timestamp());
+end
+$$;
+
+-- The same for a message that has a row. It must be the transaction that claimed or held it, so the row's position is unchanged. Indexed columns written by a claim without a lease stay, so that no index
 -- entries are added: under SERIALIZABLE they would conflict with other claims.
-create procedure posthorn_receiver.finish(
-  xid text, place tid, token uuid, source text, id text, digest text
-)
+create procedure posthorn_receiver.finish(xid xid8, place tid, token uuid)
 language plpgsql as $$
 declare
   m posthorn_receiver.messages;
 begin
-  if pg_current_xact_id_if_assigned()::text is distinct from finish.xid then
-    raise exception using
-      errcode = 'PH001',
-      message = 'The handler ended the transaction it was given.';
-  end if;
-  if finish.place is null then
-    insert into posthorn_receiver.messages (source, id, digest, state, since)
-    values (finish.source, finish.id, decode(finish.digest, 'hex'), 'done', clock_timestamp());
-    return;
+  if pg_current_xact_id_if_assigned() is distinct from finish.xid then
+    call posthorn_receiver.reject_ended_transaction();
   end if;
   select k.* into strict m
   from posthorn_receiver.messages k
