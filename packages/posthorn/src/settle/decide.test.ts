@@ -46,6 +46,12 @@ test.each<[what: string, outcome: AttemptOutcome, Decision, situation?: Situatio
   ["503 waits at least as long as its schedule", responded(503, "0"), retryAfter(1_000)],
   ["429 waits at most a day", responded(429, "1000000000"), retryAfter(86_400_000)],
   ["409 waits for its Retry-After without a failure", responded(409, "5"), later(5_000)],
+  [
+    "409 waits for its Retry-After after the last attempt too, and if every status is retried",
+    responded(409, "5"),
+    later(5_000),
+    { failures: 2, retryOn: "every" },
+  ],
   ["409 waits at least a second", responded(409, "0"), later(1_000)],
   ["409 waits longer after each attempt", responded(409, "0"), later(16_000), { failures: 4 }],
   ["409 with Retry-After: 0 waits at most a minute", responded(409, "0"), later(60_000), { failures: 2_000 }],

@@ -29,6 +29,12 @@ describe("classify", () => {
     },
   );
 
+  it("classifies 409 with Retry-After as later, regardless of what is retried", () => {
+    for (const retryOn of ["transient", "every"] satisfies RetryOn[]) {
+      expect(classify(responded(409, "1"), retryOn)).toBe("later");
+    }
+  });
+
   it.each<[AttemptError, OutcomeClass]>([
     ["timeout", "transient"],
     ["unknown", "transient"],
