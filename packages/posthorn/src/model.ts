@@ -126,7 +126,12 @@ export interface RecordedHealth {
   readonly probeAtMs: number | null;
   readonly throttles: number;
   readonly throttledUntilMs: number | null;
+  /** Failures of the last hour by minute, if the circuit counts them; null: none. A success does not end them. */
+  readonly recentFailures: RecentFailures | null;
 }
+
+/** The minute since 1970 and its number of failures, oldest first. */
+export type RecentFailures = readonly (readonly [minute: number, failures: number])[];
 
 export interface EndpointHealth extends RecordedHealth {
   /** The number of attempts that a half-open circuit allows in flight. */

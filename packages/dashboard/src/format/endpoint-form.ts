@@ -33,6 +33,7 @@ export const NUMBER_FIELDS = {
   batchDelayMs: ["batch", "maxDelayMs"],
   circuitFailures: ["circuitBreaker", "failures"],
   circuitFailurePercent: ["circuitBreaker", "failurePercent"],
+  circuitFailuresPerHour: ["circuitBreaker", "failuresPerHour"],
   circuitPauseMs: ["circuitBreaker", "pauseMs"],
   disableAfterFailures: ["disableAfter", "failures"],
   disableAfterDays: ["disableAfter", "days"],

@@ -84,6 +84,23 @@ test("409 with Retry-After is retried when requested, any number of times, witho
 });
 
 describe("circuit", () => {
+  test("opens after failures within an hour, which another process continues to count", async () => {
+    const options = { circuitFailuresPerHour: 4, circuitFailurePercent: 0, retryPolicy: "30d" };
+    const a = await open(options);
+    const own = { maxInFlight: 1, events: ["order.*"] };
+    const { path, count, show } = await endpointOn(a, own);
+    const never = await endpointOn(a, { ...own, circuitBreaker: { failuresPerHour: 0 } });
+    const mixed = [{ status: 500 }, {}, { status: 500 }, {}, { status: 500 }, {}, { status: 500 }, {}];
+    for (const endpoint of [path, never.path]) receiver.answer(endpoint, mixed);
+    await deliver(a, 5);
+    expect(await show()).toMatchObject({ circuit: "closed", health: { consecutiveFailures: 1 } });
+    await a.hooks.stop();
+    const b = await open(options);
+    await deliver(b, 5);
+    expect(await b.hooks.endpoints.get("acme", never.id)).toMatchObject({ circuit: "closed" });
+    expect([count(), never.count()]).toEqual([7, 10]);
+  });
+
   test("opens and disables as each endpoint's own settings say", async () => {
     const a = await open({ circuitFailures: 3, disableAfterFailures: 4, retryPolicy: "1h" });
     // the report about the disabled endpoint is not for them
@@ -102,7 +119,7 @@ describe("circuit", () => {
     expect([usual.count(), early.count(), never.count(), kept.count()]).toEqual([3, 2, 4, 6]);
     expect(await early.show()).toMatchObject({
       circuit: "open",
-      circuitBreaker: { failures: 2, failurePercent: 50, pauseMs: 60_000 },
+      circuitBreaker: { failures: 2, failurePercent: 50, failuresPerHour: 0, pauseMs: 60_000 },
     });
     expect(await never.show()).toMatchObject({ circuit: "closed", disabledReason: "failures" });
     expect(await kept.show()).toMatchObject({ circuit: "closed", isActive: true });

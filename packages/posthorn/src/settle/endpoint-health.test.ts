@@ -18,7 +18,7 @@ import {
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const DAY = 86_400_000;
 const rules: HealthRules = {
-  circuitBreaker: { failures: 3, failurePercent: 50, pauseMs: 10_000 },
+  circuitBreaker: { failures: 3, failurePercent: 50, failuresPerHour: 0, pauseMs: 10_000 },
   disableAfter: { failures: 50, days: 5 },
 };
 
@@ -112,6 +112,54 @@ describe("the circuit", () => {
     expect(restoreHealth(recorded).allowance).toBe(Number.POSITIVE_INFINITY);
     expect(restoreHealth({ ...recorded, probeAtMs: NOW }).allowance).toBe(1);
     expect(restoreHealth(null)).toBe(HEALTHY);
+  });
+});
+
+describe("failures within an hour", () => {
+  const MINUTE = 60_000;
+  const HOUR = 60 * MINUTE;
+  /** A failure and a success per minute. */
+  const mixed = (count: number, firstMs = 0): Step[] =>
+    Array.from({ length: count }, (_, n): Step[] => [
+      [500, firstMs + n * MINUTE],
+      [200, firstMs + n * MINUTE],
+    ]).flat();
+  const fiveAnHour: Settings = { failuresPerHour: 5 };
+
+  test.each<[what: string, CircuitState, steps: Step[], settings?: Settings]>([
+    ["one fewer than the limit", "closed", mixed(4)],
+    ["the limit, with successes between them", "half_open", mixed(5)],
+    ["the limit without the condition", "closed", mixed(50), { failuresPerHour: 0 }],
+    ["the limit with the breaker turned off", "closed", mixed(50), { failures: 0, ...fiveAnHour }],
+    ["the limit over 59 minutes", "half_open", [...mixed(4), [500, 59 * MINUTE], [200, 59 * MINUTE]]],
+    ["the limit over an hour", "closed", [...mixed(4), [500, HOUR], [200, HOUR]]],
+    ["one more, long after the others", "closed", [...mixed(4), [500, 5 * HOUR]]],
+  ])("%s: %s", (_what, circuit, steps, settings = fiveAnHour) => {
+    const last = steps.at(-1) as readonly [number, number];
+    expect(circuitOf(healthAfter(steps, settings), NOW + last[1] + DAY)).toBe(circuit);
+  });
+
+  test("are counted anew after the circuit has opened", () => {
+    expect(healthAfter(mixed(5).slice(0, -1), fiveAnHour)).toMatchObject({ trips: 1, recentFailures: null });
+  });
+
+  test("survive a success and a change of owner, and end after an hour", () => {
+    const healthy = healthAfter(mixed(2), fiveAnHour);
+    const minute = NOW / MINUTE;
+    const recentFailures = [
+      [minute, 1],
+      [minute + 1, 1],
+    ];
+    expect(healthy).toEqual({ ...HEALTHY, recentFailures });
+    const { allowance: _, askedUntilMs: __, ...recorded } = healthy;
+    expect(restoreHealth(recorded)).toEqual(healthy);
+    expect(healthAfter([...mixed(2), [200, HOUR]], fiveAnHour).recentFailures).toEqual([[minute + 1, 1]]);
+    expect(healthAfter([...mixed(2), [200, 61 * MINUTE]], fiveAnHour)).toBe(HEALTHY);
+  });
+
+  test("cost a success nothing: the health stays the same object", () => {
+    const [, , before, after] = healthAfterEach([...mixed(1), [200, 1], [200, 2]], fiveAnHour);
+    expect(after).toBe(before);
   });
 });
 

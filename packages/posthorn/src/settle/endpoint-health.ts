@@ -21,6 +21,7 @@ import type {
   DisableCause,
   EndpointHealth,
   OutcomeClass,
+  RecentFailures,
   RecordedHealth,
   Target,
 } from "../model.ts";
@@ -40,6 +41,7 @@ export const HEALTHY: EndpointHealth = {
   throttles: 0,
   throttledUntilMs: null,
   askedUntilMs: null,
+  recentFailures: null,
 };
 
 /** A circuit that was not closed is half-open for its new owner. */
@@ -130,13 +132,48 @@ function afterSuccess(health: EndpointHealth, { window, maxInFlight, nowMs }: He
   window.note(false, nowMs);
   if (health === HEALTHY) return HEALTHY;
   const circuit = circuitOf(health, nowMs);
-  const healthy = healthyUnlessAsked(health, nowMs);
+  const recentFailures = withoutOld(health.recentFailures, nowMs);
+  if (isHealthyNow(health) && recentFailures === health.recentFailures) return health;
+  const healthy = withRecent(healthyUnlessAsked(health, nowMs), recentFailures);
   if (circuit === "closed") return healthy;
   // sent before the circuit opened: the receiver is reachable, so the probe need not wait
   if (circuit === "open") return { ...healthy, probeAtMs: nowMs, allowance: 1 };
   const allowance = health.allowance * 2;
   if (allowance > maxInFlight) return healthy;
   return { ...healthy, probeAtMs: health.probeAtMs, allowance };
+}
+
+/** Only failures before the last success are recorded. */
+function isHealthyNow({ failingSinceMs, probeAtMs, throttledUntilMs }: EndpointHealth): boolean {
+  return failingSinceMs === null && probeAtMs === null && throttledUntilMs === null;
+}
+
+function withRecent(health: EndpointHealth, recentFailures: RecentFailures | null): EndpointHealth {
+  return recentFailures === null ? health : { ...health, recentFailures };
+}
+
+const MINUTE_MS = 60_000;
+const MINUTES_OF_HOUR = 60;
+
+/** Returns the same list if none is older than an hour. */
+function withoutOld(recent: RecentFailures | null, nowMs: number): RecentFailures | null {
+  const oldest = Math.floor(nowMs / MINUTE_MS) - MINUTES_OF_HOUR;
+  if (recent === null || (recent[0]?.[0] ?? 0) > oldest) return recent;
+  const kept = recent.filter(([minute]) => minute > oldest);
+  return kept.length === 0 ? null : kept;
+}
+
+function withFailure(recent: RecentFailures | null, nowMs: number): RecentFailures {
+  const minute = Math.floor(nowMs / MINUTE_MS);
+  const kept = withoutOld(recent, nowMs) ?? [];
+  const [newest, failures] = kept.at(-1) ?? [0, 0];
+  // the clock of another owner may have been ahead
+  if (newest >= minute) return [...kept.slice(0, -1), [newest, failures + 1]];
+  return [...kept, [minute, 1]];
+}
+
+function countOf(recent: RecentFailures | null): number {
+  return (recent ?? []).reduce((sum, [, failures]) => sum + failures, 0);
 }
 
 /** A success of an attempt that began before the receiver asked for a pause does not end the pause. */
@@ -156,13 +193,15 @@ function afterFailure(
     ...before,
     ...failing(before, signal.error, nowMs),
     consecutiveFailures: before.consecutiveFailures + 1,
+    recentFailures:
+      rules.circuitBreaker.failuresPerHour === 0 ? null : withFailure(before.recentFailures, nowMs),
   };
   const pause = { askedMs: signal.askedMs, firstMs: FIRST_PAUSE_MS.busy };
   const health = signal.isBusy ? throttle(counted, pause, nowMs) : counted;
   const circuit = circuitOf(health, nowMs);
   const opens =
     circuit === "half_open" ||
-    (circuit === "closed" && isFailing(health.consecutiveFailures, window, rules.circuitBreaker, nowMs));
+    (circuit === "closed" && isFailing(health, window, rules.circuitBreaker, nowMs));
   return opens ? open(health, context) : health;
 }
 
@@ -171,13 +210,14 @@ function failing(health: EndpointHealth, error: string, nowMs: number): Partial<
 }
 
 function isFailing(
-  consecutiveFailures: number,
+  { consecutiveFailures, recentFailures }: EndpointHealth,
   window: FailureWindow,
-  { failures, failurePercent }: Target["circuitBreaker"],
+  { failures, failurePercent, failuresPerHour }: Target["circuitBreaker"],
   nowMs: number,
 ): boolean {
   if (failures === 0) return false;
   if (consecutiveFailures >= failures) return true;
+  if (failuresPerHour > 0 && countOf(recentFailures) >= failuresPerHour) return true;
   return failurePercent > 0 && window.failedPercent(nowMs) >= failurePercent;
 }
 
@@ -187,7 +227,7 @@ function open(health: EndpointHealth, { rules, nowMs, random = Math.random }: He
   const pauseMs = Math.min(firstMs * 2 ** Math.min(health.trips, 30), longestMs);
   // ten percent of jitter, so that the endpoints of one dead host are not all probed at once
   const probeAtMs = nowMs + Math.round(pauseMs * (0.9 + 0.2 * random()));
-  return { ...health, trips: health.trips + 1, probeAtMs, allowance: 1 };
+  return { ...health, trips: health.trips + 1, probeAtMs, allowance: 1, recentFailures: null };
 }
 
 const LONGEST_PAUSE_MS = 300_000;

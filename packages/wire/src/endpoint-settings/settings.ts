@@ -318,6 +318,18 @@ export const endpointSettings = {
           about: "percentage of failed attempts within a minute that opens the circuit",
         },
       },
+      failuresPerHour: {
+        kind: "integer",
+        min: 0,
+        max: 10_000,
+        deploymentOption: "circuitFailuresPerHour",
+        description:
+          "Failures within an hour, with or without successes between them, that open the circuit; counted anew after it has opened. 0: no number does.",
+        flag: {
+          option: "--circuit-failures-per-hour <number>",
+          about: "failures within an hour that open the circuit",
+        },
+      },
       pauseMs: {
         kind: "integer",
         min: 100,
@@ -331,7 +343,7 @@ export const endpointSettings = {
         },
       },
     },
-    default: { failures: 10, failurePercent: 50, pauseMs: 30_000 },
+    default: { failures: 10, failurePercent: 50, failuresPerHour: 0, pauseMs: 30_000 },
     defaultText: "10 consecutive failures, or 50 % in a minute; a probe after 30 seconds",
     group: "health",
     see: "See [the circuit](endpoint-health.md#circuit).",

@@ -73,6 +73,7 @@ test.each<[path: string, accepted: readonly unknown[], refused: readonly unknown
   ["batch/maxDelayMs", [10, 3_600_000], [9, 3_600_001]],
   ["circuitBreaker/failures", [0, 10_000], [-1, 10_001, 1.5]],
   ["circuitBreaker/failurePercent", [0, 100], [-1, 101]],
+  ["circuitBreaker/failuresPerHour", [0, 10_000], [-1, 10_001]],
   ["circuitBreaker/pauseMs", [100, 3_600_000], [99, 3_600_001]],
   ["circuitBreaker/failure", [], [1]],
   ["disableAfter/failures", [0, 1_000_000], [-1, 1_000_001]],

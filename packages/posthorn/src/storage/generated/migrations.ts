@@ -65,7 +65,7 @@ create table posthorn.metadata (
   {
     version: 2,
     name: "tenants-and-endpoints",
-    checksum: "ca14b77e6ec2c2f6828d488479c384e4cdc60d58d9faabf4f5f908e4c42de7bd",
+    checksum: "83a9df5ba46a0904c4c1b82011493609107a38a40b1979b690a8720c5f74868b",
     sql: `-- Tenants, their members, and the endpoints they registered.
 
 create table posthorn.tenants (
@@ -172,7 +172,7 @@ create table posthorn.endpoint_secrets (
 );
 create index endpoint_secrets_of_endpoint on posthorn.endpoint_secrets (endpoint_id);
 
--- Failures, circuit and throttle of endpoints that have failed since their last success. A healthy endpoint has no row and
+-- Failures, circuit and throttle of endpoints that have failed since their last success (or recently). A healthy endpoint has no row and
 -- costs no write. The lane's owner writes it and the next owner reads it, so a takeover keeps an open circuit.
 create table posthorn.endpoint_health (
   endpoint_id uuid primary key references posthorn.endpoints (id) on delete cascade,
@@ -184,7 +184,9 @@ create table posthorn.endpoint_health (
   -- null: the circuit is closed; in the future: open; in the past: half-open
   probe_at timestamptz,
   throttles integer not null,
-  throttled_until timestamptz
+  throttled_until timestamptz,
+  -- pairs of a minute since 1970 and its failures, in the last hour, for circuits that count them; outlives a success
+  recent_failures jsonb
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, fillfactor = 70);
 
 -- Whether an endpoint agreed to receive webhooks ("HTTP 1.1 Web Hooks for Event Delivery" §4). An endpoint without a row

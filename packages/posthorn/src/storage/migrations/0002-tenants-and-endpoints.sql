@@ -104,7 +104,7 @@ create table posthorn.endpoint_secrets (
 );
 create index endpoint_secrets_of_endpoint on posthorn.endpoint_secrets (endpoint_id);
 
--- Failures, circuit and throttle of endpoints that have failed since their last success. A healthy endpoint has no row and
+-- Failures, circuit and throttle of endpoints that have failed since their last success (or recently). A healthy endpoint has no row and
 -- costs no write. The lane's owner writes it and the next owner reads it, so a takeover keeps an open circuit.
 create table posthorn.endpoint_health (
   endpoint_id uuid primary key references posthorn.endpoints (id) on delete cascade,
@@ -116,7 +116,9 @@ create table posthorn.endpoint_health (
   -- null: the circuit is closed; in the future: open; in the past: half-open
   probe_at timestamptz,
   throttles integer not null,
-  throttled_until timestamptz
+  throttled_until timestamptz,
+  -- pairs of a minute since 1970 and its failures, in the last hour, for circuits that count them; outlives a success
+  recent_failures jsonb
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, fillfactor = 70);
 
 -- Whether an endpoint agreed to receive webhooks ("HTTP 1.1 Web Hooks for Event Delivery" §4). An endpoint without a row

@@ -133,10 +133,15 @@ function orderingText({ ordering, fifo_on_dead }: Endpoint): string {
   return ordering === "fifo" ? `fifo, after a dead letter: ${fifo_on_dead}` : ordering;
 }
 
-function circuitText({ failures, failure_percent, pause_ms }: Endpoint["circuit_breaker"]): string {
+function circuitText(breaker: Endpoint["circuit_breaker"]): string {
+  const { failures, failure_percent: percent, failures_per_hour: perHour, pause_ms } = breaker;
   if (failures === 0) return "never opens";
-  const percent = failure_percent === 0 ? "" : ` or ${failure_percent} % in a minute`;
-  return `opens after ${failures} consecutive failures${percent}, for ${durationText(pause_ms)}`;
+  const conditions = [
+    `${failures} consecutive failures`,
+    ...(percent === 0 ? [] : [`${percent} % in a minute`]),
+    ...(perHour === 0 ? [] : [`${perHour} in an hour`]),
+  ];
+  return `opens after ${conditions.join(" or ")}, for ${durationText(pause_ms)}`;
 }
 
 function disableText({ failures, days }: Endpoint["disable_after"]): string {

@@ -103,6 +103,10 @@ export const numberTexts = inLanguage<Readonly<Record<NumberField, Text>>>({
     "Percentage of failures in a minute that opens the circuit (0: none)",
     "Prozent Fehler in einer Minute, die den Circuit öffnen (0: keine)",
   ],
+  circuitFailuresPerHour: [
+    "Failures in an hour that open the circuit (0: none)",
+    "Fehler in einer Stunde, die den Circuit öffnen (0: keine)",
+  ],
   circuitPauseMs: ["First pause of an open circuit in ms", "Erste Pause eines offenen Circuits in ms"],
   disableAfterFailures: [
     "Consecutive failures that disable the endpoint (0: never)",

@@ -13,7 +13,8 @@ export function healthColumn(endpointId: string): string {
       'trips', h.trips,
       'probeAtMs', posthorn.epoch_ms(h.probe_at),
       'throttles', h.throttles,
-      'throttledUntilMs', posthorn.epoch_ms(h.throttled_until)
+      'throttledUntilMs', posthorn.epoch_ms(h.throttled_until),
+      'recentFailures', h.recent_failures
     )
     from posthorn.endpoint_health h
     where h.endpoint_id = ${endpointId}
@@ -47,6 +48,7 @@ export const recordHealth = run<[workerId: number, RecordedEntries]>(
     int4Array(failing.map(({ health }) => health.throttles)),
     float8Array(failing.map(({ health }) => health.throttledUntilMs)),
     reportsCircuits,
+    textArray(failing.map(({ health }) => health.recentFailures && JSON.stringify(health.recentFailures))),
   ],
 )`
 with recovered as (
@@ -57,11 +59,12 @@ with recovered as (
 ),
 given as (
   select given.endpoint_id, given.failures, to_timestamp(given.since_ms / 1000) as failing_since, given.last_error, given.trips,
-    to_timestamp(given.probe_ms / 1000) as probe_at, given.throttles, to_timestamp(given.throttled_ms / 1000) as throttled_until
+    to_timestamp(given.probe_ms / 1000) as probe_at, given.throttles, to_timestamp(given.throttled_ms / 1000) as throttled_until,
+    given.recent::jsonb as recent_failures
   from unnest(
     $3::uuid[], $4::integer[], $5::double precision[], $6::text[], $7::integer[], $8::double precision[],
-    $9::integer[], $10::double precision[]
-  ) as given (endpoint_id, failures, since_ms, last_error, trips, probe_ms, throttles, throttled_ms)
+    $9::integer[], $10::double precision[], $12::text[]
+  ) as given (endpoint_id, failures, since_ms, last_error, trips, probe_ms, throttles, throttled_ms, recent)
   where exists (select from posthorn.lanes l where l.endpoint_id = given.endpoint_id and l.owner = $1::integer)
 ),
 reported as (
@@ -79,9 +82,9 @@ reported as (
     and (given.probe_at is null) <> (before.probe_at is null)
 )
 insert into posthorn.endpoint_health (
-  endpoint_id, consecutive_failures, failing_since, last_error, trips, probe_at, throttles, throttled_until
+  endpoint_id, consecutive_failures, failing_since, last_error, trips, probe_at, throttles, throttled_until, recent_failures
 )
-select endpoint_id, failures, failing_since, last_error, trips, probe_at, throttles, throttled_until
+select endpoint_id, failures, failing_since, last_error, trips, probe_at, throttles, throttled_until, recent_failures
 from given
 on conflict (endpoint_id) do update
 set consecutive_failures = excluded.consecutive_failures,
@@ -90,7 +93,8 @@ set consecutive_failures = excluded.consecutive_failures,
   trips = excluded.trips,
   probe_at = excluded.probe_at,
   throttles = excluded.throttles,
-  throttled_until = excluded.throttled_until
+  throttled_until = excluded.throttled_until,
+  recent_failures = excluded.recent_failures
 `;
 
 /** Deletes the health of an endpoint that was enabled or got another URL. */
