@@ -6,6 +6,7 @@ import * as s from "./parts.ts";
 const apiVersion = z.string().meta({
   description: "Version of the type: 1 to 32 of `A-Z a-z 0-9 _ . -`. Each version has its own schema.",
   pattern: "^[A-Za-z0-9_.-]{1,32}$",
+  examples: ["1"],
 });
 const schema = s.nullable(
   z.record(z.string(), z.unknown()),
