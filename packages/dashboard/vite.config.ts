@@ -75,13 +75,17 @@ function operations(): Plugin {
   };
 }
 
+function isExportOf({ isExport }: { readonly isExport?: true }): object {
+  return isExport ? { isExport } : {};
+}
+
 function table(): unknown {
   const entries = Object.entries(contract).map(([resource, byName]) => [
     resource,
     Object.fromEntries(
       Object.entries(byName).map(([name, { method, path, response }]) => [
         name,
-        { method, path, response: response.schema === null ? { schema: null } : {} },
+        { method, path, response: response.schema === null ? { schema: null } : isExportOf(response) },
       ]),
     ),
   ]);

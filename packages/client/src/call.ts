@@ -24,6 +24,8 @@ export interface Callable {
   readonly response: {
     /** Null if there is no body. If it is left out, the response is not checked. */
     readonly schema?: z.ZodType | null;
+    /** The call resolves to the response, whose body is a stream. */
+    readonly isExport?: true;
   };
 }
 
@@ -43,7 +45,7 @@ export async function call(options: ClientOptions, one: Callable, input: AnyInpu
       method: one.method,
       headers: {
         ...(key === null ? pageHeader(options) : { authorization: `Bearer ${key}` }),
-        accept: "application/json",
+        accept: one.response.isExport ? "*/*" : "application/json",
         ...(input.body !== undefined && { "content-type": "application/json" }),
         ...input.headers,
       },
@@ -53,7 +55,8 @@ export async function call(options: ClientOptions, one: Callable, input: AnyInpu
     }),
   );
   if (!response.ok) throw new PosthornApiError(await withConnectionErrors(url, () => problemOf(response)));
-  const { schema } = one.response;
+  const { schema, isExport } = one.response;
+  if (isExport) return response;
   if (schema === null) return undefined;
   const text = await withConnectionErrors(url, () => response.text());
   const body = parseResponse(response, text, checksResponses ? (schema ?? null) : null);

@@ -82,13 +82,20 @@ function operationOf(id: string, one: Operation, schemaOf: SchemaOf): Json {
     responses: {
       [one.response.status]: {
         description: one.summary,
-        ...(one.response.schema && { content: content(schemaOf(one.response.schema, "output")) }),
+        ...(one.response.schema && {
+          content: (one.response.isExport ? exportContent : content)(schemaOf(one.response.schema, "output")),
+        }),
       },
       ...Object.fromEntries(
         Object.entries(errorCodesOf(one)).map(([status, codes]) => [status, errorResponse(codes)]),
       ),
     },
   };
+}
+
+/** OpenAPI 3.1 has no schema for a stream, so this is the schema of a line. */
+function exportContent(row: Json): Json {
+  return { "application/x-ndjson": { schema: row }, "text/csv": { schema: { type: "string" } } };
 }
 
 function otherContent(bodies: Operation["otherBodies"] = {}, schemaOf: SchemaOf): Json {

@@ -16,6 +16,7 @@ import { createEncryptionKeys } from "./resources/access/encryption-keys.ts";
 import { createKeys } from "./resources/access/keys.ts";
 import { createRecordChange } from "./resources/access/record-change.ts";
 import { createSessions } from "./resources/access/sessions.ts";
+import { type AttemptQuery, attemptsOf } from "./resources/deliveries/attempts.ts";
 import { createDeadLetters } from "./resources/deliveries/dead-letters.ts";
 import { createDeliveries } from "./resources/deliveries/deliveries.ts";
 import { createDeliveryChanges } from "./resources/deliveries/delivery-changes.ts";
@@ -167,6 +168,8 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     deliveries: limited({
       ...deliveries,
       ...changes,
+      /** Lists attempts, those of the newest delivery first. */
+      attempts: (query?: AttemptQuery) => attemptsOf({ db, hiding: () => catalogue.hiding() }, query),
       ...createDeadLetters({ db, nowMs, onChanged: onOwnerChanged }),
       /** Returns the request of an attempt as it was sent, or freshly signed. */
       request,

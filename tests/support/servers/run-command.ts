@@ -69,6 +69,9 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
       out += `${text}\n`;
       signal.notify();
     },
+    write: async (bytes) => {
+      out += Buffer.from(bytes).toString();
+    },
     printError: (text) => {
       err += `${text}\n`;
       signal.notify();

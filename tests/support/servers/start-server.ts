@@ -127,13 +127,20 @@ export async function send(
     ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json: isJson ? JSON.parse(text) : undefined,
-  };
+  const { status, headers: received } = response;
+  return { status, headers: received, text, json: jsonOf(received.get("content-type") ?? "", text) };
+}
+
+/** An export has its rows in `data`, like a list. */
+function jsonOf(contentType: string, text: string): unknown {
+  if (contentType.includes("ndjson"))
+    return {
+      data: text
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line)),
+    };
+  return contentType.includes("json") && text !== "" ? JSON.parse(text) : undefined;
 }
 
 function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {

@@ -5,6 +5,7 @@ import { deliveries } from "./deliveries.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
 import { eventTypes } from "./event-types.ts";
 import { events } from "./events.ts";
+import { exports } from "./exports.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
@@ -24,6 +25,7 @@ export const contract = {
   endpoints,
   deliveries,
   replays,
+  exports,
   keys,
   auditLog,
   stats,

@@ -158,7 +158,7 @@ const ofEndpoint = {
   created_before: s.createdBefore,
 };
 const ofTenant = { endpoint: s.endpointFilter, ...ofEndpoint };
-const ofAll = { tenant: s.tenantFilter, ...ofTenant };
+export const deliveryFilters = { tenant: s.tenantFilter, ...ofTenant };
 
 const path = "/api/v1/deliveries/{delivery}";
 const reading: Permission = { scopes: ["deliveries:read"], reach: "tenant" };
@@ -177,7 +177,7 @@ export const deliveries = {
   list: operation("GET", "/api/v1/deliveries", {
     summary: "Lists deliveries, newest first",
     permission: reading,
-    query: s.listQuery(ofAll),
+    query: s.listQuery(deliveryFilters),
     response: { status: 200, schema: s.page(delivery) },
   }),
   listOfTenant: operation("GET", "/api/v1/tenants/{tenant}/deliveries", {

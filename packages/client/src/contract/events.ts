@@ -162,6 +162,14 @@ const publishHeaders = z.object({
   ),
 });
 
+export const eventFilters = {
+  tenant: s.tenantFilter,
+  type: s.typeFilter,
+  subject: s.subjectFilter,
+  created_after: s.createdAfter,
+  created_before: s.createdBefore,
+};
+
 const reading: Permission = { scopes: ["deliveries:read"], reach: "tenant" };
 
 export const events = {
@@ -191,13 +199,7 @@ export const events = {
   list: operation("GET", "/api/v1/events", {
     summary: "Lists events, newest first",
     permission: reading,
-    query: s.listQuery({
-      tenant: s.tenantFilter,
-      type: s.typeFilter,
-      subject: s.subjectFilter,
-      created_after: s.createdAfter,
-      created_before: s.createdBefore,
-    }),
+    query: s.listQuery(eventFilters),
     response: { status: 200, schema: s.page(event) },
   }),
   get: operation("GET", "/api/v1/events/{event}", {

@@ -48,6 +48,8 @@ export interface OperationResponse {
   readonly status: 200 | 201 | 202 | 204;
   /** Null if the response has no body. */
   readonly schema: z.ZodType | null;
+  /** The body is a stream of rows, as NDJSON or CSV; the schema is that of a row. */
+  readonly isExport?: true;
 }
 
 /** Checks an operation and keeps its literal types. */
@@ -78,6 +80,9 @@ export type QueryOf<Given extends Operation> = Given["query"] extends z.ZodType
   ? z.output<Given["query"]>
   : undefined;
 
-export type ResponseOf<Given extends Operation> = Given["response"]["schema"] extends z.ZodType
-  ? z.output<Given["response"]["schema"]>
-  : undefined;
+/** An export resolves to the `Response`, whose body is a stream. */
+export type ResponseOf<Given extends Operation> = Given["response"] extends { readonly isExport: true }
+  ? Response
+  : Given["response"]["schema"] extends z.ZodType
+    ? z.output<Given["response"]["schema"]>
+    : undefined;

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useList } from "../api/list.ts";
 import { useFilters } from "../app/filters.ts";
 import { defineTexts, type Text } from "../app/texts.ts";
+import { ExportButton } from "../components/list/export-button.tsx";
 import { ListPage } from "../components/list/list-page.tsx";
 import { Badge } from "../components/ui/badge.tsx";
 import { Dialog } from "../components/ui/dialog.tsx";
@@ -32,6 +33,7 @@ export function Audit() {
   return (
     <ListPage
       title={t.auditLog}
+      actions={<ExportButton of={["auditLog"]} filters={filters} />}
       filterBy={["tenant", "action", "created_after", "created_before"]}
       list={list}
       columns={[

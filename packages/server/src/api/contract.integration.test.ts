@@ -60,6 +60,7 @@ test("every operation responds as the contract specifies", async () => {
   await callReplays(world);
   await callEndpoints(world);
   await callCatalogue(world);
+  await callExports(world);
   const { client, at, uncalled } = world;
   await client.endpoints.delete(at);
   await client.tenants.delete({ tenant });
@@ -151,6 +152,14 @@ async function callReplays({ client, at, receiver, publish, attempted }: World):
   const dry = await client.deliveries.deleteDead({ body: { tenant, dry_run: true } });
   expect(dry).toMatchObject({ dry_run: true, count: 0, is_exact: true });
   expect(await client.deliveries.deleteDead({ body: { tenant } })).toEqual({ deleted: 0, next_cursor: null });
+}
+
+async function callExports({ client }: World): Promise<void> {
+  for (const read of Object.values(client.exports)) {
+    const response = await read({ query: { tenant } });
+    expect(response.headers.get("content-type")).toBe("application/x-ndjson");
+    await response.text();
+  }
 }
 
 async function callEndpoints({ client, at, publish }: World): Promise<void> {

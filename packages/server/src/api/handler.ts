@@ -25,6 +25,7 @@ import { endpointOperations } from "./resources/endpoints/operations.ts";
 import { eventTypeOperations } from "./resources/event-types/operations.ts";
 import { eventDataRoute } from "./resources/events/data-route.ts";
 import { eventOperations } from "./resources/events/operations.ts";
+import { exportOperations } from "./resources/exports/operations.ts";
 import { keyOperations } from "./resources/keys/operations.ts";
 import { libraryOperations } from "./resources/library-operations.ts";
 import { memberOperations } from "./resources/members/operations.ts";
@@ -192,7 +193,7 @@ export interface Parts {
 
 export function routesOf(
   { hooks, record, signIn, dashboard }: Parts,
-  { routes = "all", sink, metricsPublic = false, isDraining = () => false, group }: HandlerOptions,
+  { routes = "all", sink, logger, metricsPublic = false, isDraining = () => false, group }: HandlerOptions,
 ): Route[] {
   const health = [
     ...healthRoutes(hooks, isDraining),
@@ -221,9 +222,11 @@ export function routesOf(
         auditLog: auditLogOperations(hooks),
         session: sessionOperations(signIn, audit),
         portalLinks: portalLinkOperations(hooks, signIn.site),
+        exports: exportOperations(hooks),
         ...libraryOperations(hooks, sink !== undefined),
       },
       audit,
+      logger,
     ),
     ...webSubRoutes(hooks),
     ...(sink ? sinkRoutes(sink.sink, sink.readers, group) : []),

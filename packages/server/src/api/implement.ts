@@ -3,14 +3,18 @@
 import {
   type BodyOf,
   type Contract,
+  type ExportFormat,
   type Operation,
   operationsOf,
   type PathParams,
   type QueryOf,
   type ResponseOf,
 } from "@posthorn/client";
+import type { Logger } from "posthorn";
+import type { z } from "zod";
 import type { Audit } from "./audit.ts";
 import type { Exchange } from "./exchange.ts";
+import { exportReply, type Pages } from "./export-stream.ts";
 import { readBody, refuseBody } from "./input/body.ts";
 import { type ToLibrary, toLibrary } from "./input/names.ts";
 import { NO_PARAMETERS, readQuery } from "./input/query.ts";
@@ -28,10 +32,9 @@ export interface Call<Given extends Operation> {
 }
 
 /** A function that returns what the library returns; the response schema names and selects its fields. */
-export type Handle<Given extends Operation> =
-  | ((call: Call<Given>) => Promise<ResultOf<Given> | JsonText>)
-  | LargeResponse<Given>
-  | RawHandler;
+export type Handle<Given extends Operation> = Given["response"] extends { readonly isExport: true }
+  ? ExportHandler<Given>
+  : ((call: Call<Given>) => Promise<ResultOf<Given> | JsonText>) | LargeResponse<Given> | RawHandler;
 
 /** The result of an operation without a response body is ignored. */
 type ResultOf<Given extends Operation> = Given["response"]["schema"] extends null
@@ -58,6 +61,19 @@ export class LargeResponse<Given extends Operation> {
   }
 }
 
+/** A handler that returns pages of rows, which are streamed in the requested format. */
+export class ExportHandler<Given extends Operation> {
+  readonly pages: (call: Call<Given>) => Pages<FromLibrary<RowOf<Given>>>;
+
+  constructor(pages: ExportHandler<Given>["pages"]) {
+    this.pages = pages;
+  }
+}
+
+type RowOf<Given extends Operation> = Given["response"]["schema"] extends z.ZodType
+  ? z.output<Given["response"]["schema"]>
+  : never;
+
 /** A handler that reads the request itself, because it needs the exact bytes or authenticates the caller. */
 export class RawHandler {
   readonly handle: (exchange: Exchange) => Promise<JsonText>;
@@ -80,16 +96,52 @@ export function implement<Given extends Contract>(
   contract: Given,
   handlers: Handlers<Given>,
   audit: Audit,
+  logger?: Logger,
 ): Route[] {
   return operationsOf(contract).map(([id, operation]) => {
     const [resource = "", name = ""] = id.split(".");
     const handle = (handlers as Handlers<Contract>)[resource]?.[name];
     if (handle === undefined) throw new Error(`The operation ${id} is not implemented.`);
-    return routeOf(id, operation, handle, audit);
+    return handle instanceof ExportHandler
+      ? exportRouteOf(operation, handle, logger)
+      : routeOf(id, operation, handle as OtherHandle, audit);
   });
 }
 
-function routeOf(id: string, operation: Operation, given: Handle<Operation>, audit: Audit): Route {
+type OtherHandle = Exclude<Handle<Operation>, ExportHandler<Operation>>;
+
+function exportRouteOf(
+  operation: Operation,
+  { pages }: ExportHandler<Operation>,
+  logger: Logger | undefined,
+): Route {
+  const { method, path, permission, response } = operation;
+  return {
+    method,
+    path,
+    permission,
+    // for the page that is read while the previous one is sent
+    hasLargeResponse: true,
+    isRefusedWhileDraining: true,
+    handle: async (exchange) => {
+      await refuseBody(exchange, operation);
+      const { format, ...query } = queryOf(operation, exchange) as { format: ExportFormat };
+      const { params, principal, requestId } = exchange;
+      const call = {
+        params,
+        query: toLibrary<unknown>(query),
+        body: undefined,
+        principal,
+        exchange,
+      } as Call<Operation>;
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      const schema = response.schema as z.ZodObject;
+      return await exportReply(schema, pages(call), { format, name, logger, requestId });
+    },
+  };
+}
+
+function routeOf(id: string, operation: Operation, given: OtherHandle, audit: Audit): Route {
   const { method, path, permission } = operation;
   if (given instanceof RawHandler) {
     const { isRefusedWhileDraining } = given;

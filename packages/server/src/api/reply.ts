@@ -11,7 +11,7 @@ export interface Reply {
   /** Name, value, name, value, … */
   readonly headers?: readonly string[];
   /** Writes and ends the response itself; used instead of a body. */
-  readonly stream?: (response: ServerResponse) => void;
+  readonly stream?: (response: ServerResponse, timeoutMs: number) => void;
   /** Closes the connection after the response, because the rest of the request is not read. */
   readonly closesConnection?: boolean;
 }
@@ -56,7 +56,7 @@ export function sendReply(
   response.writeHead(status, headers as unknown as import("node:http").OutgoingHttpHeader[]);
   if (reply.stream) {
     if (response.req.method === "HEAD") response.end();
-    else reply.stream(response);
+    else reply.stream(response, timeoutMs);
     return;
   }
   if (isLarge) writeParts(response, body as Buffer);

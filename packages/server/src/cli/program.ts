@@ -13,6 +13,7 @@ import { addDeliveries } from "./resources/deliveries.ts";
 import { addEndpoints } from "./resources/endpoints.ts";
 import { addEventTypes } from "./resources/event-types.ts";
 import { addEvents } from "./resources/events.ts";
+import { addExport } from "./resources/export.ts";
 import { addKeys } from "./resources/keys.ts";
 import { addMembers } from "./resources/members.ts";
 import { addPublish } from "./resources/publish.ts";
@@ -52,6 +53,7 @@ export function createProgram(terminal: Terminal): Command {
   addMembers(program, terminal);
   addKeys(program, terminal);
   addAudit(program, terminal);
+  addExport(program, terminal);
   addApi(program, terminal);
   addSign(program, terminal);
   addVerify(program, terminal);

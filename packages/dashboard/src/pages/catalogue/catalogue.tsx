@@ -1,6 +1,7 @@
 // The event catalogue.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
+import { download } from "../../api/download.ts";
 import { useList } from "../../api/list.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { ImportTypes } from "../../components/catalogue/import-types.tsx";
@@ -93,18 +94,11 @@ export function Catalogue() {
   );
 }
 
-/** Downloads by script: a link cannot send the header that a session needs. */
 async function save(format: keyof typeof EXPORTS): Promise<void> {
   try {
     const document_ = await api.eventTypes.export({ query: { format } });
-    const url = URL.createObjectURL(
-      new Blob([JSON.stringify(document_, null, 2)], { type: "application/json" }),
-    );
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `${format}.json`;
-    link.click();
-    URL.revokeObjectURL(url);
+    const content = new Blob([JSON.stringify(document_, null, 2)], { type: "application/json" });
+    download(content, `${format}.json`);
   } catch (error) {
     showError(error);
   }

@@ -10,6 +10,7 @@ import { useSelection } from "../../components/bulk/bulk-bar.tsx";
 import { DeleteDead } from "../../components/bulk/delete-dead.tsx";
 import { DeliveryBulk } from "../../components/bulk/delivery-bulk.tsx";
 import { deliveryColumns } from "../../components/delivery/delivery-columns.tsx";
+import { ExportButton } from "../../components/list/export-button.tsx";
 import type { Field } from "../../components/list/filter-bar.tsx";
 import { ListPage, type ListPageProps } from "../../components/list/list-page.tsx";
 import { buttonClass } from "../../components/ui/button.tsx";
@@ -48,7 +49,12 @@ export function Deliveries() {
   return (
     <DeliveryListPage
       title={t.deliveries}
-      actions={<ReplayLink filters={filters} />}
+      actions={
+        <>
+          <ExportButton of={["deliveries", "attempts"]} filters={filters} />
+          <ReplayLink filters={filters} />
+        </>
+      }
       filterBy={["state", "tenant", ...FILTERS]}
       list={list}
       nothing={t.noDeliveries}
@@ -82,6 +88,7 @@ export function DeadLetters() {
       lead={t.deadLead}
       actions={
         <>
+          <ExportButton of={["deadLetters"]} filters={filters} />
           <ReplayLink filters={filters} />
           <DeleteDead filters={filters} />
         </>
@@ -102,7 +109,12 @@ export function PortalLogs() {
     <DeliveryListPage
       title={t.logs}
       lead={t.logsLead}
-      actions={filters.state === "dead" && <DeleteDead filters={filters} />}
+      actions={
+        <>
+          <ExportButton of={["deliveries", "attempts"]} filters={filters} />
+          {filters.state === "dead" && <DeleteDead filters={filters} />}
+        </>
+      }
       filterBy={["state", ...FILTERS]}
       isOfOneTenant
       list={list}

@@ -5,6 +5,7 @@ import { useList } from "../../api/list.ts";
 import { useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
+import { ExportButton } from "../../components/list/export-button.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { eventRowChanges } from "../../live/row-changes.ts";
@@ -25,6 +26,7 @@ export function Events() {
   return (
     <ListPage
       title={t.events}
+      actions={<ExportButton of={["events"]} filters={filters} />}
       filterBy={["tenant", "type", "subject", "created_after", "created_before"]}
       list={list}
       columns={[

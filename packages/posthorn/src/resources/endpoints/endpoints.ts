@@ -28,11 +28,11 @@ import { inFlightLimitsOf } from "../../storage/queries/lanes/read.ts";
 import { cancelQueued } from "../../storage/queries/queue/cancel.ts";
 import { releaseHeldSubjects } from "../../storage/queries/queue/release.ts";
 import { findTenant } from "../../storage/queries/tenants.ts";
+import { attemptsOfEndpoint, type EndpointAttemptQuery, type ListedAttempt } from "../deliveries/attempts.ts";
 import { type Dated, dated, type Page, type PageQuery, readIdPage, toDate, toPage } from "../page.ts";
 import { oneOf, text } from "../read-fields.ts";
 import { type LastDay, lastDaysOf } from "../stats/activity.ts";
 import { counted, isTenantId, tenantNotFound } from "../tenants/tenants.ts";
-import { type EndpointAttempt, type EndpointAttemptQuery, listEndpointAttempts } from "./attempts.ts";
 import { createEndpointChanges, type EndpointChange, knownEndpoint, refuseSubscription } from "./changes.ts";
 import { type EndpointDefaults, effectiveSettings } from "./effective-settings.ts";
 import { createHandshakes, type Handshakes } from "./handshakes.ts";
@@ -124,7 +124,7 @@ export interface Endpoints extends EndpointSecrets, Handshakes {
   /** Its queued deliveries become dead (`endpoint_deleted`); those in flight finish. */
   delete(tenant: string, id: string): Promise<void>;
   /** Newest delivery first; within a delivery, newest attempt first. */
-  attempts(tenant: string, id: string, query?: EndpointAttemptQuery): Promise<Page<EndpointAttempt>>;
+  attempts(tenant: string, id: string, query?: EndpointAttemptQuery): Promise<Page<ListedAttempt>>;
   /** Imports all or nothing. An item with an `id` updates that endpoint, others are created. Secrets are returned only here. */
   import(tenant: string, input: ImportInput): Promise<ImportResult>;
   publicKeys: PublicKeys;
@@ -182,7 +182,8 @@ export function createEndpoints(options: EndpointsOptions): LookedUpEndpoints {
     get,
     update,
     delete: remove,
-    attempts: (...asked) => listEndpointAttempts(options, ...asked),
+    attempts: async (tenant, id, query) =>
+      await attemptsOfEndpoint(options, (await knownEndpoint(db, tenant, id)).id, query),
     import: createEndpointImport({ context, changes, writer, maxPerTenant }),
     urlsOf: async (tenant, ids) => (isTenantId(tenant) ? await urlsOfEndpoints(db, tenant, ids) : new Map()),
     match: async (tenant, id, input) => matchEndpoint(await get(tenant, id), input),

@@ -59,42 +59,53 @@ order by a.number desc
 limit 1
 `;
 
-export interface EndpointAttemptRow extends AttemptRow {
+export interface ListedAttemptRow
+  extends AttemptRow,
+    Pick<DeliveryRow, "eventId" | "endpointId" | "tenant" | "eventType"> {
   readonly deliveryId: Uuid;
-  readonly eventId: Uuid;
-  readonly eventType: string;
 }
 
-/** A position in the list of an endpoint's attempts. */
+/** A position in a list of attempts. */
 export interface AttemptPlace {
   readonly deliveryId: Uuid;
   readonly number: number;
 }
 
 export interface ListedAttempts {
-  readonly rows: readonly EndpointAttemptRow[];
+  readonly rows: readonly ListedAttemptRow[];
   /** Rows after this position were not examined. Null: all were, or the page is full. */
   readonly examinedUpTo: AttemptPlace | null;
+}
+
+/** The deliveries whose attempts are listed; null matches everything. */
+export interface AttemptFilter {
+  readonly endpointIds: readonly Uuid[] | null;
+  readonly type: string | null;
+  /** Exclusive bounds of the ids of deliveries. */
+  readonly notBefore: Uuid;
+  readonly before: Uuid;
 }
 
 /**
  * Lists the newest delivery first, and its newest attempt first. Walks the deliveries like a page of them, so that
  * neither a small endpoint scans the whole backlog nor a large one sorts its own.
  */
-export async function attemptsOfEndpoint(
+export async function listAttempts(
   db: Queryable,
-  endpointId: Uuid,
+  { endpointIds, type, notBefore, before }: AttemptFilter,
   after: AttemptPlace,
   limit: number,
 ): Promise<ListedAttempts> {
   // each has an attempt; one more, because all attempts of the delivery of `after` may precede it
   const wanted = limit + 1;
+  const next = uuidAfter(after.deliveryId);
   const walked = await walkDeliveries(db, {
-    after: "00000000-0000-0000-0000-000000000000",
-    before: uuidAfter(after.deliveryId),
+    after: notBefore,
+    before: next < before ? next : before,
     direction: "newest_first",
     limit: wanted,
-    endpointIds: [endpointId],
+    endpointIds,
+    type,
     onlyAttempted: true,
   });
   const deliveries = new Map(walked.rows.map((row) => [row.id, row]));
@@ -105,8 +116,8 @@ export async function attemptsOfEndpoint(
     limit,
   ]);
   const rows = attempts.map((attempt) => {
-    const { eventId, eventType } = deliveries.get(attempt.deliveryId) as DeliveryRow;
-    return { ...attempt, eventId, eventType };
+    const { eventId, endpointId, tenant, eventType } = deliveries.get(attempt.deliveryId) as DeliveryRow;
+    return { ...attempt, eventId, endpointId, tenant, eventType };
   });
   if (rows.length === limit) return { rows, examinedUpTo: null };
   const deliveryId = walked.rows.length === wanted ? walked.rows.at(-1)?.id : walked.examinedUpTo;

@@ -1,4 +1,5 @@
 // The terminal that commands use instead of `process`, so that tests can replace it.
+import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { Environment } from "../../config.ts";
 
@@ -14,6 +15,8 @@ export interface Terminal {
   readonly ending: AbortSignal;
   /** Prints a result to standard output. */
   print(text: string): void;
+  /** Writes bytes to standard output; resolves when it takes more. */
+  write(bytes: Uint8Array): Promise<void>;
   /** Prints an error or a note to standard error. */
   printError(text: string): void;
   /** Writes text without a line end to standard error, for progress. */
@@ -40,6 +43,9 @@ export function processTerminal(): Terminal {
       return ending.signal;
     },
     print: (text) => void stdout.write(`${text}\n`),
+    write: async (bytes) => {
+      if (!stdout.write(bytes)) await once(stdout, "drain");
+    },
     printError: (text) => void stderr.write(`${text}\n`),
     draw: (text) => void stderr.write(text),
     async ask(question) {

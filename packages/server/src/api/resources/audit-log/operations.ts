@@ -17,7 +17,10 @@ export function auditLogOperations({ auditLog }: Posthorn): Handlers<PosthornCon
 }
 
 /** Groups the actor's fields. A tenant sees a key of the whole installation only as "operator", without its address. */
-function withActor({ actorKind, actorId, actorUser, actorTenant, ...entry }: Entry, { tenant }: Principal) {
+export function withActor(
+  { actorKind, actorId, actorUser, actorTenant, ...entry }: Entry,
+  { tenant }: Principal,
+) {
   const isOperator = actorKind !== "member" && actorTenant === null;
   if (tenant === null || !isOperator)
     return { ...entry, actor: { kind: actorKind, id: actorId, user: actorUser } };
@@ -25,7 +28,7 @@ function withActor({ actorKind, actorId, actorUser, actorTenant, ...entry }: Ent
 }
 
 /** Rejects an unknown action: an empty list would suggest that it was never done. */
-function checkAction(action: string): void {
+export function checkAction(action: string): void {
   if (LOGGED.includes(action)) return;
   const message = `${JSON.stringify(action)} is not an operation that is logged. ${didYouMean(action, LOGGED)}`;
   throw new PosthornError("invalid_query", message, { problems: [{ pointer: "/action", message }] });
