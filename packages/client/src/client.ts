@@ -4,6 +4,7 @@ import type { ClientOptions } from "./call.ts";
 import { clientOf } from "./client-of.ts";
 import { contract, type PosthornContract } from "./contract/contract.ts";
 import type { Contract, Operation, PathParams, ResponseOf } from "./contract/operation.ts";
+import type { AnyEvents, TypedBody } from "./typed-events.ts";
 
 /** Path parameters by name, with query, body, headers and signal. */
 export type Input<Given extends Operation> = {
@@ -28,8 +29,21 @@ export type ClientOf<Given extends Contract> = {
   };
 };
 
-export type PosthornClient = ClientOf<PosthornContract>;
+/** `Events` are the types of `posthorn catalog types`; without them, events have any type and data. */
+export type PosthornClient<Events extends object = AnyEvents> = AnyEvents extends Events
+  ? ClientOf<PosthornContract>
+  : Omit<ClientOf<PosthornContract>, "events"> & { readonly events: TypedEvents<Events> };
 
-export function createClient(options: ClientOptions): PosthornClient {
-  return clientOf(contract, options);
+type Calls = ClientOf<PosthornContract>["events"];
+
+interface TypedEvents<Events> extends Omit<Calls, "publish"> {
+  publish(
+    input: Omit<Parameters<Calls["publish"]>[0], "body"> & { readonly body: TypedBody<Events> },
+  ): ReturnType<Calls["publish"]>;
+}
+
+export function createClient<Events extends object = AnyEvents>(
+  options: ClientOptions,
+): PosthornClient<Events> {
+  return clientOf(contract, options) as unknown as PosthornClient<Events>;
 }

@@ -1,4 +1,6 @@
 // `posthorn/internal`: what our own server shares with the library. Not for applications; it changes without notice.
+export { DeclaredTypes, entriesOf } from "./catalogue/declared-types.ts";
+export type { CatalogueEntry } from "./catalogue/export-documents.ts";
 export {
   CATALOGUE_MODES,
   numericOptions,

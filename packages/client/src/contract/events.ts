@@ -91,7 +91,7 @@ const eventDetail = s.component("EventDetail", {
 });
 export type EventDetail = z.output<typeof eventDetail>;
 
-const eventInput = s.inputComponent("EventInput", {
+export const eventInput = s.inputComponent("EventInput", {
   tenant: s.tenantId,
   type: s.eventType,
   data: z.unknown().describe("Any JSON, at most 256 KB. It is delivered byte for byte."),
@@ -109,7 +109,7 @@ const eventInput = s.inputComponent("EventInput", {
   ),
 });
 
-const userEventInput = eventInput
+export const userEventInput = eventInput
   .omit({ tenant: true })
   .extend({ user: s.userId.describe("Publishes for every active tenant of this user.") })
   .meta({ id: "UserEventInput" });

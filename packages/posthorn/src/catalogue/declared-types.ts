@@ -12,6 +12,7 @@ import {
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import { CheckBudget } from "../json-schema/check-run.ts";
 import { type CheckValue, compileSchema, type JsonSchema } from "../json-schema/compile-schema.ts";
+import type { CatalogueEntry } from "./export-documents.ts";
 import { redactPathProblem } from "./redact.ts";
 
 /** A validator that implements Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
@@ -175,8 +176,26 @@ function isStandard(schema: unknown): schema is StandardSchema {
   );
 }
 
+/** The types as the catalogue stores them. A schema without a JSON Schema that can be checked is left out. */
+export function entriesOf({ types }: DeclaredTypes): CatalogueEntry[] {
+  return [...types].map(([name, declaration]) => {
+    const { version, description = null, example = null, redact = [], deprecated = false } = declaration;
+    const schema = jsonSchemaOf(declaration);
+    const isUsable = schema !== null && compileSchema(schema).ok;
+    return {
+      name,
+      apiVersion: version,
+      description,
+      schema: isUsable ? schema : null,
+      example,
+      redact,
+      deprecated,
+    };
+  });
+}
+
 /** The JSON Schema, if there is one. */
-export function jsonSchemaOf({ schema }: EventDeclaration): JsonSchema | null {
+function jsonSchemaOf({ schema }: EventDeclaration): JsonSchema | null {
   if (!isStandard(schema)) return schema;
   try {
     return schema["~standard"].jsonSchema?.output({ target: "draft-2020-12" }) ?? null;

@@ -2,6 +2,7 @@
 // to run is imported when it runs (tests/unit/command-start.test.ts).
 import { Command } from "commander";
 import { VERSION } from "../version.ts";
+import { addCatalog } from "./catalog/catalog.ts";
 import { addCompletion } from "./completion.ts";
 import { addListen } from "./follow/listen.ts";
 import { addTail } from "./follow/tail.ts";
@@ -46,6 +47,7 @@ export function createProgram(terminal: Terminal): Command {
   addStats(program, terminal);
   addEvents(program, terminal);
   addEventTypes(program, terminal);
+  addCatalog(program, terminal);
   addDeliveries(program, terminal);
   addReplay(program, terminal);
   addEndpoints(program, terminal);

@@ -1,6 +1,6 @@
 // Event types of the catalogue: descriptions, schemas, import and export.
 import type { Catalogue } from "../../catalogue/catalogue.ts";
-import { type DeclaredTypes, jsonSchemaOf } from "../../catalogue/declared-types.ts";
+import { type DeclaredTypes, entriesOf } from "../../catalogue/declared-types.ts";
 import {
   type CatalogueEntry,
   EXPORT_FORMATS,
@@ -11,7 +11,6 @@ import {
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { PosthornError, problemAt } from "../../errors.ts";
 import { apiVersionSyntax } from "../../event/limits.ts";
-import { compileSchema } from "../../json-schema/compile-schema.ts";
 import type { Database } from "../../storage/database.ts";
 import {
   allEventTypes,
@@ -219,13 +218,9 @@ async function saveAll(
 
 /** Saves the types declared in code, so that people, SQL and processes with other code see them. */
 export async function register(db: Database, catalogue: Catalogue, declared: DeclaredTypes): Promise<void> {
-  const types = [...declared.types].map(([name, declaration]) => {
-    const { version, description, example, redact, deprecated } = declaration;
-    const schema = jsonSchemaOf(declaration);
-    const input = { apiVersion: version, description, example, redact, deprecated };
+  const types = entriesOf(declared).map(({ name, ...input }) => {
     try {
-      const isUsable = schema !== null && compileSchema(schema).ok;
-      return readEventType(name, { ...input, schema: isUsable ? schema : null }, version);
+      return readEventType(name, input, input.apiVersion);
     } catch (error) {
       throw new PosthornError("invalid_config", `events: "${name}": ${(error as Error).message}`, {
         cause: error,
