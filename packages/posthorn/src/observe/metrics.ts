@@ -62,6 +62,14 @@ export const metricDefinitions = {
   webhook_circuits_open: gauge("Endpoints whose circuit is open or half-open"),
   webhook_endpoints_disabled: gauge("Endpoints disabled after failures and not enabled again"),
   webhook_partitions_ahead: gauge("Daily partitions that every history table has ahead of today"),
+  webhook_source_running: gauge("1 if a process follows the source, 0 if it has stopped", ["source"]),
+  webhook_source_lag_seconds: gauge(
+    "Age of the newest commit in the source's database before which everything is stored",
+    ["source"],
+  ),
+  webhook_source_lag_bytes: gauge("Write-ahead log that the replication slot of the source retains", [
+    "source",
+  ]),
   webhook_websub_subscriptions: gauge("Active WebSub subscriptions"),
   webhook_websub_requests_total: counter("Requests to the WebSub hub completed by this process, by result", [
     "mode",
@@ -90,7 +98,16 @@ const installationGaugeNames = [
 export type InstallationGauges = Readonly<Record<(typeof installationGaugeNames)[number], number>> & {
   /** By reason: an open circuit, a pause requested by the receiver, or the endpoint's own limits. */
   readonly webhook_held_deliveries: Readonly<Record<"circuit" | "throttle" | "limit", number>>;
+  readonly sources: readonly SourceGauges[];
 };
+
+interface SourceGauges {
+  readonly source: string;
+  readonly isRunning: boolean;
+  /** Null if it is unknown. */
+  readonly lagBytes: number | null;
+  readonly lagSeconds: number | null;
+}
 
 /** Maximum number of endpoints with their own label value: about 8,000 lines with all outcomes and buckets. */
 export const maxEndpointLabels = 200;
@@ -180,9 +197,21 @@ export class Metrics {
     held.set(null);
     for (const [reason, count] of Object.entries(installation?.webhook_held_deliveries ?? {}))
       held.series(reason).value = count;
+    this.#setSources(installation?.sources ?? []);
     return Object.values(this.#metrics)
       .map((metric) => metric.text())
       .join("");
+  }
+
+  #setSources(sources: readonly SourceGauges[]): void {
+    const { webhook_source_running, webhook_source_lag_bytes, webhook_source_lag_seconds } = this.#metrics;
+    for (const metric of [webhook_source_running, webhook_source_lag_bytes, webhook_source_lag_seconds])
+      metric.set(null);
+    for (const { source, isRunning, lagBytes, lagSeconds } of sources) {
+      webhook_source_running.series(source).value = isRunning ? 1 : 0;
+      if (lagBytes !== null) webhook_source_lag_bytes.series(source).value = lagBytes;
+      if (lagSeconds !== null) webhook_source_lag_seconds.series(source).value = lagSeconds;
+    }
   }
 }
 

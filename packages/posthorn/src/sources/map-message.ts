@@ -1,5 +1,5 @@
 // Maps the content of pg_logical_emit_message to an event: JSON with the fields of POST /api/v1/events, and an id.
-import { MAX_MEMBERS, type RawMembers, rawMembers } from "@posthorn/wire";
+import { isObject, MAX_MEMBERS, type RawMembers, rawMembers } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import { maxPayloadBytes } from "../event/limits.ts";
@@ -39,7 +39,7 @@ function parse(content: Buffer): {
   try {
     const message = JSON.parse(String(content));
     const raw = rawMembers(content);
-    if (raw.kind !== "object") throw new Error("it is not an object");
+    if (raw.kind !== "object" || !isObject(message)) throw new Error("it is not an object");
     if (Object.keys(message).length !== raw.members.length) throw new Error("a field is given twice");
     return { message, members: raw.members };
   } catch (error) {

@@ -23,7 +23,10 @@ export interface SourceOptions {
   readonly publication?: string | undefined;
   /** Replication slot, created when it is missing at the first start. Default `posthorn_` and the name. */
   readonly slot?: string | undefined;
-  /** The slot is dropped if it retains more write-ahead log and that does not shrink. Default 10 737 418 240. */
+  /**
+   * The slot is dropped if it retains more write-ahead log than this without progress for 10 seconds, or twice as much in
+   * any case. Default 10 737 418 240.
+   */
   readonly maxLagBytes?: number | undefined;
   /** How often a table is polled. Default 1 000. */
   readonly intervalMs?: number | undefined;

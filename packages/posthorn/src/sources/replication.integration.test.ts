@@ -5,6 +5,7 @@ import { databasePerTest } from "../../../../tests/support/database/database-per
 import { type OwnPostgres, openOwnPostgres } from "../../../../tests/support/database/own-postgres.ts";
 import { createDatabase, createPool, inTransaction } from "../../../../tests/support/database/postgres.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
+import { silentLogger } from "../observe/log.ts";
 import type { SourceOptions } from "./options.ts";
 
 let server: OwnPostgres;
@@ -227,6 +228,44 @@ test("each row has one event although the server ends the replication again and 
     );
   }
   expect(await publishedAre(2_000)).toEqual(numbers(1, 2_000));
+});
+
+test("a slot that retains more than its limit is dropped with an error, and metrics show it", async () => {
+  const errors: unknown[] = [];
+  const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
+  const { hooks } = await world.open({ logger, sources: [{ ...source, maxLagBytes: 1_048_576 }] });
+  const state = async () => (await hooks.sources.list())[0];
+  await eventually("the source runs", async () => (await state())?.state === "running");
+  await eventually("the lag is measured", async () => typeof (await state())?.lagBytes === "number");
+  expect(await hooks.metrics()).toMatch(/webhook_source_running\{source="shop"\} 1\n/);
+  // holds the source
+  await shop.query("insert into outbox (customer, body) values (null, '1')");
+  await eventually("the source is held", async () => (await state())?.state === "held");
+  await shop.query(
+    "create table filler as select repeat(md5(n::text), 50) as text from generate_series(1, 4000) n",
+  );
+  await eventually("the source is lost", async () => (await state())?.state === "lost");
+  expect(await state()).toMatchObject({
+    error: expect.stringMatching(/retained \d{7} bytes, more than maxLagBytes \(1048576\), and was dropped/),
+    lagBytes: null,
+  });
+  const slots = await shop.query("select from pg_replication_slots where slot_name = $1", [source.slot]);
+  expect(slots.rows).toEqual([]);
+  expect(errors.join()).toContain('continue with "posthorn sources reset shop"');
+  await eventually("the metrics show it", async () =>
+    /webhook_source_running\{source="shop"\} 0\n/.test(await hooks.metrics()),
+  );
+});
+
+test("a source that was removed from the configuration can be deleted", async () => {
+  const first = await follow();
+  await expect(first.hooks.sources.delete("shop")).rejects.toMatchObject({ code: "source_not_stopped" });
+  await first.close();
+  const { hooks, advance } = await world.open();
+  await advance(61_000);
+  await hooks.sources.delete("shop");
+  expect(await hooks.sources.list()).toEqual([]);
+  await expect(hooks.sources.delete("shop")).rejects.toMatchObject({ code: "source_not_found" });
 });
 
 test("a source whose slot was dropped is lost until it is reset", async () => {

@@ -18,6 +18,7 @@ import { publishFromSource, type SourceEvent } from "../storage/queries/sources/
 import {
   beginSource,
   moveSource,
+  noteSourceLag,
   readSource,
   registerSource,
   type SourceRow,
@@ -27,6 +28,7 @@ import type { SourceConfig } from "./options.ts";
 import { PollingReader } from "./polling-reader.ts";
 import type { Reader, SourceItem } from "./reader.ts";
 import { ReplicationReader, SourceLostError } from "./replication-reader.ts";
+import { SlotGuard } from "./slot-guard.ts";
 
 export interface SourceDependencies {
   readonly db: Database;
@@ -46,6 +48,7 @@ const TOUCH_MS = 5_000;
 export class Source extends Loop {
   readonly #options: SourceDependencies;
   readonly #leader: Leader;
+  readonly #guard: SlotGuard;
   #open: { readonly reader: Reader; readonly row: SourceRow } | undefined;
   /** The stored position. */
   #position: string | null = null;
@@ -59,13 +62,13 @@ export class Source extends Loop {
     const step = (): Promise<boolean> => this.#advanceIfLeader();
     super({ name: `source ${config.name}`, intervalMs: () => this.#pauseMs, logger, step });
     this.#options = options;
+    this.#guard = new SlotGuard(config, config.database ?? db.connectionOptions);
     const work = roleOf(config);
     this.#leader = new Leader({ work, db, logger, workerId, onElected: () => this.wake() });
   }
 
   override async start(): Promise<void> {
-    const { db, config } = this.#options;
-    await registerSource(db, config.name, config.kind, roleOf(config));
+    await this.#register();
     await this.#leader.start();
     await super.start();
   }
@@ -74,7 +77,13 @@ export class Source extends Loop {
     this.#open?.reader.interrupt();
     await super.stop();
     await this.#close();
+    await this.#guard.close();
     await this.#leader.stop();
+  }
+
+  async #register(): Promise<void> {
+    const { db, config } = this.#options;
+    await registerSource(db, config.name, config.kind, roleOf(config));
   }
 
   async #advanceIfLeader(): Promise<boolean> {
@@ -84,9 +93,11 @@ export class Source extends Loop {
       return false;
     }
     try {
+      await this.#guardSlot();
       return await this.#advance();
     } catch (error) {
       await this.#close();
+      await this.#guard.close();
       if (error instanceof SourceLostError) return await this.#lose(error.message);
       const { db, config } = this.#options;
       const reason = (error as Error).message || String(error);
@@ -96,11 +107,30 @@ export class Source extends Loop {
     }
   }
 
+  /** Throws if the slot was dropped. */
+  async #guardSlot(): Promise<void> {
+    const { db, config } = this.#options;
+    const measured = config.kind === "replication" ? await this.#guard.measure() : null;
+    if (measured === null) return;
+    await noteSourceLag(db, config.name, measured.lagBytes);
+    if (!measured.mustDrop) return;
+    await this.#close();
+    await this.#guard.drop();
+    throw new SourceLostError(
+      `The replication slot "${config.slot}" retained ${measured.lagBytes} bytes, more than maxLagBytes (${config.maxLagBytes}), and was dropped to protect the disk of its server. Rows may be missing.`,
+    );
+  }
+
   async #advance(): Promise<boolean> {
     const { db, config } = this.#options;
     if (this.#open === undefined) {
       const row = await readSource(db, config.name);
-      if (row === null || row.state === "lost") return false;
+      if (row === null) {
+        // it was deleted
+        await this.#register();
+        return true;
+      }
+      if (row.state === "lost") return false;
       this.#position = row.position;
       const reader = await this.#openReader(row);
       this.#nextPosition = this.#position;

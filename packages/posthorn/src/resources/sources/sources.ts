@@ -2,6 +2,7 @@
 import { PosthornError } from "../../errors.ts";
 import type { Queryable } from "../../storage/database.ts";
 import {
+  deleteSource,
   listSources,
   readSource,
   resetSource,
@@ -24,6 +25,8 @@ export interface Sources {
   skip(name: string): Promise<void>;
   /** Lets a lost source continue with a new slot. Rows that were written before are not published. */
   reset(name: string): Promise<void>;
+  /** Deletes a source that is no longer configured, with its position. */
+  delete(name: string): Promise<void>;
 }
 
 export function createSources(db: Queryable): Sources {
@@ -36,6 +39,13 @@ export function createSources(db: Queryable): Sources {
     },
     async reset(name) {
       if ((await resetSource(db, String(name))) === 0) await refuse(name, "The source is not lost");
+    },
+    async delete(name) {
+      if ((await deleteSource(db, String(name))) === 0)
+        await refuse(
+          name,
+          "A process has followed the source within the last minute; remove it from the configuration first",
+        );
     },
   };
 

@@ -118,6 +118,18 @@ select
   coalesce(
     greatest(posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(due.since), 0),
     0) / 1000 as webhook_oldest_due_age_seconds,
+  (
+    select coalesce(
+      json_agg(
+        json_build_object(
+          'source', s.name,
+          'isRunning', s.state = 'running' and s.seen_at > posthorn.now() - interval '1 minute',
+          'lagBytes', s.lag_bytes,
+          'lagSeconds', greatest(extract(epoch from posthorn.now() - s.caught_up_at), 0)
+        )
+      ), '[]')
+    from posthorn.sources s
+  ) as sources,
   json_build_object('circuit', held.circuit, 'throttle', held.throttle, 'limit', held.at_limit)
     as webhook_held_deliveries,
   (

@@ -72,12 +72,31 @@ where s.name = $1::text
 returning s.name
 `;
 
+/** Stores how much write-ahead log the slot of a source retains. */
+export const noteSourceLag = run<[name: string, lagBytes: number]>("note source lag")`
+update posthorn.sources s
+set lag_bytes = $2::bigint
+where s.name = $1::text
+  and s.lag_bytes is distinct from $2::bigint
+`;
+
+/** Deletes a source that no process has followed for a minute; returns 0 otherwise. */
+export const deleteSource = changes<[name: string]>("delete source")`
+delete from posthorn.sources s
+where s.name = $1::text
+  and (s.seen_at is null or s.seen_at < posthorn.now() - interval '1 minute')
+`;
+
 /** Notes why a source does not go on. */
 export const stopSource = run<
   [name: string, state: Exclude<SourceState, "running">, error: string, heldRow: string | null]
 >("stop source")`
 update posthorn.sources s
-set state = $2::text, error = $3::text, held_row = $4::text, seen_at = posthorn.now()
+set state = $2::text,
+  error = $3::text,
+  held_row = $4::text,
+  lag_bytes = case when $2::text <> 'lost' then s.lag_bytes end,
+  seen_at = posthorn.now()
 where s.name = $1::text
   and s.state <> 'lost'
 `;

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { mapMessage } from "./map-message.ts";
+
+const map = (content: string) => mapMessage("shop", "0/16B3748", Buffer.from(content));
+
+test("a message becomes an event with the bytes of its data; without an id its key is its position", () => {
+  expect(map('{"data": {"total": 1.0}, "tenant": "acme", "type": "order.paid", "subject": null}')).toEqual({
+    tenant: "acme",
+    type: "order.paid",
+    subject: undefined,
+    apiVersion: undefined,
+    idempotencyKey: "shop/0/16B3748",
+    rawData: Buffer.from('{"total": 1.0}'),
+  });
+  expect(map('{"id": 7, "api_version": "2", "data": null}')).toMatchObject({
+    idempotencyKey: "shop/7",
+    apiVersion: "2",
+    rawData: Buffer.from("null"),
+  });
+});
+
+test.each([
+  ["order.paid", /must be a JSON object/],
+  ["[]", /it is not an object/],
+  ["7", /must be a JSON object/],
+  ['{"data": 1, "data": 2}', /a field is given twice/],
+  ['{"tennant": "acme"}', /no field "tennant"\. Did you mean tenant\?/],
+  ['{"id": {}}', /id must be text or a number/],
+  [`{"data": ${"[".repeat(70)}${"]".repeat(70)}}`, /nested too deeply/],
+  [`{"data": "${"x".repeat(400_000)}"}`, /The message has 400012 bytes; the limit is 327680/],
+])("%s is rejected", (content, message) => {
+  expect(() => map(content)).toThrow(message);
+});

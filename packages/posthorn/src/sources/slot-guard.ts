@@ -1,0 +1,67 @@
+// Measures the write-ahead log that a slot retains, and drops the slot before it fills the other database's disk. That
+// works while a process runs; max_slot_wal_keep_size of that server also works while none does.
+import { performance } from "node:perf_hooks";
+import { connectForeign, type ForeignConnection } from "../storage/foreign/connection.ts";
+import { lsnNumber } from "../storage/foreign/pgoutput.ts";
+import { dropSlot, readServer, type Slot } from "../storage/foreign/slots.ts";
+import type { SourceConfig } from "./options.ts";
+
+/** How often the slot is measured. */
+const CHECK_MS = 2_500;
+/** How long a slot beyond its limit may make no progress. */
+export const STALLED_MS = 10_000;
+/** Beyond this multiple of the limit, progress does not help. */
+const FACTOR = 2;
+
+export class SlotGuard {
+  readonly #config: SourceConfig;
+  readonly #database: Parameters<typeof connectForeign>[0];
+  #connection: ForeignConnection | undefined;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #last: Slot | undefined;
+  #progressAt = Number.NEGATIVE_INFINITY;
+
+  constructor(config: SourceConfig, database: Parameters<typeof connectForeign>[0]) {
+    this.#config = config;
+    this.#database = database;
+  }
+
+  /** Returns null if there is no slot, or it was measured a moment ago. */
+  async measure(): Promise<{ readonly lagBytes: number; readonly mustDrop: boolean } | null> {
+    const now = performance.now();
+    if (now - this.#checkedAt < CHECK_MS) return null;
+    this.#connection ??= await connectForeign(this.#database);
+    const { slot } = await readServer(this.#connection, this.#config.slot);
+    this.#checkedAt = now;
+    if (slot === null || hasProgress(slot, this.#last)) this.#progressAt = now;
+    this.#last = slot ?? undefined;
+    if (slot === null) return null;
+    const { lagBytes } = slot;
+    return { lagBytes, mustDrop: isBeyond(lagBytes, this.#config.maxLagBytes, now - this.#progressAt) };
+  }
+
+  /** Fails while the slot is in use. */
+  async drop(): Promise<void> {
+    // the next attempt measures first
+    this.#checkedAt = Number.NEGATIVE_INFINITY;
+    if (this.#connection !== undefined) await dropSlot(this.#connection, this.#config.slot);
+  }
+
+  async close(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.close();
+  }
+}
+
+export function isBeyond(lagBytes: number, maxLagBytes: number, stalledMs: number): boolean {
+  return lagBytes > FACTOR * maxLagBytes || (lagBytes > maxLagBytes && stalledMs >= STALLED_MS);
+}
+
+function hasProgress(slot: Slot, last: Slot | undefined): boolean {
+  return (
+    last === undefined ||
+    slot.lagBytes < last.lagBytes ||
+    lsnNumber(slot.confirmed) > lsnNumber(last.confirmed)
+  );
+}
