@@ -1,154 +1,142 @@
-// Runs the snippets that the portal shows for verifying, each in its language, on a delivery of a real server. Languages
-// that are not installed are skipped.
-import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+// Runs the snippets of delivery contracts, for every scheme and in every installed language, on requests of a real server,
+// and on requests that must be rejected.
+import { schemeNamed, schemeNames, sign, writeTime } from "@posthorn/wire";
 import { startScriptedReceiver } from "posthorn/testing";
 import { beforeAll, expect, test } from "vitest";
-import { isAuthentic as isAuthenticByScheme } from "../../packages/dashboard/src/snippets/verify-by-scheme.ts";
-import { isAuthentic } from "../../packages/dashboard/src/snippets/verify-webhook.ts";
-import { isQuick } from "../support/matrix.ts";
+import { rotate } from "../support/matrix.ts";
 import { startServer } from "../support/servers/start-server.ts";
-import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import {
+  missingProgram,
+  runtimes,
+  type SignedRequest,
+  type SnippetSource,
+  verifyIn,
+} from "../support/snippet-runtimes.ts";
 
-interface Delivery {
-  readonly body: Buffer;
-  readonly header: string;
-  readonly headers: Headers;
-  readonly secret: string;
+const SCHEMES = schemeNames.filter((name) => !schemeNamed(name).isMessageSignature);
+
+interface Case extends SignedRequest {
+  readonly what: string;
+  readonly expected: boolean;
 }
 
-let delivery: Delivery;
+const snippets = new Map<string, SnippetSource[]>();
+const cases: Case[] = [];
 
 beforeAll(async () => {
   const stops: (() => Promise<void>)[] = [];
-  const server = await startServer({ atEnd: (stop) => stops.push(stop) });
-  const receiver = await startScriptedReceiver();
-  await server.call("PUT", "/api/v1/tenants/acme", {});
-  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: receiver.url,
-    events: ["*"],
+  const server = await startServer({
+    atEnd: (stop) => stops.push(stop),
+    posthorn: { maxEndpointsPerTenant: 100 },
   });
-  const data = { note: "Grüße €" };
+  const receiver = await startScriptedReceiver();
+  await server.newTenant({}, "acme");
+  const secrets = new Map<string, string>();
+  for (const scheme of SCHEMES) {
+    const { path, secret } = await server.newEndpoint(
+      { url: `${receiver.url}/${scheme}?a=1`, signature: { schemes: [scheme], header_prefix: "X-Shop" } },
+      "acme",
+    );
+    secrets.set(scheme, secret);
+    const { json } = await server.call("GET", `${path}/contract`);
+    const [{ facts, snippets: sources }] = json.signatures;
+    for (const { language, code } of sources) {
+      const known = snippets.get(language) ?? [];
+      snippets.set(language, [...known, { scheme, code, needsUrl: facts.signed.includes("{url}") }]);
+    }
+  }
+  const data = { note: "Grüße €", "Buffer.from": '\\"' };
   await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data });
-  const [request] = await receiver.received(1);
-  delivery = {
-    body: request?.body as Buffer,
-    header: String(request?.headers["x-webhook-signature"]),
-    headers: new Headers(request?.headers as Record<string, string>),
-    secret: json.secret,
-  };
+  for (const { url, headers, body } of await receiver.received(SCHEMES.length)) {
+    const scheme = url.slice(1, url.indexOf("?"));
+    const sent = {
+      scheme,
+      headers: headers as Readonly<Record<string, string>>,
+      body,
+      secret: secrets.get(scheme) as string,
+      url: receiver.url + url,
+    };
+    cases.push(...(await casesOf(sent)));
+  }
   await receiver.close();
   for (const stop of stops) await stop();
 });
 
-const snippet = (name: string) =>
-  fileURLToPath(new URL(`../../packages/dashboard/src/snippets/${name}`, import.meta.url));
-
-/** A program that prints true or false of the body on its standard input. */
-interface Runtime {
-  readonly file: string;
-  /** The command line, run in a folder with the files. */
-  readonly command: readonly [program: string, ...args: string[]];
-  readonly compiler?: readonly [program: string, ...args: string[]];
-  files(source: string): Readonly<Record<string, string>>;
+/** What was sent, and what an attacker or a wrong configuration would send. */
+async function casesOf(sent: SignedRequest): Promise<Case[]> {
+  const scheme = schemeNamed(sent.scheme);
+  const { algorithm, format, key, headers: names } = scheme;
+  const secret = key === "ed25519" ? publicKeyOf(sent.secret) : sent.secret;
+  const request = { ...sent, secret };
+  const header = names.signature({ signature: "X-Shop-Signature" } as never).toLowerCase();
+  const given = request.headers[header] as string;
+  const withHeader = (value: string) => ({ ...request, headers: { ...request.headers, [header]: value } });
+  const isTimed = names.timestamp !== undefined || format.write(["A"], "T").includes("T");
+  const signedAgo = async (seconds: number) => {
+    const timestamp = writeTime(new Date(Date.now() - seconds * 1_000), scheme.timeFormat ?? "seconds");
+    const id = request.headers[names.id?.({} as never) ?? ""] ?? "";
+    const message = { id, timestamp, body: request.body, method: "POST", url: request.url };
+    const signed = await sign({
+      ...message,
+      schemes: [scheme],
+      secrets: [sent.secret],
+      headerPrefix: "X-Shop",
+    });
+    const lower = Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value]);
+    return { ...request, headers: { ...request.headers, ...Object.fromEntries(lower) } };
+  };
+  const otherKey = {
+    text: `${secret}x`,
+    base64: "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=",
+    ed25519: "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+  }[key];
+  const all = [
+    { what: "as it was sent", ...request, expected: true },
+    { what: "without headers", ...request, headers: {}, expected: false },
+    { what: "with nonsense", ...withHeader("=,v1,t= v1a,;"), expected: false },
+    { what: "with another secret", ...request, secret: otherKey, expected: false },
+    algorithm !== "token" && {
+      what: "with another body",
+      ...request,
+      body: Buffer.concat([request.body, Buffer.from(" ")]),
+      expected: false,
+    },
+    format.holdsMany && {
+      what: "with the signature of another secret too",
+      ...withHeader(format.write(["AAAA", given.replace(/.*(?:v1a?|h1)[=,]/, "")], timestampIn(given))),
+      expected: true,
+    },
+    // the languages run up to a minute later
+    isTimed && { what: "signed 3 minutes ago", ...(await signedAgo(180)), expected: true },
+    isTimed && { what: "signed 301 seconds ago", ...(await signedAgo(301)), expected: false },
+    isTimed && { what: "signed for the future", ...(await signedAgo(-3_600)), expected: false },
+  ];
+  return all.filter((one) => one !== false);
 }
 
-const runtimes: Readonly<Record<string, Runtime>> = {
-  Python: {
-    file: "verify_webhook.py",
-    command: ["python3", "v.py"],
-    files: (source) => ({
-      "v.py": `${source}\nimport os, sys\nprint(str(is_authentic(sys.stdin.buffer.read(), os.environ["HEADER"], os.environ["SECRET"])).lower())\n`,
-    }),
-  },
-  Go: {
-    file: "verify_webhook.go",
-    command: ["./snippet"],
-    compiler: ["go", "build", "-o", "snippet", "."],
-    files: (source) => ({
-      "main.go":
-        source
-          .replace("package webhook", "package main")
-          .replace("import (", 'import (\n\t"fmt"\n\t"io"\n\t"os"') +
-        '\nfunc main() {\n\tbody, _ := io.ReadAll(os.Stdin)\n\tfmt.Println(IsAuthentic(body, os.Getenv("HEADER"), os.Getenv("SECRET")))\n}\n',
-      "go.mod": "module snippet\n\ngo 1.19\n",
-    }),
-  },
-  Ruby: {
-    file: "verify_webhook.rb",
-    command: ["ruby", "v.rb"],
-    files: (source) => ({
-      "v.rb": `${source}\nputs authentic?($stdin.binmode.read, ENV["HEADER"], ENV["SECRET"])\n`,
-    }),
-  },
-  PHP: {
-    file: "verify-webhook.php",
-    command: ["php", "v.php"],
-    files: (source) => ({
-      "v.php": `${source}\necho is_authentic(stream_get_contents(STDIN), getenv('HEADER'), getenv('SECRET')) ? "true" : "false";\n`,
-    }),
-  },
-  Java: {
-    file: "VerifyWebhook.java",
-    command: ["java", "Main"],
-    compiler: ["javac", "Main.java", "VerifyWebhook.java"],
-    files: (source) => ({
-      "VerifyWebhook.java": source,
-      "Main.java":
-        'public class Main { public static void main(String[] a) throws Exception { System.out.println(VerifyWebhook.isAuthentic(System.in.readAllBytes(), System.getenv("HEADER"), System.getenv("SECRET"))); } }',
-    }),
-  },
-};
-
-function isThere(command: string): boolean {
-  return spawnSync("which", [command]).status === 0;
+function timestampIn(header: string): string {
+  return /^ts?=(\d+)/.exec(header)?.[1] ?? "";
 }
 
-/** The program's results for a genuine delivery and for changed ones. */
-function cases({ body, header, secret }: Delivery) {
-  const longAgo = header.replace(/t=\d+/, "t=1600000000");
-  return [
-    { what: "as it came", body, header, secret, expected: true },
-    { what: "after a rotation", body, header: `${header},v1=${"0".repeat(64)}`, secret, expected: true },
-    { what: "another body", body: Buffer.concat([body, Buffer.from(" ")]), header, secret, expected: false },
-    { what: "another secret", body, header, secret: `${secret}x`, expected: false },
-    { what: "another time", body, header: longAgo, secret, expected: false },
-    { what: "no signature", body, header: header.replace(/,v1=.*/, ""), secret, expected: false },
-    { what: "nonsense", body, header: "=,v1,t=", secret, expected: false },
-  ] as const;
+/** `whsk_` has seed and public key. */
+function publicKeyOf(signingKey: string): string {
+  return `whpk_${Buffer.from(signingKey.slice("whsk_".length), "base64").subarray(32).toString("base64")}`;
 }
 
-test("the TypeScript snippet accepts a delivery and rejects a changed one", () => {
-  for (const { what, body, header, secret, expected } of cases(delivery)) {
-    expect([what, isAuthentic(body, header, secret)]).toEqual([what, expected]);
-  }
+test("every scheme has a snippet in every language", () => {
+  expect([...snippets.keys()].toSorted()).toEqual(Object.keys(runtimes).toSorted());
+  for (const sources of snippets.values()) expect(sources.map(({ scheme }) => scheme)).toEqual(SCHEMES);
+  expect(cases.filter(({ what }) => what === "as it was sent")).toHaveLength(SCHEMES.length);
 });
 
-test("the snippet for other schemes accepts a delivery and rejects a changed one", async () => {
-  const { headers, body, secret } = delivery;
-  const request = { headers, body, url: "https://example.com/" };
-  expect(await isAuthenticByScheme(request, secret)).toBe(true);
-  expect(await isAuthenticByScheme({ ...request, body: Buffer.from("{}") }, secret)).toBe(false);
-  // the page puts the name of the endpoint's scheme in its place
-  const source = readFileSync(snippet("verify-by-scheme.ts"), "utf8");
-  expect(source.split('"standard-webhooks"')).toHaveLength(2);
-});
-
-test.skipIf(isQuick).for(Object.entries(runtimes))(
-  "the %s snippet accepts a delivery and rejects a changed one",
-  ([language, { file, command, compiler, files }], { skip }) => {
-    const [program, ...args] = command;
-    skip(!isThere(compiler?.[0] ?? program), `${language} is not installed`);
-    const cwd = makeTemporaryFolder();
-    for (const [name, content] of Object.entries(files(readFileSync(snippet(file), "utf8"))))
-      writeFileSync(join(cwd, name), content);
-    if (compiler !== undefined) execFileSync(compiler[0], compiler.slice(1), { cwd });
-    for (const { what, body, header, secret, expected } of cases(delivery)) {
-      const env = { ...process.env, HEADER: header, SECRET: secret };
-      const { stdout, stderr } = spawnSync(program, args, { cwd, env, input: body, encoding: "utf8" });
-      expect([what, stdout.trim(), stderr]).toEqual([what, String(expected), ""]);
-    }
+test.for(rotate(Object.keys(runtimes), 0))(
+  "the %s snippets accept what was sent and reject everything else",
+  (language, { skip }) => {
+    const missing = missingProgram(language);
+    skip(missing !== null, missing ?? "");
+    const results = verifyIn(language, snippets.get(language) as SnippetSource[], cases);
+    expect(cases.map(({ scheme, what }, index) => `${scheme} ${what}: ${results[index]}`)).toEqual(
+      cases.map(({ scheme, what, expected }) => `${scheme} ${what}: ${expected}`),
+    );
   },
 );

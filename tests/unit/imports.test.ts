@@ -64,6 +64,7 @@ const stages: Record<string, string[]> = {
     "attempt",
     "settle",
     "destinations",
+    "destinations/http",
     "destinations/webhook",
     "destinations/handshake",
   ],

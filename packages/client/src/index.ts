@@ -14,6 +14,7 @@ export type {
   DeliveryRequest,
   WaitsFor,
 } from "./contract/deliveries.ts";
+export type { DeliveryContract } from "./contract/delivery-contracts.ts";
 export type { Endpoint } from "./contract/endpoints/endpoint.ts";
 export type { EndpointAttempt, EndpointSecret } from "./contract/endpoints/endpoints.ts";
 export type { EventType, EventTypeDetail } from "./contract/event-types.ts";

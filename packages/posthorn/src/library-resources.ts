@@ -16,6 +16,7 @@ import { createEncryptionKeys } from "./resources/access/encryption-keys.ts";
 import { createKeys } from "./resources/access/keys.ts";
 import { createRecordChange } from "./resources/access/record-change.ts";
 import { createSessions } from "./resources/access/sessions.ts";
+import { createContracts } from "./resources/contract/contracts.ts";
 import { type AttemptQuery, attemptsOf } from "./resources/deliveries/attempts.ts";
 import { createDeadLetters } from "./resources/deliveries/dead-letters.ts";
 import { createDeliveries } from "./resources/deliveries/deliveries.ts";
@@ -101,6 +102,12 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     now: () => clock.now(),
     isTraced: () => observer.spans !== null,
   });
+  const contracts = createContracts({
+    defaults: config.endpointDefaults,
+    endpoints,
+    apiVersion: config.apiVersion,
+    retentionDays: config.retention.retentionDays,
+  });
   const changes = createDeliveryChanges({ db, find: deliveries.get, onQueued, onChanged: onOwnerChanged });
   const events = createEvents({ db, catalogue });
   const resend = createResendEvent({
@@ -159,6 +166,8 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
       /** Sends `webhook.test`, or the given event, to this endpoint only, regardless of its event types. */
       ...limited({ test: createSendTest({ db, nowMs, apiVersion, onQueued }) }),
     },
+    /** What receivers can rely on and must do, computed from the settings in effect. */
+    contracts: limited(contracts),
     eventTypes: limited(createEventTypes({ db, catalogue, apiVersion })),
     events: limited({
       ...events,

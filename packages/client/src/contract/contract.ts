@@ -2,6 +2,7 @@
 import { activity } from "./activity.ts";
 import { auditLog } from "./audit-log.ts";
 import { deliveries } from "./deliveries.ts";
+import { deliveryContracts } from "./delivery-contracts.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
 import { eventTypes } from "./event-types.ts";
 import { events } from "./events.ts";
@@ -24,6 +25,7 @@ export const contract = {
   members,
   endpoints,
   deliveries,
+  deliveryContracts,
   replays,
   exports,
   keys,

@@ -167,6 +167,9 @@ async function callEndpoints({ client, at, publish }: World): Promise<void> {
   const { data: secrets } = await client.endpoints.listSecrets(at);
   expect(secrets.map(({ expires_at }) => expires_at)).toEqual([null, rotated.previous_expires_at]);
   await client.endpoints.revokeSecret({ ...at, secret: secrets[1]?.id as string });
+  const query = { scheme: "slack", header_prefix: "X-Shop" };
+  expect((await client.deliveryContracts.get({ query })).signatures[0]?.scheme).toBe("slack");
+  expect((await client.deliveryContracts.ofEndpoint(at)).request.timeout_ms).toBe(10_000);
 
   const filter = { data: { total: { $gt: 9 } } };
   const { endpoints: imported } = await client.endpoints.import({

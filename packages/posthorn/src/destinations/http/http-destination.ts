@@ -85,3 +85,10 @@ const BY_ERROR: Readonly<Record<AttemptError, OutcomeClass>> = {
   // nothing was sent: the subscriber's lease has ended
   lease_expired: "permanent",
 };
+
+const NOT_OF_RECEIVERS: readonly string[] = ["not_signed", "unknown", "invalid_request", "lease_expired"];
+
+/** The errors that depend on the receiver. */
+export const RECEIVER_ERRORS = (Object.keys(BY_ERROR) as AttemptError[]).filter(
+  (error) => !NOT_OF_RECEIVERS.includes(error),
+);

@@ -6,14 +6,18 @@ import type { Handlers } from "../implement.ts";
 import { unchecked } from "../input/names.ts";
 import { scopedTenant, tenantScope } from "../principal.ts";
 
-type Resources = "activity" | "replays" | "resends" | "stats" | "system" | "tenants";
+type Resources = "activity" | "deliveryContracts" | "replays" | "resends" | "stats" | "system" | "tenants";
 
 export function libraryOperations(
-  { activity, replays, resends, stats, system, tenants }: Posthorn,
+  { activity, contracts, replays, resends, stats, system, tenants }: Posthorn,
   hasSink: boolean,
 ): Pick<Handlers<PosthornContract>, Resources> {
   return {
     activity: { get: ({ query }) => activity.get(query) },
+    deliveryContracts: {
+      get: ({ query }) => contracts.get(query),
+      ofEndpoint: ({ params }) => contracts.ofEndpoint(params.tenant, params.endpoint),
+    },
     replays: {
       start: async ({ body: { dryRun: isPreview = false, ...filter }, principal }) => {
         const requestedBy = principal.user ?? principal.id ?? undefined;
