@@ -160,7 +160,7 @@ test("a circuit is reported when it opens and recovers, and by mail if it stays 
   await settle();
   expect(bodiesOf("/reports").map(({ type }) => type)).toEqual([
     "webhook.endpoint.circuit_opened",
-    "webhook.endpoint.circuit_recovered",
+    "webhook.endpoint.recovered",
   ]);
   await advance(10 * minute);
   await settle();

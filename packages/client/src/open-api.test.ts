@@ -75,7 +75,7 @@ describe("the OpenAPI document", () => {
       "webhook.test",
       "webhook.endpoint.disabled",
       "webhook.endpoint.circuit_opened",
-      "webhook.endpoint.circuit_recovered",
+      "webhook.endpoint.recovered",
       "webhook.delivery.dead",
     ]);
     const { schemas } = document.components as { schemas: Record<string, Json> };

@@ -85,7 +85,7 @@ export interface PosthornOptions extends EndpointDefaultOptions {
   readonly operatorTenant?: string | undefined;
   /** Notify customers of deliveries that died, by `webhook.delivery.dead` and mail. Default true. */
   readonly notifyDeadLetters?: boolean | undefined;
-  /** Notify customers of circuits, by `webhook.endpoint.circuit_opened`, `…circuit_recovered` and mail. Default true. */
+  /** Notify customers of circuits, by `webhook.endpoint.circuit_opened`, `…recovered` and mail. Default true. */
   readonly notifyCircuits?: boolean | undefined;
   /** Sends one mail to a tenant's owners and admins, who are notified of their endpoints. Default: no mail. */
   readonly sendMail?: SendMail | undefined;

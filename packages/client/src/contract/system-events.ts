@@ -32,7 +32,7 @@ export const systemEvents = {
       opened_at: s.time.describe("When the circuit opened, in UTC."),
     }),
   },
-  "webhook.endpoint.circuit_recovered": {
+  "webhook.endpoint.recovered": {
     summary: "An endpoint of the tenant receives deliveries again",
     data: s.component("CircuitRecoveredEvent", {
       ...endpoint,

@@ -39,7 +39,7 @@ const STEP = 100;
 const TYPES: Readonly<Record<IncidentKind, string>> = {
   dead: "webhook.delivery.dead",
   circuit_opened: "webhook.endpoint.circuit_opened",
-  circuit_recovered: "webhook.endpoint.circuit_recovered",
+  circuit_recovered: "webhook.endpoint.recovered",
 };
 
 export class IncidentReporter extends Loop {

@@ -170,7 +170,7 @@ const definitions = {
   notifyCircuits: optional(
     yesOrNo,
     "true",
-    "Notifies customers of circuits: the events webhook.endpoint.circuit_opened and …circuit_recovered, and a mail after 5 minutes.",
+    "Notifies customers of circuits: the events webhook.endpoint.circuit_opened and …recovered, and a mail after 5 minutes.",
   ),
   customerPortalUrl: optional(
     anyText,
