@@ -1,6 +1,6 @@
 // Deliveries and events in the dashboard: lists, filters, explanations, retry and cancel.
 import { waitFor } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { startReceiver } from "../support/servers/start-receiver.ts";
 import { startServer, type TestServer } from "../support/servers/start-server.ts";
 import { openDashboard } from "./render.tsx";
@@ -92,6 +92,27 @@ test("a replay counts the deliveries first, and pressing start twice starts one"
   await ui.see("finished", "1 of 1");
   expect(changes.filter((change) => change.endsWith("/replays"))).toHaveLength(2);
   await receiver.received(2);
+});
+
+test("what a list's filters match is saved as a file", async () => {
+  const { server } = await startWithEndpoint();
+  await publish(server);
+  const id = await deliveryIn(server, "success");
+  const saved = vi.spyOn(URL, "createObjectURL");
+  vi.spyOn(HTMLElement.prototype, "click").mockImplementation(() => {});
+  const { ui } = await openDashboard(server, "/deliveries?state=success");
+  await ui.row("order.paid");
+  const dialog = await ui.openDialog("Export …");
+  await dialog.fill("Rows", "attempts");
+  await dialog.click("Export");
+  await waitFor(() => expect(saved).toHaveBeenCalledOnce());
+  const text = await new Response(saved.mock.calls[0]?.[0] as Blob).text();
+  vi.restoreAllMocks();
+  expect(text.split("\r\n")).toEqual([
+    expect.stringMatching(/^"delivery_id","event_id",/),
+    expect.stringContaining(`"${id}"`),
+    "",
+  ]);
 });
 
 test("a replay is scheduled, listed with its start, and cancelled", async () => {

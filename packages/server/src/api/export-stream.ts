@@ -17,13 +17,15 @@ export interface ExportOptions {
   readonly name: string;
   readonly logger: Logger | undefined;
   readonly requestId: string;
+  /** Throws if the caller is no longer authorized; called before each further page. */
+  readonly reauthorize: () => Promise<void>;
 }
 
 /** Resolves when the first page was read, so that a rejected filter is an error response. */
 export async function exportReply<Row extends z.ZodObject>(
   schema: Row,
   pages: Pages<FromLibrary<z.output<Row>>>,
-  { format, name, logger, requestId }: ExportOptions,
+  { format, name, logger, requestId, reauthorize }: ExportOptions,
 ): Promise<Reply> {
   const { contentType, head, line } = rowWriter(format, Object.keys(schema.shape));
   const first = await pages.next();
@@ -40,6 +42,7 @@ export async function exportReply<Row extends z.ZodObject>(
       for (let page = first; page.done !== true && !response.destroyed; page = await pages.next()) {
         const text = page.value.map((row) => line(present(schema, row))).join("");
         await write(response, text, timeoutMs);
+        await reauthorize();
       }
       response.end();
     } catch (error) {

@@ -10,7 +10,7 @@ import type { ProcessGroup } from "../processes/process-group.ts";
 import { isHubPath, webSubRoutes } from "../websub/routes.ts";
 import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
-import { implement } from "./implement.ts";
+import { type ExportAccess, implement } from "./implement.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { digestOf } from "./middleware/admin-key.ts";
 import { Credentials } from "./middleware/credentials.ts";
@@ -129,6 +129,8 @@ export function createHandler(instance: Posthorn, options: HandlerOptions = {}):
     const exchange = { request, response, params, requestId, query, principal };
     if (route.hasLargeResponse) responseMemory.reserve(exchange, principal, MAX_PAGE_BYTES);
     const reply = await route.handle(exchange);
+    // a stream keeps the reservation for a page
+    if (reply.stream !== undefined) return reply;
     const bytes = reply.body?.length ?? 0;
     if (!route.hasLargeResponse && bytes <= SMALL_RESPONSE_BYTES) return reply;
     if (route.method === "GET") responseMemory.reserve(exchange, principal, bytes);
@@ -226,11 +228,23 @@ export function routesOf(
         ...libraryOperations(hooks, sink !== undefined),
       },
       audit,
-      logger,
+      { logger, reauthorize: reauthorizeBy(signIn) },
     ),
     ...webSubRoutes(hooks),
     ...(sink ? sinkRoutes(sink.sink, sink.readers, group) : []),
   ];
+}
+
+/** A key that is over its rate is still valid. */
+function reauthorizeBy(signIn: SignIn): ExportAccess["reauthorize"] {
+  return async ({ request, params }, permission) => {
+    try {
+      const principal = await signIn.authenticate(request);
+      if (permission !== "public") authorize(principal, permission, params);
+    } catch (error) {
+      if (problemOf(error).code !== "rate_limited") throw error;
+    }
+  };
 }
 
 /** While draining the database may be closed already; callers should see that as shutting down. */

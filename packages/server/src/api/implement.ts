@@ -21,7 +21,7 @@ import { NO_PARAMETERS, readQuery } from "./input/query.ts";
 import { type FromLibrary, present } from "./present.ts";
 import { type Principal, requireScopes, scopedTenant } from "./principal.ts";
 import { json, noContent, type Reply } from "./reply.ts";
-import type { Route } from "./router.ts";
+import type { Route, RoutePermission } from "./router.ts";
 
 export interface Call<Given extends Operation> {
   readonly params: Readonly<Record<PathParams<Given["path"]>, string>>;
@@ -96,16 +96,35 @@ export function implement<Given extends Contract>(
   contract: Given,
   handlers: Handlers<Given>,
   audit: Audit,
-  logger?: Logger,
+  access: ExportAccess,
 ): Route[] {
   return operationsOf(contract).map(([id, operation]) => {
     const [resource = "", name = ""] = id.split(".");
     const handle = (handlers as Handlers<Contract>)[resource]?.[name];
     if (handle === undefined) throw new Error(`The operation ${id} is not implemented.`);
     return handle instanceof ExportHandler
-      ? exportRouteOf(operation, handle, logger)
+      ? exportRouteOf(operation, handle, access)
       : routeOf(id, operation, handle as OtherHandle, audit);
   });
+}
+
+/** What exports need besides the handlers. */
+export interface ExportAccess {
+  readonly logger: Logger | undefined;
+  /** Throws if the caller is no longer authorized: its key was revoked or its session has ended. */
+  readonly reauthorize: (exchange: Exchange, permission: RoutePermission) => Promise<void>;
+}
+
+const REAUTHORIZE_MS = 10_000;
+
+/** Runs the check at most every ten seconds. */
+function atIntervals(check: () => Promise<void>): () => Promise<void> {
+  let checkedAt = performance.now();
+  return async () => {
+    if (performance.now() - checkedAt < REAUTHORIZE_MS) return;
+    checkedAt = performance.now();
+    await check();
+  };
 }
 
 type OtherHandle = Exclude<Handle<Operation>, ExportHandler<Operation>>;
@@ -113,7 +132,7 @@ type OtherHandle = Exclude<Handle<Operation>, ExportHandler<Operation>>;
 function exportRouteOf(
   operation: Operation,
   { pages }: ExportHandler<Operation>,
-  logger: Logger | undefined,
+  { logger, reauthorize }: ExportAccess,
 ): Route {
   const { method, path, permission, response } = operation;
   return {
@@ -136,7 +155,13 @@ function exportRouteOf(
       } as Call<Operation>;
       const name = path.slice(path.lastIndexOf("/") + 1);
       const schema = response.schema as z.ZodObject;
-      return await exportReply(schema, pages(call), { format, name, logger, requestId });
+      return await exportReply(schema, pages(call), {
+        format,
+        name,
+        logger,
+        requestId,
+        reauthorize: atIntervals(() => reauthorize(exchange, permission)),
+      });
     },
   };
 }

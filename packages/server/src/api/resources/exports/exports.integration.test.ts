@@ -125,6 +125,35 @@ test("pages are read only as fast as the client takes them", async () => {
   list.mockRestore();
 });
 
+test("an export ends when its key is revoked", async () => {
+  const list = vi.spyOn(unaudited(server.hooks).hooks.events, "list");
+  list.mockResolvedValue({ data: [bigEvent], nextCursor: "more" } as never);
+  const { json: key } = await server.call("POST", "/api/v1/keys", { name: "x", scopes: ["deliveries:read"] });
+  const headers = { authorization: `Bearer ${key.key}` };
+  const response = await fetch(`${server.url}/api/v1/export/events`, { headers });
+  await server.call("DELETE", `/api/v1/keys/${key.id}`);
+  const now = performance.now();
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now + 60_000);
+  await expect(response.text()).rejects.toThrow();
+  clock.mockRestore();
+  list.mockRestore();
+});
+
+test("a caller has at most 16 exports at a time", async () => {
+  const list = vi.spyOn(unaudited(server.hooks).hooks.events, "list");
+  list.mockResolvedValue({ data: Array(250).fill(bigEvent), nextCursor: "more" } as never);
+  const headers = await server.keyHeaders(["deliveries:read"], await server.newTenant());
+  const abort = new AbortController();
+  const begin = () => fetch(`${server.url}/api/v1/export/events`, { headers, signal: abort.signal });
+  // held, because a response that is collected as garbage is cancelled
+  const open: Response[] = [];
+  for (let n = 0; n < 17; n += 1) open.push(await begin());
+  expect(open.map(({ status }) => status)).toEqual([...Array(16).fill(200), 503]);
+  abort.abort();
+  await expect.poll(async () => (await fetch(`${server.url}/api/v1/events`, { headers })).status).toBe(200);
+  list.mockRestore();
+});
+
 /** Waits until a count has not changed for a while, and returns it. */
 async function settled(count: () => number): Promise<number> {
   const seen: number[] = [];
