@@ -111,7 +111,15 @@ function databaseErrors(error: unknown): readonly DatabaseError[] {
   let current = error;
   while (typeof current === "object" && current !== null && errors.length < 5) {
     errors.unshift(current as DatabaseError);
-    current = (current as Error).cause;
+    current = wrappedIn(current);
   }
   return errors;
+}
+
+/** The error that Sequelize (`original`), TypeORM (`driverError`), Prisma (`meta`) or another library wrapped. */
+function wrappedIn(error: object): unknown {
+  const { cause, original, driverError, meta } = error as Record<string, unknown>;
+  return (
+    cause ?? original ?? driverError ?? (meta as Record<string, unknown> | undefined)?.driverAdapterError
+  );
 }

@@ -5,7 +5,7 @@ import { PosthornError } from "../errors.ts";
 /** Every library passes these to PostgreSQL unchanged. */
 export type Value = string | null;
 
-/** A `pg` client after `begin`; TypeORM's `EntityManager` or `QueryRunner`; any other client with this method. */
+/** A `pg` client after `begin`, TypeORM's `EntityManager` or `QueryRunner`, or any other client with this method. */
 export interface ClientTransaction {
   query(text: string, values: Value[]): PromiseLike<unknown>;
 }
@@ -34,13 +34,41 @@ export interface KnexTransaction {
   raw(text: string, values: any): PromiseLike<unknown>;
 }
 
+/** `tx` of `prisma.$transaction(async (tx) => …)`. */
+export interface PrismaTransaction {
+  $queryRawUnsafe(text: string, ...values: Value[]): PromiseLike<unknown>;
+}
+
+/** `transaction` of `sequelize.transaction(async (transaction) => …)`. */
+export interface SequelizeTransaction {
+  afterCommit(hook: () => void): void;
+  rollback(): PromiseLike<void>;
+}
+
+/** `em` of `em.transactional(async (em) => …)` in MikroORM. */
+export interface MikroOrmTransaction {
+  getTransactionContext(): unknown;
+}
+
+/** `tx` of `pool.transaction(async (tx) => …)`. */
+export interface SlonikTransaction {
+  // biome-ignore lint/suspicious/noExplicitAny: Slonik's class of statements, which is described below
+  query(statement: any): PromiseLike<unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: only to distinguish it
+  anyFirst(statement: any): PromiseLike<unknown>;
+}
+
 /** Every transaction that `publish` accepts as `tx`. */
 export type Transaction =
   | ClientTransaction
   | PostgresJsTransaction
   | DrizzleTransaction
   | KyselyTransaction
-  | KnexTransaction;
+  | KnexTransaction
+  | PrismaTransaction
+  | SequelizeTransaction
+  | MikroOrmTransaction
+  | SlonikTransaction;
 
 interface Library<Tx> {
   readonly name: string;
@@ -66,8 +94,38 @@ const libraries = [
     is: (tx) => has(tx, "executeQuery", "withoutPlugins"),
     query: (tx, text, values) => tx.withoutPlugins().executeQuery(compiledQuery(text, values)),
   }),
+  library<PrismaTransaction>({
+    name: "Prisma",
+    pass: "the tx of prisma.$transaction(async (tx) => …)",
+    is: (tx) => has(tx, "$queryRawUnsafe"),
+    query: (tx, text, values) => tx.$queryRawUnsafe(text, ...values),
+  }),
+  library<MikroOrmTransaction>({
+    name: "MikroORM",
+    pass: "the em of em.transactional(async (em) => …)",
+    is: (em) => has(em, "getTransactionContext"),
+    // a transaction of Knex or Kysely, or undefined; em.execute would write the values into the text
+    query: async (em, text, values) => {
+      const context = em.getTransactionContext();
+      return (await libraryOf(context)?.query(context, text, values)) ?? [];
+    },
+  }),
+  library<SequelizeTransaction>({
+    name: "Sequelize",
+    pass: "the transaction of sequelize.transaction(async (transaction) => …)",
+    is: (tx) => has(tx, "afterCommit", "rollback") || has(tx, "getQueryInterface"),
+    // only a transaction refers to its Sequelize
+    query: async (tx, text, values) =>
+      (await sequelizeOf(tx)?.query(text, { bind: values, transaction: tx, type: "SELECT" })) ?? [],
+  }),
+  library<SlonikTransaction>({
+    name: "Slonik",
+    pass: "the tx of pool.transaction(async (tx) => …)",
+    is: (tx) => has(tx, "query", "anyFirst"),
+    query: (tx, text, values) => tx.query({ type: Symbol.for("SLONIK_TOKEN_QUERY"), sql: text, values }),
+  }),
   library<KnexTransaction>({
-    name: "Knex",
+    name: "Knex or Objection",
     pass: "the trx of knex.transaction(async (trx) => …)",
     is: (tx) => has(tx, "raw", "transaction"),
     query: (tx, text, values) => {
@@ -82,9 +140,16 @@ const libraries = [
     query: (tx, text, values) => tx.unsafe(text, values),
   }),
   library<ClientTransaction>({
+    name: "TypeORM",
+    pass: "the manager of dataSource.transaction(async (manager) => …)",
+    is: (tx) => has(tx, "query", "getRepository") || has(tx, "query", "startTransaction"),
+    query: (tx, text, values) => tx.query(text, values),
+  }),
+  library<ClientTransaction>({
     name: "pg",
     pass: "a client of pool.connect() after begin",
-    is: (tx) => has(tx, "query"),
+    // Objection's models are functions with this method
+    is: (tx) => typeof tx === "object" && has(tx, "query"),
     query: (tx, text, values) => tx.query(text, values),
   }),
 ];
@@ -151,6 +216,15 @@ function has(tx: object, ...methods: readonly string[]): boolean {
 function compiledQuery(text: string, values: readonly Value[]): object {
   const query = { kind: "RawNode", sqlFragments: [text], parameters: [] };
   return { sql: text, parameters: values, query, queryId: { queryId: crypto.randomUUID() } };
+}
+
+interface Sequelize {
+  query(text: string, options: object): PromiseLike<unknown>;
+}
+
+/** The declaration of transactions leaves this property out. */
+function sequelizeOf(tx: SequelizeTransaction): Sequelize | undefined {
+  return (tx as unknown as { sequelize?: Sequelize }).sequelize;
 }
 
 /** Knex has no `$1`, so a value that is used twice is passed twice. */
