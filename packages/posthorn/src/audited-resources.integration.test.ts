@@ -39,14 +39,15 @@ test("changes are recorded with the actor of the instance or of the call, and wi
 });
 
 test("the entry of a delivery and a replay has its tenant, and one of a call for a tenant has that", async () => {
-  const { hooks } = await world.open();
+  const { hooks } = await world.open({ enabled: false });
   await hooks.tenants.upsert("acme");
   await hooks.endpoints.create("acme", hook);
   const { id } = await hooks.publish({ tenant: "acme", type: "order.paid", data: {} });
   const [delivery] = (await hooks.events.get(id)).deliveries;
   await hooks.deliveries.cancel(delivery?.id ?? "");
   await hooks.deliveries.retry(delivery?.id ?? "", { tenant: "acme" });
-  const replay = await hooks.replays.start({ tenant: "acme", createdAfter: new Date(0) });
+  const startAt = new Date(Date.now() + 86_400_000);
+  const replay = await hooks.replays.start({ tenant: "acme", createdAfter: new Date(0), startAt });
   await hooks.replays.cancel(replay.id);
   const { data } = await hooks.auditLog.list({ tenant: "acme" });
   expect(data.slice(0, 4)).toMatchObject([

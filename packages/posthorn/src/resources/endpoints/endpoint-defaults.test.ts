@@ -24,6 +24,7 @@ test("every option is a default of endpoint settings, or listed here because end
   expect(new Set(names).size).toBe(names.length);
   const others = optionNames.filter((name) => !names.includes(name));
   expect(others.toSorted()).toEqual([
+    "actor",
     "alertWebhookUrl",
     "allowCidrs",
     "allowHttp",

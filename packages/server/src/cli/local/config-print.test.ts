@@ -10,7 +10,7 @@ function fileWith(content: string): string {
   return path;
 }
 
-const password = "hunter2-hunter2-hunter2-hunter2-hunter2";
+const password = "hunter2-kqzvbw-9174-hunter2-mxplt-60358";
 
 describe("config print", () => {
   test("shows each setting with its value and origin, and masks secrets", async () => {
