@@ -61,7 +61,7 @@ export interface MessageKey {
 
 /** One text for the key, unambiguous for all sources and ids. */
 export function messageName({ source, id }: MessageKey): string {
-  return JSON.stringify([source, id]);
+  return `${source.length} ${source}${id}`;
 }
 
 /** The event that a handler receives. */

@@ -2,6 +2,8 @@
 
 // Patterns for invalid characters: patterns for the whole text overflowed the stack at some millions of characters.
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
+/** The last character before the padding contains bits that belong to no byte. */
+const HAS_UNUSED_BITS = /(?:[^AQgw]=|[^AEIMQUYcgkosw048=])=$/;
 const NOT_HEX = /[^0-9a-f]/;
 
 /** The two digits of each byte. */
@@ -35,8 +37,8 @@ export function decode(encoding: Encoding, text: string): Uint8Array<ArrayBuffer
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   const padding = text.endsWith("==") ? 2 : Number(text.endsWith("="));
   if (text.length % 4 !== 0 || NOT_BASE64.test(text.slice(0, text.length - padding))) return null;
+  if (padding > 0 && HAS_UNUSED_BITS.test(text)) return null;
   const binary = atob(text);
-  if (text.endsWith("=") && btoa(binary) !== text) return null;
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at);
   return bytes;

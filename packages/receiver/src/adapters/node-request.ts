@@ -1,17 +1,16 @@
 // Shared by the adapters on Node's http. Framework objects are described by the members used; nothing is imported.
 import type { RequestHandler, WebhookResponse } from "../model.ts";
 import { consumedBody, type NotRaw } from "./consumed-body.ts";
+import { bodyOf, type NodeStream } from "./node-body.ts";
 
 /** The used part of `http.IncomingMessage` and `http2.Http2ServerRequest`. */
-export interface NodeRequest {
+export interface NodeRequest extends NodeStream {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly socket: object;
   readonly readableDidRead: boolean;
   readonly readableEncoding: string | null;
-  iterator(options: { destroyOnReturn: boolean }): AsyncIterable<Uint8Array>;
-  resume(): unknown;
 }
 
 /** The used part of `http.ServerResponse`. */
@@ -94,8 +93,5 @@ export function urlOf(request: NodeRequest, path: string = request.url ?? "/", p
 /** Checks the stream, not `request.body`: Express 4 sets that to `{}` for bodies that its parsers did not read. */
 function unreadBody(request: NodeRequest, notRaw: NotRaw): AsyncIterable<Uint8Array> {
   if (request.readableDidRead || request.readableEncoding !== null) return consumedBody(notRaw);
-  return {
-    // Created on demand, because it listens to the stream from then on.
-    [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator](),
-  };
+  return bodyOf(request);
 }

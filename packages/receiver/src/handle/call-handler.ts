@@ -29,11 +29,11 @@ export async function callHandlerInTransaction<Tx>(tx: Tx, call: HandlerCall<Tx>
   }
 }
 
-async function callWith<Tx>(
+function callWith<Tx>(
   context: HandlerContext<Tx>,
   { handler, event, timeoutMs }: HandlerCall<Tx>,
-): Promise<void> {
-  await withTimeout(
+): Promise<unknown> {
+  return withTimeout(
     async () => handler(event, context),
     timeoutMs,
     () => {

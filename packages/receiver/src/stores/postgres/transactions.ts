@@ -41,12 +41,12 @@ export function transactionsOn<Tx>(
   };
 
   /** Repeats until there is no conflict: everything was rolled back, so the handler may run again, as for the next delivery. */
-  async function claimAndWork(
+  function claimAndWork(
     message: Message,
     options: ClaimOptions,
     work: (tx: Tx, claim: Claim) => Promise<void>,
   ): Promise<RunResult> {
-    return await retryConflicts(() =>
+    return retryConflicts(() =>
       inTransaction<RunResult>(statements.claim(message, options), async (tx, rows, handle) => {
         const claimed = statements.claimedBy(rows, message);
         if (claimed.kind !== "claimed") {
