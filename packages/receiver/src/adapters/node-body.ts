@@ -3,8 +3,12 @@
 /** The used part of Node's `Readable`. */
 export interface NodeStream {
   readonly destroyed: boolean;
-  on(event: "data" | "end" | "error" | "close", listener: (value: never) => void): unknown;
-  off(event: "data" | "end" | "error" | "close", listener: (value: never) => void): unknown;
+  on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
+  on(event: "end" | "close", listener: () => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  off(event: "data", listener: (chunk: Uint8Array) => void): unknown;
+  off(event: "end" | "close", listener: () => void): unknown;
+  off(event: "error", listener: (error: Error) => void): unknown;
   pause(): unknown;
   resume(): unknown;
 }
