@@ -53,6 +53,8 @@ export const RECORDED: Readonly<Record<string, Readonly<Record<string, Recorded>
   },
   events: {
     resend: ["events.resend", "event", field("endpoint"), body],
+    release: ["events.release", "event", body],
+    discard: ["events.discard", "event", body],
   },
   deliveries: {
     retry: ["deliveries.retry", "delivery", body],

@@ -140,7 +140,11 @@ export class Engine {
     });
     const ingest = { db, logger, fanOut, onLostReply: () => this.worker.reconcileSoon() };
     this.publishers = new Publishers({ ...ingest, lanes: this.worker });
-    this.relay = new Relay(ingest);
+    this.relay = new Relay({
+      ...ingest,
+      observer,
+      problemsFromSql: (events) => options.catalogue.problemsFromSql(events),
+    });
     const services = options.createServices(this);
     this.#services = delivers ? services : [];
     this.maintenance = new Maintenance({

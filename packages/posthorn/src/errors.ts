@@ -46,6 +46,11 @@ export const errorRegistry = {
   delivery_not_found: error(404, "There is no such delivery."),
   attempt_not_found: error(404, "The delivery has no such attempt."),
   request_not_built: error(409, "The endpoint's current settings do not produce a valid request."),
+  event_rejected: error(
+    409,
+    "The catalogue rejected the event, so nothing of it is sent until it is released.",
+  ),
+  event_not_rejected: error(409, "Only rejected events can be released or discarded."),
   delivery_in_flight: error(409, "The delivery is in flight."),
   delivery_finished: error(409, "The delivery has ended: it succeeded or is dead."),
   delivery_not_dead: error(409, "Only dead deliveries can be deleted."),

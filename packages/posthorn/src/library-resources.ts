@@ -33,6 +33,7 @@ import { createEndpoints, type Endpoints } from "./resources/endpoints/endpoints
 import type { Targets } from "./resources/endpoints/targets.ts";
 import { withHostLookups } from "./resources/endpoints/with-host-lookups.ts";
 import { createEventTypes } from "./resources/event-types/event-types.ts";
+import { createEventChanges } from "./resources/events/event-changes.ts";
 import { createEvents } from "./resources/events/events.ts";
 import { createSendTest } from "./resources/events/test-event.ts";
 import { createSources } from "./resources/sources/sources.ts";
@@ -110,6 +111,11 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
   });
   const changes = createDeliveryChanges({ db, find: deliveries.get, onQueued, onChanged: onOwnerChanged });
   const events = createEvents({ db, catalogue });
+  const eventChanges = createEventChanges({
+    db,
+    find: events.get,
+    onReleased: () => engine()?.relay.wake(),
+  });
   const resend = createResendEvent({
     db,
     events,
@@ -171,6 +177,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     eventTypes: limited(createEventTypes({ db, catalogue, apiVersion })),
     events: limited({
       ...events,
+      ...eventChanges,
       /** Resends the event to an endpoint; if that takes batches, in the next one. */
       resend,
     }),

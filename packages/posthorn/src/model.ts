@@ -30,6 +30,16 @@ export interface Event {
   readonly attributes?: EventAttributes | undefined;
 }
 
+/** Why the catalogue does not accept an event that was published from SQL. */
+export interface Rejection {
+  readonly eventId: Uuid;
+  /** The code of the error that the library would have thrown. */
+  readonly code: "invalid_event" | "event_too_complex";
+  /** JSON Pointer into the event. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
 export type { FilterInput, RetryPolicy } from "@posthorn/wire";
 
 export const PAYLOAD_FORMATS = endpointSettings.format.values;

@@ -1,4 +1,4 @@
-// Published events, and the operation that publishes them.
+// Published events, the operation that publishes them, and decisions about those that the catalogue rejected.
 import { z } from "zod";
 import { cannotSend, delivery } from "./deliveries.ts";
 import { operation, type Permission } from "./operation.ts";
@@ -21,6 +21,17 @@ const attributes = s.component("EventAttributes", {
   ),
 });
 
+const rejection = s.component("EventRejection", {
+  code: s.choice(
+    ["invalid_event", "event_too_complex"],
+    "The error that publishing it through the API would have returned.",
+  ),
+  pointer: s.text("JSON Pointer into the event, such as `/data/amount`."),
+  message: s.text("What the catalogue does not accept, without any data of the event."),
+  rejected_at: s.time.describe("When it was rejected, in UTC."),
+  discarded_at: s.nullableTime("When it was discarded, in UTC. Null if it was not."),
+});
+
 export const event = s.component("Event", {
   id: s.eventId,
   tenant: s.tenantId,
@@ -38,8 +49,17 @@ export const event = s.component("Event", {
     attributes,
     "Attributes of an event published as a CloudEvent. Null for other events.",
   ),
+  rejection: s.nullable(
+    rejection,
+    "Why the catalogue rejected an event published from SQL. Null for accepted and released events.",
+  ),
 });
 export type Event = z.output<typeof event>;
+
+const decided = s.component("DecidedEvent", {
+  id: s.eventId,
+  rejection: s.nullable(rejection, "Null if the event was released."),
+});
 
 const NOT_MATCHED = [
   "type",
@@ -51,6 +71,7 @@ const NOT_MATCHED = [
   "batch",
   "about_itself",
   "waiting",
+  "rejected",
   "tenant_inactive",
   "lease_expired",
   "matches_now",
@@ -166,10 +187,17 @@ export const eventFilters = {
   tenant: s.tenantFilter,
   type: s.typeFilter,
   subject: s.subjectFilter,
+  state: s.optional(
+    z.enum(["rejected"]),
+    "`rejected`: only events that the catalogue rejected and nobody has released or discarded.",
+  ),
   created_after: s.createdAfter,
   created_before: s.createdBefore,
 };
 
+const path = "/api/v1/events/{event}";
+/** The tenant's publishers decide about its events, not its receivers. */
+const publishing: Permission = { scopes: ["events:publish"], reach: "tenant" };
 const reading: Permission = { scopes: ["deliveries:read"], reach: "tenant" };
 
 export const events = {
@@ -177,7 +205,7 @@ export const events = {
     summary: "Publishes an event, or up to 500. Returns when they are durable",
     remark:
       "Also accepts CloudEvents 1.0: structured mode and batches by content type, binary mode by `ce-*` headers. Their tenant is `?tenant=`, the tenant of the key, or the attribute `tenantid`.",
-    permission: { scopes: ["events:publish"], reach: "tenant" },
+    permission: publishing,
     query: z.object({
       tenant: s.optional(
         s.tenantId,
@@ -202,13 +230,25 @@ export const events = {
     query: s.listQuery(eventFilters),
     response: { status: 200, schema: s.page(event) },
   }),
-  get: operation("GET", "/api/v1/events/{event}", {
+  get: operation("GET", path, {
     summary: "Returns an event with its deliveries, and why other endpoints have none",
     permission: reading,
     response: { status: 200, schema: eventDetail },
     errors: { 404: ["event_not_found"] },
   }),
-  resend: operation("POST", "/api/v1/events/{event}/resend", {
+  release: operation("POST", `${path}/release`, {
+    summary: "Delivers an event that the catalogue rejected, as it is, even if it was discarded",
+    permission: publishing,
+    response: { status: 200, schema: decided },
+    errors: { 404: ["event_not_found"], 409: ["event_not_rejected"] },
+  }),
+  discard: operation("POST", `${path}/discard`, {
+    summary: "Decides that a rejected event is not delivered",
+    permission: publishing,
+    response: { status: 200, schema: decided },
+    errors: { 404: ["event_not_found"], 409: ["event_not_rejected"] },
+  }),
+  resend: operation("POST", `${path}/resend`, {
     summary: "Sends an event to an endpoint again, in the next batch if the endpoint uses batches",
     permission: { scopes: ["deliveries:retry"], reach: "tenant" },
     body: z.strictObject({ endpoint: s.endpointId }),
@@ -220,7 +260,7 @@ export const events = {
     },
     errors: {
       404: ["event_not_found", "endpoint_not_found", "delivery_not_found"],
-      409: cannotSend,
+      409: [...cannotSend, "event_rejected"],
     },
   }),
 };

@@ -62,6 +62,9 @@ const system = s.component("System", {
       .number()
       .describe("Age of the oldest unfinished delivery in seconds, including those of disabled endpoints."),
     outbox: s.int("Events whose deliveries are not created yet, counted up to 10000."),
+    rejected: s.int(
+      "Events that the catalogue rejected and nobody has released or discarded, counted up to 10000.",
+    ),
     held: s.group("Due deliveries that are held by their own endpoint, counted up to 10000.", {
       circuit: s.int("Held by an open circuit."),
       throttle: s.int("Held because the receiver asked for a pause."),

@@ -3,7 +3,7 @@
 // is rejected, the catalogue is read again.
 import { setImmediate } from "node:timers/promises";
 import { closest, didYouMean } from "@posthorn/wire";
-import { type ErrorCode, type InputProblem, type PosthornError, problemAt } from "../errors.ts";
+import { type InputProblem, type PosthornError, problemAt } from "../errors.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import { CheckBudget, MAX_STEPS } from "../json-schema/check-run.ts";
 import { type CheckValue, compileSchema } from "../json-schema/compile-schema.ts";
@@ -30,7 +30,7 @@ export interface CatalogueOptions {
 export type ReadCatalogue = (knownVersion: number) => Promise<StoredCatalogue>;
 
 export interface EventProblem extends InputProblem {
-  readonly code: ErrorCode;
+  readonly code: "invalid_event" | "event_too_complex";
 }
 
 export type Problems = readonly (EventProblem | null)[];
@@ -53,6 +53,8 @@ interface KnownType {
 }
 
 export const REFRESH_MS = 500;
+/** How long events are checked before other work gets a turn. */
+const TURN_MS = 20;
 
 /** Suggestions compare a name with all registered ones, which takes time; a call may have 500 events. */
 const MOST_NAMES_COMPARED = 20;
@@ -118,6 +120,23 @@ export class Catalogue {
       return reading.then(() => this.#problemsAsKnown(events, values, read));
     }
     return this.#problemsAsKnown(events, values, read);
+  }
+
+  /**
+   * Returns the problem of each event that was published from SQL, or null, according to the current catalogue. Types that
+   * this process declares are checked as they are registered. Yields to other work.
+   */
+  async problemsFromSql(events: readonly Event[]): Promise<Problems> {
+    if (this.#mode !== "open") await this.refresh();
+    const problems: (EventProblem | null)[] = [];
+    let turnBegunAt = performance.now();
+    for (const event of events) {
+      problems.push(this.#isStrict ? this.#problemAsRegistered(event, undefined, new CheckBudget()) : null);
+      if (performance.now() - turnBegunAt < TURN_MS) continue;
+      await setImmediate();
+      turnBegunAt = performance.now();
+    }
+    return problems;
   }
 
   #problemsAsKnown(
@@ -266,6 +285,10 @@ export class Catalogue {
   #problemOf(event: Event, value: unknown, budget: CheckBudget): EventProblem | null {
     const declared = this.#declared.types.get(event.type);
     if (!this.#isStrict || declared?.version === event.apiVersion) return null;
+    return this.#problemAsRegistered(event, value, budget);
+  }
+
+  #problemAsRegistered(event: Event, value: unknown, budget: CheckBudget): EventProblem | null {
     const versions = this.#types.get(event.type);
     const known = versions?.get(event.apiVersion);
     if (known === undefined || known.isDeleted) return this.#unknown(event, false);

@@ -13,6 +13,7 @@ import {
   pruneKeys,
   pruneMembers,
   pruneNotifications,
+  pruneRejections,
   pruneReplays,
   pruneSessions,
 } from "../storage/queries/retention.ts";
@@ -50,6 +51,7 @@ export async function prune(options: PruneOptions): Promise<void> {
     auditEntries: await untilFewer(options, () => pruneAuditLog(db, auditDays, step)),
     replays: await untilFewer(options, () => pruneReplays(db, retentionDays, step)),
     sessions: await untilFewer(options, () => pruneSessions(db, 0, step)),
+    rejections: await untilFewer(options, () => pruneRejections(db, retentionDays, step)),
     batchMembers: await untilFewer(options, () => pruneMembers(db, retentionDays, step)),
     notifications: await untilFewer(options, () => pruneNotifications(db, NOTIFICATION_DAYS, step)),
   };

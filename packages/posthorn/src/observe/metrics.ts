@@ -16,6 +16,10 @@ export const metricDefinitions = {
   webhook_events_published_total: counter("Events stored and fanned out by this process, by source", [
     "source",
   ]),
+  webhook_events_rejected_total: counter(
+    "Events published from SQL that this process rejected because the catalogue does not accept them, by error",
+    ["code"],
+  ),
   webhook_delivery_attempts_total: counter("HTTP attempts made by this process, by outcome", [
     "endpoint",
     "outcome",
@@ -49,6 +53,7 @@ export const metricDefinitions = {
     "Unfinished deliveries of the installation, exact up to 10000 and estimated above",
   ),
   webhook_outbox_depth: gauge("Published events that wait for fan-out, at most 10000"),
+  webhook_rejected_events: gauge("Rejected events that nobody has released or discarded, at most 10000"),
   webhook_oldest_undelivered_age_seconds: gauge(
     "Age of the oldest event with an unfinished delivery, including disabled endpoints and scheduled retries",
   ),
@@ -85,6 +90,7 @@ export type MetricName = keyof typeof metricDefinitions;
 const installationGaugeNames = [
   "webhook_queue_depth",
   "webhook_outbox_depth",
+  "webhook_rejected_events",
   "webhook_oldest_undelivered_age_seconds",
   "webhook_oldest_due_age_seconds",
   "webhook_workers",

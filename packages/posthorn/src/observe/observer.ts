@@ -1,7 +1,7 @@
 // Reports each event and attempt to metrics, log and traces. Only ids and outcomes, never payloads, URLs, headers or
 // response bodies.
 import { formatId } from "@posthorn/wire";
-import type { Event, Settlement } from "../model.ts";
+import type { Event, Rejection, Settlement } from "../model.ts";
 import type { Logger } from "./log.ts";
 import { type Metrics, outcomeOf } from "./metrics.ts";
 import { Spans } from "./spans.ts";
@@ -62,6 +62,12 @@ export class Observer {
         deliveries: deliveriesOf(event),
       });
     }
+  }
+
+  /** Called when an event that was published from SQL was stored as rejected. */
+  rejected({ eventId, code, pointer, message }: Rejection): void {
+    this.metrics.count("webhook_events_rejected_total", code);
+    this.#logger.warn("event rejected", { eventId: formatId("evt", eventId), code, pointer, message });
   }
 
   /** Called after the attempt; `settled` follows when it is recorded. */

@@ -330,7 +330,7 @@ async function createLife() {
   }
 
   async function relayAs(worker: Worker, step: Step): Promise<void> {
-    const waiting = await waitingEvents(db, { events: 1_000, bytes: 1_000_000 });
+    const { events: waiting } = await waitingEvents(db, { events: 1_000, bytes: 1_000_000 });
     expect(new Set(waiting.map(({ id }) => id))).toEqual(new Set(before.outbox));
     const given = { ...step, key: null, delivers: true, isFresh: true };
     const isWritten = await ingestAs(worker, waiting, given, { fromOutbox: true });

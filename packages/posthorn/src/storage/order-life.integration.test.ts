@@ -226,7 +226,7 @@ async function createWorld(fifoOnDead: "pass" | "hold") {
     "publish in transaction": (_worker, { subject }) =>
       pool.query(publishStatement.text, ["acme", "order.paid", "1", subject, "1", null, null, null, null]),
     relay: async (worker) => {
-      const waiting = await waitingEvents(db, { events: 2, bytes: 1_000 });
+      const { events: waiting } = await waitingEvents(db, { events: 2, bytes: 1_000 });
       if (waiting.length > 0) await write(worker, waiting, true);
     },
     fetch: (worker) => bringBatch(worker, 3),

@@ -36,6 +36,7 @@ const t = defineTexts({
       "The event is stored. Its deliveries have not been created yet.",
       "Das Ereignis ist gespeichert. Seine Zustellungen sind noch nicht angelegt.",
     ],
+    rejected: ["The catalogue rejected the event.", "Der Katalog hat das Ereignis abgelehnt."],
     tenant_inactive: ["The tenant is inactive.", "Der Mandant ist inaktiv."],
     matches_now: [
       "The current settings match the event. The endpoint has been changed since, the tenant was inactive, or the delivery was deleted or has passed its retention period.",
@@ -69,6 +70,7 @@ const t = defineTexts({
       "The tenant's other endpoints receive the notification.",
       "Die anderen Endpunkte des Mandanten erhalten die Benachrichtigung.",
     ],
+    rejected: ["Release the event to deliver it.", "Das Ereignis freigeben, um es zuzustellen."],
     waiting: ["Check again in a moment.", "Bitte gleich noch einmal prüfen."],
     tenant_inactive: [
       "Activate the tenant, then replay missed events.",

@@ -18,6 +18,7 @@ export type NotMatchedReason =
   | "batch"
   | "about_itself"
   | "waiting"
+  | "rejected"
   | "tenant_inactive"
   | "lease_expired"
   | "matches_now";
@@ -56,6 +57,7 @@ type Why = Pick<NotMatched, "reason" | "detail" | "pointer">;
 
 /** Returns the first reason that applies. */
 function whyNot(event: Event, endpoint: EventEndpointRow, facts: FilterFacts): Why {
+  if (endpoint.eventIsRejected) return why("rejected");
   if (endpoint.deletedMs !== null) return why("deleted");
   if (endpoint.eventIsTest) return why("test");
   if (event.type === BATCH_TYPE) return why("batch");
@@ -81,6 +83,7 @@ const DETAILS = {
   lease_expired: "Its subscription had expired.",
   created_later: "It was created after the event.",
   filter_redacted: "Its filter uses redacted data, so its result is not shown.",
+  rejected: "The catalogue rejected the event, so nothing receives it until it is released.",
   waiting: "The event is stored; its deliveries have not been created yet.",
   tenant_inactive: "The tenant is inactive and receives nothing.",
   matches_now:

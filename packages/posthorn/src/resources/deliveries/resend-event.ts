@@ -1,6 +1,7 @@
 // Sends an event to an endpoint again: retries its delivery, or adds the event to the next batch if the endpoint receives
 // batches.
 import { formatId, parseId } from "@posthorn/wire";
+import { PosthornError } from "../../errors.ts";
 import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
 import { batchEncodingOf } from "../../formats/formats.ts";
 import { BATCH_TYPE, type Uuid } from "../../model.ts";
@@ -31,6 +32,7 @@ export type ResendEvent = (
 export function createResendEvent({ db, events, endpoints, retry, onCollected }: ResendOptions): ResendEvent {
   return async (id, endpoint, scope = {}) => {
     const event = await events.get(id, scope);
+    if (event.rejection !== null) throw rejectedError(id);
     const { format } = await endpoints.get(event.tenant, endpoint);
     const eventId = parseId("evt", id) as Uuid;
     const endpointId = parseId("ep", endpoint) as Uuid;
@@ -48,4 +50,11 @@ export function createResendEvent({ db, events, endpoints, retry, onCollected }:
     onCollected();
     return { deliveryId: null };
   };
+}
+
+function rejectedError(id: string): PosthornError {
+  return new PosthornError(
+    "event_rejected",
+    `The catalogue rejected ${id}. Release it first: all its endpoints then receive it.`,
+  );
 }

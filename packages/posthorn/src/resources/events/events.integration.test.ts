@@ -34,6 +34,7 @@ test("an event is returned as published, with its deliveries to current and dele
     payload: Buffer.from('{"b": 1.0, "a":2}'),
     createdAt: new Date(1_750_000_000_123),
     attributes: null,
+    rejection: null,
     deliveries: expect.any(Array),
     batches: [],
     previous: null,

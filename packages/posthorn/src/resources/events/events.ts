@@ -7,16 +7,18 @@ import { refuseUnknown } from "../../did-you-mean.ts";
 import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
 import type { Content } from "../../formats/format.ts";
 import { bareData } from "../../formats/formats.ts";
-import type { Event, Uuid } from "../../model.ts";
+import type { Event, Rejection, Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { type BatchOfEvent, batchesOfEvent } from "../../storage/queries/batches/read.ts";
 import { findDeliveries } from "../../storage/queries/deliveries/read.ts";
 import { endpointsOfEvent } from "../../storage/queries/endpoints/read.ts";
 import { findEvent, listEvents, newestEvents } from "../../storage/queries/events/list.ts";
+import { type RejectionRow, rejectionsOf } from "../../storage/queries/events/rejected.ts";
 import { MAX_PAGE_BYTES } from "../../storage/queries/page.ts";
 import { type DeliveryView, deliveryViews } from "../deliveries/deliveries.ts";
 import { type NotMatched, notMatched } from "../deliveries/not-matched.ts";
 import {
+  dated,
   LOWEST_UUID,
   limit as limitField,
   notFound,
@@ -26,7 +28,7 @@ import {
   type TimeRangeQuery,
   toPage,
 } from "../page.ts";
-import { text, unchecked } from "../read-fields.ts";
+import { oneOf, text, unchecked } from "../read-fields.ts";
 
 export interface EventView
   extends Pick<Event, "id" | "tenant" | "type" | "apiVersion" | "subject" | "sequence" | "createdAt"> {
@@ -34,6 +36,14 @@ export interface EventView
   readonly payload: Buffer;
   /** The attributes of an event that was published as a CloudEvent, and the encoding of `payload`. */
   readonly attributes: EventAttributes | null;
+  /** Why the catalogue rejected it; null for events that it accepted, and after a release. */
+  readonly rejection: RejectionView | null;
+}
+
+export interface RejectionView extends Omit<Rejection, "eventId"> {
+  readonly rejectedAt: Date;
+  /** Null until a person discards the event. */
+  readonly discardedAt: Date | null;
 }
 
 /** The batch of an event, for an endpoint that receives batches. */
@@ -58,12 +68,14 @@ export interface EventQuery extends TimeRangeQuery {
   readonly tenant?: string | undefined;
   readonly type?: string | undefined;
   readonly subject?: string | undefined;
+  /** Only events that the catalogue rejected and nobody has released or discarded. */
+  readonly state?: "rejected" | undefined;
   /** Masks redacted paths in `payload`, as for keys without `payloads:read`. Default false. */
   readonly redacted?: boolean | undefined;
 }
 
 /** An event without its payload. */
-export interface NewestEventView extends Omit<EventView, "payload" | "attributes"> {
+export interface NewestEventView extends Omit<EventView, "payload" | "attributes" | "rejection"> {
   /** False while the event waits in the outbox: published in a transaction, or after another event of its subject. */
   readonly isFannedOut: boolean;
 }
@@ -95,10 +107,11 @@ export interface EventsOptions {
 export function createEvents({ db, catalogue }: EventsOptions): Events {
   return {
     async list(query = {}) {
-      const { limit, redacted, ...filter } = readTimedPage("events", query, FILTERS);
-      const { events, examinedUpTo } = await listEvents(db, { ...filter, limit: limit + 1 });
+      const { limit, redacted, state, ...filter } = readTimedPage("events", query, FILTERS);
+      const asked = { ...filter, isRejected: state === "rejected", limit: limit + 1 };
+      const { events, examinedUpTo } = await listEvents(db, asked);
       const pathsOf = await redactedPaths(redacted ?? false);
-      const rows = await toRows(events, pathsOf);
+      const rows = await toRows(events, pathsOf, await rejectionsById(events));
       const end = rows.length < events.length ? (rows.at(-1)?.id ?? null) : examinedUpTo;
       const viewOf = (row: (typeof rows)[number]) => row.view;
       return toPage("events", rows, limit, viewOf, (row) => row.id, end);
@@ -118,7 +131,8 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     async get(id, scope = {}) {
       const { event, paths } = await find(id, scope);
       const previous = await previousOf(event);
-      return { ...toEventView(event, paths), ...(await deliveriesOf(event, paths)), previous };
+      const rejections = await rejectionsById([event]);
+      return { ...toEventView(event, paths, rejections), ...(await deliveriesOf(event, paths)), previous };
     },
 
     async data(id, scope = {}) {
@@ -126,6 +140,17 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
       return bareData(redactEvent(event, paths));
     },
   };
+
+  async function rejectionsById(events: readonly Event[]): Promise<ReadonlyMap<Uuid, RejectionRow>> {
+    const found =
+      events.length === 0
+        ? []
+        : await rejectionsOf(
+            db,
+            events.map((event) => event.id),
+          );
+    return new Map(found.map((rejection) => [rejection.eventId, rejection]));
+  }
 
   async function find(
     id: string,
@@ -143,7 +168,15 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
   /** Searches back by id, because no index has subjects. Ids are not exactly in the order of sequences. */
   async function previousOf({ id, tenant, subject, sequence }: Event): Promise<string | null> {
     if (subject === null || sequence === null || sequence === 1) return null;
-    const before = { notBefore: LOWEST_UUID, before: id, limit: NEAR, tenant, type: null, subject };
+    const before = {
+      notBefore: LOWEST_UUID,
+      before: id,
+      limit: NEAR,
+      tenant,
+      type: null,
+      subject,
+      isRejected: false,
+    };
     const { events } = await listEvents(db, before);
     const numbered = events.filter((event) => event.sequence !== null && event.sequence < sequence);
     const [previous] = numbered.sort((a, b) => (b.sequence ?? 0) - (a.sequence ?? 0));
@@ -190,18 +223,28 @@ function toBatchView({ endpointId, batchId }: BatchOfEvent): BatchView {
 /** How many events to search for the previous one: events published at the same time may have ids out of order. */
 const NEAR = 3;
 
-const FILTERS = { tenant: text(), type: text(), subject: text(), redacted: unchecked<boolean>() };
+const FILTERS = {
+  tenant: text(),
+  type: text(),
+  subject: text(),
+  redacted: unchecked<boolean>(),
+  state: oneOf(["rejected"]),
+};
 
 const TURN_MS = 20;
 
 /** Limits the bytes of a page again, because masks can be longer than the data, and yields to other work. */
-async function toRows(events: readonly Event[], pathsOf: (event: Event) => readonly string[]) {
+async function toRows(
+  events: readonly Event[],
+  pathsOf: (event: Event) => readonly string[],
+  rejections: ReadonlyMap<Uuid, RejectionRow>,
+) {
   const rows: { readonly id: Uuid; readonly view: EventView }[] = [];
   let bytes = 0;
   let turnBegunAt = performance.now();
   for (const event of events) {
     if (bytes >= MAX_PAGE_BYTES) break;
-    const view = toEventView(event, pathsOf(event));
+    const view = toEventView(event, pathsOf(event), rejections);
     rows.push({ id: event.id, view });
     bytes += view.payload.length;
     if (performance.now() - turnBegunAt < TURN_MS) continue;
@@ -211,11 +254,21 @@ async function toRows(events: readonly Event[], pathsOf: (event: Event) => reado
   return rows;
 }
 
-function toEventView(event: Event, paths: readonly string[]): EventView {
+function toEventView(
+  event: Event,
+  paths: readonly string[],
+  rejections: ReadonlyMap<Uuid, RejectionRow>,
+): EventView {
+  const rejection = rejections.get(event.id);
   return {
     ...event,
     id: formatId("evt", event.id),
     payload: redactPayload(event.payload, paths),
     attributes: event.attributes ?? null,
+    rejection: rejection === undefined ? null : toRejectionView(rejection),
   };
+}
+
+function toRejectionView({ eventId: _, ...rejection }: RejectionRow): RejectionView {
+  return dated(rejection);
 }

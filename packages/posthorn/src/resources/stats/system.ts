@@ -26,6 +26,8 @@ export interface SystemView {
     readonly oldestAgeSeconds: number;
     /** Events that wait for their fan-out. */
     readonly outbox: number;
+    /** Events that the catalogue rejected and nobody has released or discarded. */
+    readonly rejected: number;
     readonly held: Readonly<Record<"circuit" | "throttle" | "limit", number>>;
   };
   readonly openCircuits: FirstOf<TroubledEndpoint>;
@@ -83,6 +85,7 @@ export function createSystem({ db, migrationStatus, retention, leaseMs, nowMs }:
         oldestDueAgeSeconds: gauges.webhook_oldest_due_age_seconds,
         oldestAgeSeconds: gauges.webhook_oldest_undelivered_age_seconds,
         outbox: gauges.webhook_outbox_depth,
+        rejected: gauges.webhook_rejected_events,
         held: gauges.webhook_held_deliveries,
       };
       const schema = { version, applied, pending };

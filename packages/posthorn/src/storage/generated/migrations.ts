@@ -213,7 +213,7 @@ create index endpoint_handshakes_due on posthorn.endpoint_handshakes (next_at) w
   {
     version: 3,
     name: "events-and-queue",
-    checksum: "c9d3535a98662ad279bd1731501211c3b4485822d5bac272f0e2af9a332ef9f8",
+    checksum: "0f80b9d92325d69f56ddcb01f98d25f5bfc3495cbec849c80c67752f606027b8",
     sql: `-- Events, the deliveries that are not finished, and the workers that send them.
 
 -- Committed facts. Only \`claims\` is changed, when a dead letter is deleted. Partitioned by day.
@@ -255,6 +255,21 @@ create table posthorn.outbox (
   is_checked boolean not null default true
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index outbox_order on posthorn.outbox (tenant, subject, sequence) where subject is not null;
+
+-- Events that a strict catalogue rejected when the relay took them out of the outbox. They have no deliveries. A person
+-- releases them, which removes the row, or discards them.
+create table posthorn.rejected_events (
+  event_id uuid primary key,
+  tenant text not null,
+  -- the error that the library would have thrown
+  code text not null,
+  pointer text not null,
+  message text not null,
+  rejected_at timestamptz not null default posthorn.now(),
+  discarded_at timestamptz
+);
+create index rejected_events_waiting on posthorn.rejected_events (event_id) where discarded_at is null;
+create index rejected_events_of_tenant on posthorn.rejected_events (tenant, event_id) where discarded_at is null;
 
 -- One row: until when a worker looks into the outbox every few milliseconds, so that publishers need not notify.
 create table posthorn.outbox_watch (
@@ -411,7 +426,7 @@ create index batch_events_of_event on posthorn.batch_events (event_id);
   {
     version: 4,
     name: "history-and-retention",
-    checksum: "8b2aedbe3cea72493fb77dccbfd48ae0f6bceb32015995ba1357b36cc279e227",
+    checksum: "4a5974e3345009da1de81031b7ac641fa2980bdbbe506c1eed02aac8644d7238",
     sql: `-- Finished deliveries, their attempts, and the retention that drops old days.
 
 -- Finished deliveries: success or dead. Partitioned by day. A delivery whose first attempt succeeded contains that attempt,
@@ -771,7 +786,8 @@ $$;
 
 -- Step 2, repeated until it returns 0: copies what must be kept, for at most max_rows deliveries or events, and returns the
 -- number of copied rows. Dead deliveries are kept; from a _kept table, deliveries in any state. Attempts are kept with
--- their finished or queued delivery. Events are kept for a kept or queued delivery, the outbox or a pending batch. The
+-- their finished or queued delivery. Events are kept for a kept or queued delivery, the outbox, a pending batch, or until a
+-- person decides about a rejected one. The
 -- order deliveries, attempts, events guarantees that no delivery loses its event.
 create function posthorn.copy_kept(parent text, target text, lower_bound uuid, upper_bound uuid, max_rows integer) returns integer
 language plpgsql
@@ -874,6 +890,12 @@ begin
               from posthorn.outbox o
               where o.event_id >= $1
                 and o.event_id < $2
+              union
+              select r.event_id
+              from posthorn.rejected_events r
+              where r.event_id >= $1
+                and r.event_id < $2
+                and r.discarded_at is null
               union
               select c.event_id
               from posthorn.pending_batch_events c

@@ -40,6 +40,21 @@ create table posthorn.outbox (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index outbox_order on posthorn.outbox (tenant, subject, sequence) where subject is not null;
 
+-- Events that a strict catalogue rejected when the relay took them out of the outbox. They have no deliveries. A person
+-- releases them, which removes the row, or discards them.
+create table posthorn.rejected_events (
+  event_id uuid primary key,
+  tenant text not null,
+  -- the error that the library would have thrown
+  code text not null,
+  pointer text not null,
+  message text not null,
+  rejected_at timestamptz not null default posthorn.now(),
+  discarded_at timestamptz
+);
+create index rejected_events_waiting on posthorn.rejected_events (event_id) where discarded_at is null;
+create index rejected_events_of_tenant on posthorn.rejected_events (tenant, event_id) where discarded_at is null;
+
 -- One row: until when a worker looks into the outbox every few milliseconds, so that publishers need not notify.
 create table posthorn.outbox_watch (
   is_only boolean primary key default true check (is_only),

@@ -357,7 +357,8 @@ $$;
 
 -- Step 2, repeated until it returns 0: copies what must be kept, for at most max_rows deliveries or events, and returns the
 -- number of copied rows. Dead deliveries are kept; from a _kept table, deliveries in any state. Attempts are kept with
--- their finished or queued delivery. Events are kept for a kept or queued delivery, the outbox or a pending batch. The
+-- their finished or queued delivery. Events are kept for a kept or queued delivery, the outbox, a pending batch, or until a
+-- person decides about a rejected one. The
 -- order deliveries, attempts, events guarantees that no delivery loses its event.
 create function posthorn.copy_kept(parent text, target text, lower_bound uuid, upper_bound uuid, max_rows integer) returns integer
 language plpgsql
@@ -460,6 +461,12 @@ begin
               from posthorn.outbox o
               where o.event_id >= $1
                 and o.event_id < $2
+              union
+              select r.event_id
+              from posthorn.rejected_events r
+              where r.event_id >= $1
+                and r.event_id < $2
+                and r.discarded_at is null
               union
               select c.event_id
               from posthorn.pending_batch_events c

@@ -6,18 +6,28 @@ import { hasRow } from "../query.ts";
 import { statement } from "../sql.ts";
 import { type EventRow, eventColumns, toEvent } from "./events/event-row.ts";
 
+export interface WaitingEvents {
+  readonly events: readonly Event[];
+  /** Those that were published from SQL: the catalogue has not seen their data. */
+  readonly unchecked: readonly Event[];
+}
+
 export async function waitingEvents(
   db: Queryable,
   limit: { readonly events: number; readonly bytes: number },
-): Promise<Event[]> {
-  const rows = await db.query<EventRow>(waitingStatement, [limit.events, limit.bytes]);
-  return rows.map(toEvent);
+): Promise<WaitingEvents> {
+  const rows = await db.query<EventRow & { is_checked: boolean }>(waitingStatement, [
+    limit.events,
+    limit.bytes,
+  ]);
+  const events = rows.map(toEvent);
+  return { events, unchecked: events.filter((_, index) => rows[index]?.is_checked === false) };
 }
 
 /** Reads without a cursor, so a transaction that commits late is seen by the next read. */
 const waitingStatement = statement("waiting events")`
 with oldest as materialized (
-  select o.event_id, o.tenant, o.subject, row_number() over (order by o.event_id) as place
+  select o.event_id, o.tenant, o.subject, o.is_checked, row_number() over (order by o.event_id) as place
   from posthorn.outbox o
   order by o.event_id
   limit $1::integer
@@ -31,14 +41,14 @@ subject as materialized (
   group by s.tenant, s.subject
 ),
 waiting as (
-  select oldest.event_id, oldest.place
+  select oldest.event_id, oldest.is_checked, oldest.place
   from oldest
   where oldest.subject is null
   union all
-  select lowest.event_id, subject.places[lowest.nth]
+  select lowest.event_id, lowest.is_checked, subject.places[lowest.nth]
   from subject
   cross join lateral (
-    select o.event_id, row_number() over (order by o.sequence) as nth
+    select o.event_id, o.is_checked, row_number() over (order by o.sequence) as nth
     from posthorn.outbox o
     where o.tenant = subject.tenant
       and o.subject = subject.subject
@@ -48,11 +58,11 @@ waiting as (
 ),
 -- the size of a value is known without reading it
 sized as (
-  select e.id, waiting.place, sum(octet_length(e.payload)) over (order by waiting.place) as bytes
+  select e.id, waiting.is_checked, waiting.place, sum(octet_length(e.payload)) over (order by waiting.place) as bytes
   from waiting
   join posthorn.events e on e.id = waiting.event_id
 )
-select ${eventColumns}
+select ${eventColumns}, sized.is_checked
 from sized
 join posthorn.events e on e.id = sized.id
 where sized.bytes <= $2::bigint

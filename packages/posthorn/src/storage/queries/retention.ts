@@ -42,6 +42,14 @@ export const pruneSessions = pruneTable("sessions", {
   order: "expires_at",
 });
 
+/** Rejections of discarded events that no longer exist. */
+export const pruneRejections = pruneTable("rejected_events", {
+  where: `old.discarded_at is not null
+      and old.event_id < posthorn.lowest_uuid_at(${daysAgo})
+      and not exists (select from posthorn.events e where e.id = old.event_id)`,
+  order: "event_id",
+});
+
 /** Members of batches that no longer exist. */
 export const pruneMembers = pruneTable("batch_events", {
   where: `old.batch_id < posthorn.lowest_uuid_at(${daysAgo})

@@ -1,14 +1,16 @@
-// `posthorn events`: lists and shows events.
+// `posthorn events`: lists and shows events, and decides about those that the catalogue rejected.
 import type { Event, EventDetail } from "@posthorn/client";
 import type { Command } from "commander";
 import { readEvent } from "../follow/request.ts";
-import { addList, commandsOf, TENANT_FILTER, TIME_FILTERS } from "../remote/remote.ts";
+import { addList, commandsOf, type Param, TENANT_FILTER, TIME_FILTERS } from "../remote/remote.ts";
 import { type Column, facts, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { safeJson, timeText } from "../terminal/text.ts";
+import { clean, safeJson, timeText } from "../terminal/text.ts";
 import { cloudEventFacts } from "../views/cloud-event.ts";
 import { deliveryColumns, waitsForBatch } from "../views/delivery.ts";
-import { emptyListText, explainNotMatched } from "../views/no-deliveries.ts";
+import { emptyListText, explainNotMatched, explainRejection } from "../views/no-deliveries.ts";
+
+const EVENT: Param = ["<event>", "evt_…"];
 
 const columns: readonly Column<Event>[] = [
   { title: "ID", value: ({ id }) => id },
@@ -16,6 +18,7 @@ const columns: readonly Column<Event>[] = [
   { title: "TENANT", value: ({ tenant }) => tenant, canShrink: true },
   { title: "TYPE", value: ({ type }) => type, canShrink: true },
   { title: "SUBJECT", value: ({ subject }) => subject, canShrink: true },
+  { title: "REJECTED", value: ({ rejection }) => rejection?.message, canShrink: true },
 ];
 
 export function addEvents(program: Command, terminal: Terminal): void {
@@ -24,6 +27,7 @@ export function addEvents(program: Command, terminal: Terminal): void {
     TENANT_FILTER,
     ["--type <type>", "only of this type"],
     ["--subject <subject>", "only of this subject"],
+    ["--state <state>", "only events that the catalogue rejected", ["rejected"]],
     ...TIME_FILTERS,
   ] as const;
   addList(add, ["list", "list events, newest first"], filters, (remote, { tenant }) => ({
@@ -31,9 +35,22 @@ export function addEvents(program: Command, terminal: Terminal): void {
     columns,
     none: () => emptyListText(remote, tenant, "No events found."),
   }));
-  add("get", "show an event and its deliveries", [["<event>", "evt_…"]], async (remote, [event]) => {
+  add("get", "show an event and its deliveries", [EVENT], async (remote, [event]) => {
     const text = await remote.send(remote.contract.events.get, `/api/v1/events/${encodeURIComponent(event)}`);
     terminal.print(remote.isJson ? safeJson(text) : describe(terminal, text));
+  });
+  const releasing = "deliver an event that the catalogue rejected, as it is";
+  add("release", releasing, [EVENT], async ({ client, print }, [event]) => {
+    print(await client.events.release({ event }), ({ id }) =>
+      [`${clean(id)} is released.`, `Follow it with: posthorn trace ${clean(id)}`].join("\n"),
+    );
+  });
+  const discarding = "decide that a rejected event is not delivered";
+  add("discard", discarding, [EVENT], async ({ client, print }, [event]) => {
+    print(
+      await client.events.discard({ event }),
+      ({ id }) => `${clean(id)} is discarded. To deliver it after all: posthorn events release ${clean(id)}`,
+    );
   });
 }
 
@@ -60,6 +77,8 @@ function describe(terminal: Terminal, text: string): string {
     safeJson(Buffer.from(readEvent(text).payload).toString("utf8")),
     "",
     ...(deliveryTexts.length === 0 ? ["It has no deliveries."] : deliveryTexts),
-    ...event.not_matched.map(explainNotMatched),
+    ...(event.rejection === null
+      ? event.not_matched.map(explainNotMatched)
+      : [explainRejection(event, event.rejection)]),
   ].join("\n");
 }

@@ -3,9 +3,12 @@ import { type EventDetail, PosthornApiError } from "@posthorn/client";
 import type { Remote } from "../remote/remote.ts";
 import { clean } from "../terminal/text.ts";
 
+type Rejection = NonNullable<EventDetail["rejection"]>;
+
 /** Returns one or several lines. */
 export async function explainNoDeliveries(remote: Remote, event: EventDetail): Promise<string> {
-  const { tenant, not_matched } = event;
+  const { tenant, not_matched, rejection } = event;
+  if (rejection !== null) return explainRejection(event, rejection);
   const name = clean(tenant);
   if (not_matched.length > 0)
     return [`No endpoint of ${name} matched:`, ...not_matched.map(explainNotMatched)].join("\n");
@@ -13,6 +16,19 @@ export async function explainNoDeliveries(remote: Remote, event: EventDetail): P
     (await unknownTenant(remote, tenant)) ??
     `${name} has no endpoints. List them with: posthorn endpoints list --tenant ${name}`
   );
+}
+
+/** Says what to do about an event that the catalogue rejected. */
+export function explainRejection({ id }: EventDetail, rejection: Rejection): string {
+  const release = `posthorn events release ${clean(id)}`;
+  const reason = `The catalogue rejected it: ${clean(rejection.message)}`;
+  if (rejection.discarded_at !== null)
+    return `${reason}\nIt was discarded at ${rejection.discarded_at}. To deliver it after all: ${release}`;
+  return [
+    reason,
+    `To deliver it as it is: ${release}`,
+    `Not to deliver it: posthorn events discard ${clean(id)}`,
+  ].join("\n");
 }
 
 /** Returns null if the tenant exists. */

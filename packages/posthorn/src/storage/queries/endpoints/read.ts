@@ -137,6 +137,7 @@ export interface EventEndpointRow {
   readonly leaseEndsMs: number | null;
   readonly tenantIsActive: boolean;
   readonly eventWaits: boolean;
+  readonly eventIsRejected: boolean;
   readonly eventIsTest: boolean;
 }
 
@@ -155,6 +156,7 @@ select
   posthorn.epoch_ms(ep.lease_ends_at) as "leaseEndsMs",
   t.is_active as "tenantIsActive",
   exists (select from posthorn.outbox o where o.event_id = $2::uuid) as "eventWaits",
+  exists (select from posthorn.rejected_events r where r.event_id = $2::uuid) as "eventIsRejected",
   exists (select from posthorn.events e where e.id = $2::uuid and e.is_test) as "eventIsTest"
 from posthorn.endpoints ep
 join posthorn.tenants t on t.id = ep.tenant

@@ -9,7 +9,11 @@ import { statement } from "../../sql.ts";
 import { type Filter, type IdRange, isCutShort, type PageOfBytes, pageBytes } from "../page.ts";
 import { type EventRow, eventColumns, toEvent } from "./event-row.ts";
 
-export type EventFilter = IdRange & Filter<"tenant" | "type" | "subject">;
+export type EventFilter = IdRange &
+  Filter<"tenant" | "type" | "subject"> & {
+    /** Only events that the catalogue rejected and that nobody has released or discarded. */
+    readonly isRejected: boolean;
+  };
 
 export interface ListedEvents {
   readonly events: readonly Event[];
@@ -18,10 +22,11 @@ export interface ListedEvents {
 }
 
 export async function listEvents(db: Queryable, filter: EventFilter): Promise<ListedEvents> {
-  const { notBefore, before, limit, tenant, type, subject } = filter;
+  const { notBefore, before, limit, tenant, type, subject, isRejected } = filter;
   const sought = Object.entries({ type, subject }).filter(([, value]) => value !== null);
   const listed = await db.query<EventRow & PageOfBytes & { examinedUpTo: Uuid | null }>(
     listStatement(
+      isRejected,
       tenant !== null,
       sought.map(([column]) => column),
     ),
@@ -34,9 +39,11 @@ export async function listEvents(db: Queryable, filter: EventFilter): Promise<Li
   return { events, examinedUpTo: events.length === limit ? null : (listed[0]?.examinedUpTo ?? null) };
 }
 
-function listStatement(isOfTenant: boolean, sought: readonly string[]) {
-  const source = isOfTenant ? ofTenant : ofAll;
-  const name = ["list events", ...(isOfTenant ? ["tenant"] : []), ...sought].join(" ");
+function listStatement(isRejected: boolean, isOfTenant: boolean, sought: readonly string[]) {
+  const [all, one] = isRejected ? [rejectedOfAll, rejectedOfTenant] : [ofAll, ofTenant];
+  const source = isOfTenant ? one : all;
+  const kind = isRejected ? "list rejected events" : "list events";
+  const name = [kind, ...(isOfTenant ? ["tenant"] : []), ...sought].join(" ");
   if (sought.length === 0) return statement(name)`${pageText(source)}`;
   const firstSought = isOfTenant ? 5 : 4;
   const conditions = sought.map((column, index) => `e.${column} = $${firstSought + index}::text`);
@@ -58,6 +65,25 @@ from posthorn.events e
 where (e.tenant, e.id) >= ($4::text, $1::uuid)
   and (e.tenant, e.id) < ($4::text, $2::uuid)
 order by e.tenant desc, e.id desc
+`;
+
+// The rejections come from their index, and each event from its primary key.
+const rejectedOfAll = `
+from posthorn.rejected_events r
+join posthorn.events e on e.id = r.event_id
+where r.discarded_at is null
+  and r.event_id >= $1::uuid
+  and r.event_id < $2::uuid
+order by r.event_id desc
+`;
+
+const rejectedOfTenant = `
+from posthorn.rejected_events r
+join posthorn.events e on e.id = r.event_id
+where r.discarded_at is null
+  and (r.tenant, r.event_id) >= ($4::text, $1::uuid)
+  and (r.tenant, r.event_id) < ($4::text, $2::uuid)
+order by r.tenant desc, r.event_id desc
 `;
 
 /** Never reached. Keeps the planner's row estimate below the threshold for JIT. */

@@ -1,5 +1,5 @@
 // Reads the newest events of a type, which a public topic shows. Examines a limited number of the tenant's events, like
-// a page. Test events are excluded.
+// a page. Test events and rejected events are excluded.
 import type { Event, Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -34,6 +34,7 @@ newest as materialized (
       from looked_at
       where looked_at.type = $2::text
         and looked_at.is_test is not true
+        and not exists (select from posthorn.rejected_events r where r.event_id = looked_at.id)
       order by looked_at.id desc
       limit $3::integer
     ))

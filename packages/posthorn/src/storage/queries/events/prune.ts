@@ -67,6 +67,9 @@ where e.id >= $1::uuid
     union all
     select o.event_id from posthorn.outbox o where o.event_id >= $1::uuid and o.event_id < $2::uuid
     union all
+    select r.event_id from posthorn.rejected_events r
+    where r.event_id >= $1::uuid and r.event_id < $2::uuid and r.discarded_at is null
+    union all
     select c.event_id from posthorn.pending_batch_events c where c.event_id >= $1::uuid and c.event_id < $2::uuid
   )) is not true
 `;

@@ -1,5 +1,5 @@
-// Reads a range of events without payloads, oldest first, for a replay against current subscriptions. Test events are
-// excluded.
+// Reads a range of events without payloads, oldest first, for a replay against current subscriptions. Test events
+// and rejected events are excluded.
 import type { Event, Uuid } from "../../../model.ts";
 import { column, fields, mapOf, rows } from "../../query.ts";
 
@@ -22,6 +22,7 @@ where e.id > $1::uuid
   and e.id < $2::uuid
   and e.is_test is not true
   and e.type <> 'webhook.batch'
+  and not exists (select from posthorn.rejected_events r where r.event_id = e.id)
   and ($4::text is null or e.tenant = $4::text)
 order by e.id
 limit $3::integer

@@ -111,6 +111,10 @@ select
     select count(*)
     from (select from posthorn.outbox o limit $1::integer) first_ones
   )::double precision as webhook_outbox_depth,
+  (
+    select count(*)
+    from (select from posthorn.rejected_events r where r.discarded_at is null limit $1::integer) first_ones
+  )::double precision as webhook_rejected_events,
   coalesce(
     greatest(
       posthorn.epoch_ms(posthorn.now()) - posthorn.uuid_ms(oldest.id), 0),

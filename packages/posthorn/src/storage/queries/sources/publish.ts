@@ -21,14 +21,17 @@ export const publishFromSource = run<[source: string, events: readonly SourceEve
 )`
 with published as materialized (
   select count(
-    posthorn.publish(
+    posthorn.write_event(
       tenant => read.tenant,
       type => read.type,
       data => read.data,
       subject => read.subject,
       api_version => read."apiVersion",
       idempotency_key => read.key,
-      id => read.id
+      id => read.id,
+      traceparent => null,
+      attributes => null,
+      is_checked => true
     )
   ) as count
   from (

@@ -27,6 +27,10 @@ import { eventDetailJson, eventPageJson } from "./present.ts";
 
 export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["events"] {
   const { events } = hooks;
+  const decided = async (id: string, principal: Principal) => {
+    const { rejection } = await events.get(id, tenantScope(principal));
+    return { id, rejection };
+  };
   return {
     publish: new RawHandler((exchange) => publish(hooks, exchange), { isRefusedWhileDraining: true }),
     list: new LargeResponse(async ({ query, principal }) =>
@@ -34,6 +38,14 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
     ),
     get: async ({ params, principal }) =>
       eventDetailJson(await events.get(params.event, { ...tenantScope(principal), ...redaction(principal) })),
+    release: async ({ params, principal }) => {
+      await events.release(params.event, tenantScope(principal));
+      return await decided(params.event, principal);
+    },
+    discard: async ({ params, principal }) => {
+      await events.discard(params.event, tenantScope(principal));
+      return await decided(params.event, principal);
+    },
     resend: ({ params, body, principal }) =>
       events.resend(params.event, body.endpoint, tenantScope(principal)),
   };

@@ -1,0 +1,238 @@
+// Events published from SQL that a strict catalogue does not accept.
+import { expect, test } from "vitest";
+import { z } from "zod";
+import {
+  databasePerTest,
+  newEndpoint,
+  publishBySql,
+  receiverPerFile,
+} from "../../../../tests/support/database/database-per-test.ts";
+import { inTransaction } from "../../../../tests/support/database/postgres.ts";
+import { event } from "../catalogue/declared-types.ts";
+import { maintainPartitions } from "../maintenance/partitions.ts";
+import { prune } from "../maintenance/prune.ts";
+import { silentLogger } from "../observe/log.ts";
+import type { TestInstance, TestInstanceOptions } from "../testing/index.ts";
+
+const receiver = await receiverPerFile();
+const world = databasePerTest();
+
+const schema = { type: "object", required: ["amount"], properties: { amount: { type: "integer" } } };
+const paid = { tenant: "acme", type: "order.paid", data: { amount: 1 } };
+const wrong = { ...paid, data: { amount: "1" } };
+
+/** With a type that has a schema, and an endpoint. */
+async function openStrict(options: Partial<TestInstanceOptions> = {}) {
+  const instance = await world.open(options);
+  await instance.hooks.eventTypes.put("order.paid", { schema });
+  return { instance, hooks: instance.hooks, ...(await newEndpoint(instance, receiver)) };
+}
+
+async function rejectedIds({ hooks }: TestInstance): Promise<string[]> {
+  return (await hooks.events.list({ state: "rejected" })).data.map(({ id }) => id);
+}
+
+test("an event that violates its schema is rejected with the reason, and the others are delivered", async () => {
+  const { instance, hooks, path, id: endpointId } = await openStrict();
+  await publishBySql(world.pool, paid);
+  const id = await publishBySql(world.pool, wrong);
+  await publishBySql(world.pool, paid);
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toHaveLength(2);
+  const rejected = await hooks.events.get(id);
+  expect(rejected.rejection).toEqual({
+    code: "invalid_event",
+    pointer: "/data/amount",
+    message: expect.stringMatching(/must be integer.*schema of order.paid, version 1/),
+    rejectedAt: expect.any(Date),
+    discardedAt: null,
+  });
+  expect(rejected.notMatched).toMatchObject([{ endpointId, reason: "rejected" }]);
+  expect(await rejectedIds(instance)).toEqual([id]);
+  const all = await hooks.events.list();
+  expect(all.data.map(({ rejection }) => rejection?.code ?? null)).toEqual([null, "invalid_event", null]);
+  const metrics = await hooks.metrics();
+  expect(metrics).toContain('webhook_events_rejected_total{code="invalid_event"} 1');
+  expect(metrics).toContain("webhook_rejected_events 1");
+});
+
+test("a released event is delivered as it is, once", async () => {
+  const { instance, hooks, path } = await openStrict();
+  const id = await publishBySql(world.pool, { ...wrong, subject: "order:1" });
+  await instance.settle();
+  await hooks.events.release(id);
+  await instance.settle();
+  const [request] = receiver.requestsTo(path);
+  expect(JSON.parse(String(request?.body))).toMatchObject({ id, sequence: 1, data: { amount: "1" } });
+  expect((await hooks.events.get(id)).rejection).toBeNull();
+  expect(await rejectedIds(instance)).toEqual([]);
+  await expect(hooks.events.release(id)).rejects.toMatchObject({ code: "event_not_rejected", status: 409 });
+  expect(receiver.requestsTo(path)).toHaveLength(1);
+});
+
+test("a discarded event is not delivered, not even by a replay, until it is released after all", async () => {
+  const { instance, hooks, path, id: endpoint } = await openStrict();
+  const id = await publishBySql(world.pool, wrong);
+  await instance.settle();
+  await expect(hooks.events.resend(id, endpoint)).rejects.toMatchObject({ code: "event_rejected" });
+  await hooks.events.discard(id);
+  expect((await hooks.events.get(id)).rejection?.discardedAt).toEqual(expect.any(Date));
+  expect(await rejectedIds(instance)).toEqual([]);
+  await expect(hooks.events.discard(id)).rejects.toMatchObject({ code: "event_not_rejected" });
+  await hooks.replays.start({ tenant: "acme" });
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toHaveLength(0);
+  await hooks.events.release(id);
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toHaveLength(1);
+});
+
+test("an accepted event cannot be discarded, and another tenant's event is not found", async () => {
+  const { instance, hooks } = await openStrict();
+  const accepted = await publishBySql(world.pool, paid);
+  const rejected = await publishBySql(world.pool, wrong);
+  await instance.settle();
+  for (const change of [hooks.events.release, hooks.events.discard]) {
+    await expect(change(accepted)).rejects.toMatchObject({ code: "event_not_rejected" });
+    await expect(change(rejected, { tenant: "other" })).rejects.toMatchObject({ code: "event_not_found" });
+  }
+  expect(await rejectedIds(instance)).toEqual([rejected]);
+});
+
+test("the list of rejected events has filters and pages", async () => {
+  const { instance, hooks } = await openStrict();
+  await hooks.tenants.upsert("beta", {});
+  await hooks.eventTypes.put("order.sent", { schema });
+  const ids: string[] = [];
+  for (const [tenant, type] of [
+    ["acme", "order.paid"],
+    ["beta", "order.paid"],
+    ["acme", "order.sent"],
+  ] as const)
+    ids.push(await publishBySql(world.pool, { ...wrong, tenant, type, subject: `${tenant} ${type}` }));
+  await instance.settle();
+  const [acmePaid, beta, acmeSent] = ids;
+  const listed = async (query: object) =>
+    (await hooks.events.list({ state: "rejected", ...query })).data.map(({ id }) => id);
+  expect(await listed({})).toEqual([acmeSent, beta, acmePaid]);
+  expect(await listed({ tenant: "acme" })).toEqual([acmeSent, acmePaid]);
+  expect(await listed({ type: "order.paid" })).toEqual([beta, acmePaid]);
+  expect(await listed({ tenant: "acme", type: "order.sent", subject: "acme order.sent" })).toEqual([
+    acmeSent,
+  ]);
+  const first = await hooks.events.list({ state: "rejected", limit: 2 });
+  expect(await listed({ cursor: first.nextCursor })).toEqual([acmePaid]);
+  await expect(hooks.events.list({ state: "failed" as never })).rejects.toMatchObject({
+    code: "invalid_query",
+  });
+});
+
+test("a rejected event does not hold later events of its subject, and keeps its number", async () => {
+  const { instance, path } = await openStrict();
+  const publish = (input: typeof wrong | typeof paid) =>
+    publishBySql(world.pool, { ...input, subject: "order:1" });
+  await publish(wrong);
+  await publish(paid);
+  await instance.settle();
+  expect(receiver.requestsTo(path).map(({ body }) => JSON.parse(String(body)).sequence)).toEqual([2]);
+});
+
+test("events of a user and of an array are rejected one by one", async () => {
+  const { instance, hooks, path } = await openStrict();
+  await hooks.tenants.upsert("beta", {});
+  for (const tenant of ["acme", "beta"]) await hooks.members.put(tenant, "anna", { role: "member" });
+  await world.pool.query(`select posthorn.publish_for_user('anna', 'order.paid', '{}')`);
+  await world.pool.query("select posthorn.publish_many($1::text)", [JSON.stringify([paid, wrong, paid])]);
+  await instance.settle();
+  expect(await rejectedIds(instance)).toHaveLength(3);
+  expect(receiver.requestsTo(path)).toHaveLength(2);
+});
+
+test("an idempotency key belongs to its rejected event, and creates no second one", async () => {
+  const { instance } = await openStrict();
+  const keyed = { ...wrong, idempotencyKey: "k" };
+  const id = await publishBySql(world.pool, keyed);
+  await instance.settle();
+  expect(await publishBySql(world.pool, keyed)).toBe(id);
+  await instance.settle();
+  expect(await rejectedIds(instance)).toEqual([id]);
+});
+
+test("a schema that was registered just before the event applies to it", async () => {
+  const { hooks } = await world.open({ started: false });
+  const instance = await world.open();
+  // the started process has not seen the change when it takes the event
+  await instance.hooks.engine?.poller.stop();
+  await hooks.eventTypes.put("order.paid", { schema });
+  await publishBySql(world.pool, wrong);
+  await instance.settle();
+  expect(await rejectedIds(instance)).toHaveLength(1);
+});
+
+test("an event whose type was deleted after its commit is rejected", async () => {
+  const { hooks } = await world.open({ started: false });
+  await hooks.eventTypes.put("order.paid", { schema });
+  await hooks.eventTypes.put("order.sent", {});
+  await publishBySql(world.pool, paid);
+  await hooks.eventTypes.delete("order.paid");
+  const instance = await world.open();
+  await instance.settle();
+  const [rejected] = (await instance.hooks.events.list({ state: "rejected" })).data;
+  expect(rejected?.rejection).toMatchObject({
+    pointer: "/type",
+    message: expect.stringContaining("no type"),
+  });
+});
+
+test("an event that is too complex to check is rejected", async () => {
+  const { instance, hooks } = await openStrict();
+  const costly = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`^(a|b|ab)*c${n}$`, {}]));
+  await hooks.eventTypes.put("order.paid", { schema: { patternProperties: costly } });
+  const data = Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`${"ab".repeat(20)}${n}`, 1]));
+  await publishBySql(world.pool, { ...paid, data });
+  await publishBySql(world.pool, paid);
+  await instance.settle();
+  const { data: rejected } = await hooks.events.list({ state: "rejected" });
+  expect(rejected.map(({ rejection }) => rejection?.code)).toEqual(["event_too_complex"]);
+});
+
+test("a type declared in code is checked by its JSON schema", async () => {
+  const events = { "order.paid": event({ schema: z.object({ amount: z.int() }) }) };
+  const instance = await world.open({ events });
+  const { path } = await newEndpoint(instance, receiver);
+  await publishBySql(world.pool, wrong);
+  await publishBySql(world.pool, paid);
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toHaveLength(1);
+  expect(await rejectedIds(instance)).toHaveLength(1);
+});
+
+test("what the library has checked is not checked again", async () => {
+  const { hooks } = await world.open({ started: false, catalogue: "open" });
+  const { instance, path } = await openStrict();
+  await inTransaction(world.pool, (tx) => hooks.publish(wrong, { tx }));
+  await inTransaction(world.pool, (tx) => hooks.publish({ ...paid, type: "order.unknown" }, { tx }));
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toHaveLength(2);
+});
+
+test("an open catalogue rejects nothing", async () => {
+  const { instance, path } = await openStrict({ catalogue: "open" });
+  await publishBySql(world.pool, wrong);
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toHaveLength(1);
+});
+
+test("a rejected event outlives the retention until it is discarded", async () => {
+  const { instance, hooks } = await openStrict();
+  const [waiting, discarded] = [await publishBySql(world.pool, wrong), await publishBySql(world.pool, wrong)];
+  await instance.settle();
+  await hooks.events.discard(discarded);
+  await instance.advance(3 * 86_400_000);
+  const options = { db: hooks.db, logger: silentLogger, mayContinue: () => true, retentionDays: 1 };
+  await maintainPartitions(options);
+  await prune({ ...options, deadRetentionDays: null, idempotencyDays: 1, auditDays: 1 });
+  expect(await rejectedIds(instance)).toEqual([waiting]);
+  await expect(hooks.events.get(discarded)).rejects.toMatchObject({ code: "event_not_found" });
+  expect(await world.countRows("rejected_events")).toEqual([1]);
+});

@@ -1,0 +1,43 @@
+// What people decide about events that the catalogue rejected: deliver them as they are, or not at all.
+import { parseId } from "@posthorn/wire";
+import { PosthornError } from "../../errors.ts";
+import type { Uuid } from "../../model.ts";
+import type { Queryable } from "../../storage/database.ts";
+import { discardRejected, releaseRejected } from "../../storage/queries/events/rejected.ts";
+import type { Scope } from "../deliveries/delivery-changes.ts";
+
+export interface EventChanges {
+  /** Delivers a rejected event, also one that was discarded. */
+  release(id: string, scope?: Scope): Promise<void>;
+  /** Decides that a rejected event is not delivered. */
+  discard(id: string, scope?: Scope): Promise<void>;
+}
+
+export interface EventChangesOptions {
+  readonly db: Queryable;
+  /** Throws if there is no such event in the scope. */
+  readonly find: (id: string, scope?: Scope) => Promise<unknown>;
+  /** The event is in the outbox. */
+  readonly onReleased: () => void;
+}
+
+export function createEventChanges({ db, find, onReleased }: EventChangesOptions): EventChanges {
+  return {
+    async release(id, scope = {}) {
+      await find(id, scope);
+      if (!(await releaseRejected(db, parseId("evt", id) as Uuid)))
+        throw notRejected(`${id} is not rejected, so there is nothing to release.`);
+      onReleased();
+    },
+
+    async discard(id, scope = {}) {
+      await find(id, scope);
+      if (!(await discardRejected(db, parseId("evt", id) as Uuid)))
+        throw notRejected(`${id} is not rejected, or was discarded before, so there is nothing to discard.`);
+    },
+  };
+}
+
+function notRejected(message: string): PosthornError {
+  return new PosthornError("event_not_rejected", message);
+}

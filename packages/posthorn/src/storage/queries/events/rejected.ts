@@ -1,0 +1,67 @@
+// Events that the catalogue rejected after they were committed: from the outbox into rejected_events, and back when a
+// person releases them.
+import type { Rejection, Uuid } from "../../../model.ts";
+import { textArray, uuidArray } from "../../binary-array.ts";
+import { arrays, column, hasRow, rows } from "../../query.ts";
+
+/** Returns the ids of those that were still in the outbox. */
+export const rejectEvents = column<Uuid, [rejections: readonly Rejection[]]>("reject events", (rejections) =>
+  arrays(rejections, { eventId: uuidArray, code: textArray, pointer: textArray, message: textArray }),
+)`
+with waiting as materialized (
+  select o.event_id
+  from posthorn.outbox o
+  where o.event_id = any ($1::uuid[])
+  for update skip locked
+),
+taken as (
+  delete from posthorn.outbox o
+  where o.event_id = any (array(select waiting.event_id from waiting))
+  returning o.event_id, o.tenant
+)
+insert into posthorn.rejected_events (event_id, tenant, code, pointer, message)
+select taken.event_id, taken.tenant, given.code, given.pointer, given.message
+from taken
+join unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as given (event_id, code, pointer, message)
+  on given.event_id = taken.event_id
+returning event_id
+`;
+
+export interface RejectionRow extends Rejection {
+  readonly rejectedMs: number;
+  /** Null: a person has to decide. */
+  readonly discardedMs: number | null;
+}
+
+/** Returns the rejections of those of these events that have one. */
+export const rejectionsOf = rows<RejectionRow, [eventIds: readonly Uuid[]]>("rejections of events", (ids) => [
+  uuidArray(ids),
+])`
+select r.event_id as "eventId", r.code, r.pointer, r.message, posthorn.epoch_ms(r.rejected_at) as "rejectedMs",
+  posthorn.epoch_ms(r.discarded_at) as "discardedMs"
+from posthorn.rejected_events r
+where r.event_id = any ($1::uuid[])
+`;
+
+/** Puts the event into the outbox again, as checked. Returns false if it is not rejected. */
+export const releaseRejected = hasRow<[eventId: Uuid]>("release rejected event")`
+with released as (
+  delete from posthorn.rejected_events r
+  where r.event_id = $1::uuid
+  returning r.event_id
+)
+insert into posthorn.outbox (event_id, tenant, subject, sequence)
+select e.id, e.tenant, e.subject, e.sequence
+from released
+join posthorn.events e on e.id = released.event_id
+returning event_id
+`;
+
+/** Returns false if the event is not rejected, or was discarded before. */
+export const discardRejected = hasRow<[eventId: Uuid]>("discard rejected event")`
+update posthorn.rejected_events r
+set discarded_at = posthorn.now()
+where r.event_id = $1::uuid
+  and r.discarded_at is null
+returning r.event_id
+`;
