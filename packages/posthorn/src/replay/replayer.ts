@@ -56,7 +56,7 @@ export class Replayer extends Loop {
     const forEach = async (ids: readonly Uuid[], act: (id: Uuid) => Promise<void>) => {
       for (const id of ids) await act(id).catch((error: unknown) => failures.push(error));
     };
-    await forEach(await dueReplays(db), (id) => this.#start(id));
+    await forEach(await dueReplays(db, MOST_RUNNING_REPLAYS), (id) => this.#start(id));
     const running = await runningReplays(db);
     this.#isIdle = running.length === 0;
     let mayContinue = false;

@@ -8,7 +8,7 @@ import {
   receiverPerFile,
 } from "../../../../tests/support/database/database-per-test.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
-import { startScheduled } from "../storage/queries/replays/replays.ts";
+import { dueReplays, startScheduled } from "../storage/queries/replays/replays.ts";
 import type { TestInstance } from "../testing/index.ts";
 import { MOST_RUNNING_REPLAYS } from "./replays.ts";
 
@@ -127,9 +127,13 @@ test("a scheduled replay waits while five are running, and starts once", async (
   const { id } = await replays.start({ startAt: inAnHour() });
   const uuid = parseId("rpl", id) ?? "";
   const range = { position: uuid, before: uuid, total: 0 };
+  await instance.advance(2 * HOUR_MS);
+  const due = () => dueReplays(instance.hooks.db, MOST_RUNNING_REPLAYS);
+  expect(await due()).toEqual([]);
   const start = () => startScheduled(instance.hooks.db, uuid, range, MOST_RUNNING_REPLAYS);
   expect(await start()).toBe(false);
   await replays.cancel(running[0]?.id ?? "");
+  expect(await due()).toEqual([uuid]);
   expect([await start(), await start()]).toEqual([true, false]);
   expect((await replays.get(id)).state).toBe("running");
 });

@@ -74,12 +74,21 @@ where r.state = 'running'
 order by r.id
 `;
 
-/** Scheduled replays whose time has come, in the order of their times. */
-export const dueReplays = column<Uuid>("due replays")`
+/**
+ * Scheduled replays whose time has come, in the order of their times. Leaves out those of tenants with the maximum number
+ * of running ones, because starting counts what matches.
+ */
+export const dueReplays = column<Uuid, [mostRunning: number]>("due replays")`
 select r.id
 from posthorn.replays r
 where r.state = 'scheduled'
   and r.start_at <= posthorn.now()
+  and (
+    select count(*)
+    from posthorn.replays other
+    where other.state = 'running'
+      and other.tenant is not distinct from r.tenant
+  ) < $1::integer
 order by r.start_at, r.id
 `;
 
