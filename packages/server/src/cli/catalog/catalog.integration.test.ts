@@ -96,6 +96,7 @@ test("the catalogue is pulled as a module, with the version of each type that wa
   const types = [
     { name: "a.b", api_version: "1" },
     { name: "a.b", api_version: "2", schema: { type: "string" }, deprecated: true },
+    { name: "any.data", api_version: "1" },
   ];
   await posthorn`catalog push ${write("catalogue.json", JSON.stringify({ event_types: types }))}`;
   const { out, err } = await posthorn`catalog pull --format module`;

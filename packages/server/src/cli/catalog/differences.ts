@@ -32,8 +32,14 @@ export function differencesOf(
 
 function differenceOf(type: CatalogueType, known: CatalogueType | undefined): Difference | null {
   if (known === undefined) return of(type, "new");
-  const fields = FIELDS.filter((field) => !isDeepStrictEqual(type[field], known[field]));
+  const fields = FIELDS.filter((field) => !isSame(field, type[field], known[field]));
   return fields.length === 0 ? null : of(type, "changed", fields);
+}
+
+/** An empty schema accepts any data, like none. */
+function isSame(field: (typeof FIELDS)[number], a: unknown, b: unknown): boolean {
+  const acceptsAny = (schema: unknown) => schema === null || isDeepStrictEqual(schema, {});
+  return isDeepStrictEqual(a, b) || (field === "schema" && acceptsAny(a) && acceptsAny(b));
 }
 
 function of(
