@@ -1,6 +1,7 @@
 // Deliveries and events in the dashboard: lists, filters, explanations, retry and cancel.
 import { waitFor } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
+import { createPool } from "../support/database/postgres.ts";
 import { startReceiver } from "../support/servers/start-receiver.ts";
 import { startServer, type TestServer } from "../support/servers/start-server.ts";
 import { openDashboard } from "./render.tsx";
@@ -26,6 +27,37 @@ test("an event shows its deliveries, the endpoints it did not match, and the cha
   await ui.see("Not subscribed to order.paid.", "delivered");
   await ui.click("Compare with previous event");
   await ui.see("/total");
+});
+
+test("a rejected event is found by its state, shows the reason, and can be discarded and released", async () => {
+  const { server } = await startWithEndpoint();
+  const schema = { properties: { total: { type: "integer" } } };
+  await server.call("PUT", "/api/v1/event-types/order.paid", { schema });
+  const pool = createPool(server.connectionString);
+  await pool.query(
+    `select posthorn.publish(tenant => 'acme', type => 'order.paid', data => '{"total":"1"}'::text, subject => 'order-1')`,
+  );
+  await pool.end();
+  await waitFor(async () =>
+    expect((await server.call("GET", "/api/v1/events?state=rejected")).json.data).toHaveLength(1),
+  );
+  await publish(server);
+  const { ui, path, changes } = await openDashboard(server, "/events");
+  await ui.fill("State", "rejected");
+  await ui.row("rejected");
+  expect(path()).toBe("/events?event_state=rejected");
+  await ui.open("order-1");
+  await ui.see(
+    "The catalogue rejected this event",
+    /"\/data\/total" must be integer/,
+    "Release the event to deliver it.",
+  );
+  await ui.click("Discard");
+  await ui.see("Discarded");
+  await ui.click("Release");
+  await ui.see("delivered");
+  const id = path().slice("/events/".length);
+  expect(changes).toEqual(["discard", "release"].map((change) => `POST /api/v1/events/${id}/${change}`));
 });
 
 test("a failed delivery shows its next attempt, and can be cancelled once", async () => {

@@ -20,6 +20,7 @@ const PAGES = {
   "/first-run": page(() => import("../pages/first-run.tsx"), "FirstRunPage"),
   "/tail": page(() => import("../pages/deliveries/tail.tsx"), "Tail", ["tenant", "type", "state"]),
   "/events": page(() => import("../pages/events/events.tsx"), "Events", [
+    "event_state",
     "tenant",
     "type",
     "subject",

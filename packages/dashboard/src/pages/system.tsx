@@ -1,5 +1,6 @@
 // The state of the installation: workers, backlog and retention.
 import type { System } from "@posthorn/client";
+import { Link } from "@tanstack/react-router";
 import { useApi } from "../api/use-api.ts";
 import { defineTexts } from "../app/texts.ts";
 import { Badge } from "../components/ui/badge.tsx";
@@ -30,6 +31,7 @@ const t = defineTexts({
   count: ["Unfinished deliveries", "Nicht abgeschlossene Zustellungen"],
   oldestDue: ["Longest overdue", "Am längsten überfällig"],
   outbox: ["Events waiting for fan-out", "Ereignisse, die auf den Fan-out warten"],
+  rejected: ["Rejected events that wait for a decision", "Abgelehnte Ereignisse ohne Entscheidung"],
   held: ["On hold", "Angehalten"],
   heldBy: [
     "{circuit} by an open circuit, {throttle} throttled, {limit} at the endpoint's limit",
@@ -137,6 +139,11 @@ function Backlog({ backlog }: { readonly backlog: System["backlog"] }) {
         <Fact name={t.count}>{whole(backlog.count)}</Fact>
         <Fact name={t.oldestDue}>{duration(backlog.oldest_due_age_seconds * 1_000)}</Fact>
         <Fact name={t.outbox}>{whole(backlog.outbox)}</Fact>
+        <Fact name={t.rejected}>
+          <Link to="/events" search={{ event_state: "rejected" }} className="underline">
+            {whole(backlog.rejected)}
+          </Link>
+        </Fact>
         <Fact name={t.held}>
           {t.heldBy({
             circuit: whole(backlog.held.circuit),

@@ -13,6 +13,7 @@ const t = defineTexts({
   filters: ["Filters", "Filter"],
   failing: ["failing", "mit Fehlern"],
   websub: ["WebSub subscriptions", "WebSub-Abonnements"],
+  rejected: ["rejected", "abgelehnt"],
 });
 
 export const WHICH_ENDPOINTS = ["active", "disabled", "failing", "websub"] as const;
@@ -20,6 +21,7 @@ export const WHICH_ENDPOINTS = ["active", "disabled", "failing", "websub"] as co
 const labels = () => ({
   state: t.state,
   which: t.state,
+  event_state: t.state,
   tenant: t.tenant,
   endpoint: t.endpoint,
   type: t.eventType,
@@ -40,6 +42,7 @@ export function FilterBar({ fields }: { readonly fields: readonly Field[] }) {
   const choices: { readonly [Name in Field]?: Readonly<Record<string, string>> | undefined } = {
     state: stateTexts,
     which: Object.fromEntries(WHICH_ENDPOINTS.map((name) => [name, t[name]])),
+    event_state: { rejected: t.rejected },
     reason: reasonTexts,
     endpoint: tenant === undefined ? undefined : withChosen(urls ?? {}, filters.endpoint),
   };

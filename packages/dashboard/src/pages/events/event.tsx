@@ -9,6 +9,7 @@ import { defineTexts } from "../../app/texts.ts";
 import { WhyNot, WhyNotYet } from "../../components/delivery/not-delivered.tsx";
 import { StateBadge } from "../../components/delivery/state-badge.tsx";
 import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
+import { Rejection } from "../../components/event/rejection.tsx";
 import { Badge } from "../../components/ui/badge.tsx";
 import { Button } from "../../components/ui/button.tsx";
 import { CopyButton } from "../../components/ui/copy.tsx";
@@ -70,8 +71,13 @@ export function EventPage() {
 }
 
 function isSettled(event: EventDetail | undefined): boolean {
-  if (event === undefined) return false;
+  if (event === undefined || isBeingReleased(event)) return false;
   return event.deliveries.every(isFinished) && waitingBatches(event).length === 0;
+}
+
+/** Its deliveries have not been created yet. */
+function isBeingReleased({ deliveries, not_matched }: EventDetail): boolean {
+  return deliveries.length === 0 && not_matched.some(({ reason }) => reason === "waiting");
 }
 
 /** Batches that still collect events. */
@@ -96,6 +102,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
         </>
       }
     >
+      {event.rejection !== null && <Rejection id={event.id} rejection={event.rejection} />}
       <Panel>
         <Facts>
           <Fact name={t.tenant}>

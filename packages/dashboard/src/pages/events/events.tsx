@@ -1,4 +1,4 @@
-// Events of all tenants, newest first.
+// Events of all tenants, newest first. Those that the catalogue rejected have a label and a filter.
 import { useNavigate } from "@tanstack/react-router";
 import { BASE_URL } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
@@ -7,10 +7,13 @@ import { defineTexts } from "../../app/texts.ts";
 import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
 import { ExportButton } from "../../components/list/export-button.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
+import { Badge } from "../../components/ui/badge.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { eventRowChanges } from "../../live/row-changes.ts";
 
 const t = defineTexts({
+  rejected: ["rejected", "abgelehnt"],
+  discarded: ["discarded", "verworfen"],
   nothing: ["No events yet", "Noch keine Ereignisse"],
   nothingDetail: ["Publish one from a terminal:", "Im Terminal veröffentlichen:"],
 });
@@ -18,22 +21,33 @@ const t = defineTexts({
 export function Events() {
   const { filters } = useFilters();
   const navigate = useNavigate();
+  const { event_state, ...others } = filters;
+  const query = event_state === "rejected" ? { ...others, state: event_state } : others;
   const list = useList(
     "events.list",
-    { query: filters },
-    { watch: { live: (changes) => eventRowChanges(changes, filters) } },
+    { query },
+    { watch: { live: (changes) => eventRowChanges(changes, query) } },
   );
   return (
     <ListPage
       title={t.events}
-      actions={<ExportButton of={["events"]} filters={filters} />}
-      filterBy={["tenant", "type", "subject", "created_after", "created_before"]}
+      actions={<ExportButton of={["events"]} filters={query} />}
+      filterBy={["event_state", "tenant", "type", "subject", "created_after", "created_before"]}
       list={list}
       columns={[
         {
           key: "type",
           head: t.eventType,
-          cell: ({ type }) => <code className="font-mono text-xs">{type}</code>,
+          cell: ({ type, rejection }) => (
+            <>
+              <code className="font-mono text-xs">{type}</code>{" "}
+              {rejection !== null && (
+                <Badge tone={rejection.discarded_at === null ? "warn" : "plain"} title={rejection.message}>
+                  {rejection.discarded_at === null ? t.rejected : t.discarded}
+                </Badge>
+              )}
+            </>
+          ),
           below: ({ subject }) => subject,
         },
         { key: "tenant", head: t.tenant, cell: ({ tenant }) => tenant },
