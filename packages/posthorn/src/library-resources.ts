@@ -174,7 +174,14 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     },
     /** What receivers can rely on and must do, computed from the settings in effect. */
     contracts: limited(contracts),
-    eventTypes: limited(createEventTypes({ db, catalogue, apiVersion })),
+    eventTypes: limited(
+      createEventTypes({
+        db,
+        catalogue,
+        apiVersion,
+        envelopeFields: config.endpointDefaults.envelopeFields,
+      }),
+    ),
     events: limited({
       ...events,
       ...eventChanges,

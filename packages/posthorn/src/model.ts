@@ -3,6 +3,7 @@
 
 import {
   type EffectiveSettings,
+  type EnvelopeNames,
   type EventAttributes,
   endpointSettings,
   type SettingValue,
@@ -62,6 +63,8 @@ export interface FormatContext {
   readonly source: string;
   /** The base URL of the API, for `dataref`; if empty, references are relative. */
   readonly datarefBase: string;
+  /** Other names of the envelope's fields. */
+  readonly envelopeFields?: EnvelopeNames | undefined;
   /**
    * The `dataschema` of events without their own: the URL of the type's schema, undefined if it has none. Absent without a
    * public URL.

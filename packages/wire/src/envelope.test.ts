@@ -1,11 +1,18 @@
 import { expect, test } from "vitest";
-import { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";
+import {
+  ENVELOPE_FIELDS,
+  type EnvelopeFields,
+  type EnvelopeNames,
+  envelope,
+  envelopeNameProblems,
+  thinEnvelope,
+} from "./envelope.ts";
 
 const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
 const FACTS = `{"id":"evt_${UUID}","type":"order.paid","api_version":"2025-01-01","created_at":"2025-06-01T10:00:00.007Z","tenant_id":"t1"`;
 
-function bytesOf(payload: string, changed: Partial<EnvelopeFields> = {}): Uint8Array {
-  return envelope({
+function bytesOf(payload: string, changed: Partial<EnvelopeFields> = {}, names?: EnvelopeNames): Uint8Array {
+  const fields = {
     id: UUID,
     type: "order.paid",
     apiVersion: "2025-01-01",
@@ -15,12 +22,45 @@ function bytesOf(payload: string, changed: Partial<EnvelopeFields> = {}): Uint8A
     sequence: null,
     payload: new TextEncoder().encode(payload),
     ...changed,
-  });
+  };
+  return envelope(fields, names);
 }
 
-function textOf(payload: string, changed?: Partial<EnvelopeFields>): string {
-  return new TextDecoder("utf-8", { fatal: true }).decode(bytesOf(payload, changed));
+function textOf(payload: string, changed?: Partial<EnvelopeFields>, names?: EnvelopeNames): string {
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytesOf(payload, changed, names));
 }
+
+test("fields may have other names, and keep their order", () => {
+  const names = { tenant_id: "team_id", data: "payload", id: "type", type: "event" };
+  expect(textOf("1.0", { subject: "s", sequence: 2 }, names)).toBe(
+    `{"type":"evt_${UUID}","event":"order.paid","api_version":"2025-01-01",` +
+      `"created_at":"2025-06-01T10:00:00.007Z","team_id":"t1","subject":"s","sequence":2,"payload":1.0}`,
+  );
+  const all = Object.fromEntries(ENVELOPE_FIELDS.map((field) => [field, `x_${field}`]));
+  const attributes = { source: "/a" };
+  const written = JSON.parse(textOf("1", { subject: "s", sequence: 2, attributes }, all));
+  expect(Object.keys(written)).toEqual(ENVELOPE_FIELDS.map((field) => `x_${field}`));
+  const thin = thinEnvelope({ id: UUID, type: "order.paid", subject: "s" }, names);
+  expect(new TextDecoder().decode(thin)).toBe(`{"type":"evt_${UUID}","event":"order.paid","subject":"s"}`);
+});
+
+test.each<[names: Record<string, unknown>, problem: RegExp | null]>([
+  [{}, null],
+  [{ tenant_id: "team_id" }, null],
+  [{ id: "type", type: "id" }, null],
+  [{ id: "id" }, null],
+  [{ data: "x".repeat(64) }, null],
+  [{ data: "x".repeat(65) }, /1 to 64 letters/],
+  [{ data: "" }, /1 to 64 letters/],
+  [{ data: 'a"b' }, /1 to 64 letters/],
+  [{ data: 5 }, /1 to 64 letters/],
+  [{ tenantid: "team_id" }, /no field "tenantid"\. Did you mean tenant_id\?/],
+  [{ tenant_id: "subject" }, /"subject" twice, for subject and tenant_id/],
+  [{ tenant_id: "x", data: "x" }, /"x" twice, for tenant_id and data/],
+])("the names %j are checked", (names, problem) => {
+  const problems = envelopeNameProblems(names).map(({ message }) => message);
+  expect(problems).toEqual(problem === null ? [] : [expect.stringMatching(problem)]);
+});
 
 test("a thin envelope has the id, the type and the subject, and no more", () => {
   const thin = (subject: string | null) =>

@@ -8,7 +8,15 @@ export * from "./endpoint-settings/presets.ts";
 export * from "./endpoint-settings/retry-schedule.ts";
 export * from "./endpoint-settings/setting.ts";
 export * from "./endpoint-settings/settings.ts";
-export { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";
+export {
+  ENVELOPE_FIELDS,
+  type EnvelopeField,
+  type EnvelopeFields,
+  type EnvelopeNames,
+  envelope,
+  envelopeNameProblems,
+  thinEnvelope,
+} from "./envelope.ts";
 export { DATA_ENCODINGS, type DataEncoding, type EventAttributes } from "./event-attributes.ts";
 export * from "./headers.ts";
 export { formatId, type IdKind, lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "./ids.ts";

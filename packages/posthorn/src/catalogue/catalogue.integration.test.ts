@@ -144,6 +144,18 @@ test("an event, a declared and a registered type without a version have that of 
   await expect(hooks.publish({ ...paid, apiVersion: "1" })).rejects.toMatchObject({ code: "invalid_event" });
 });
 
+test("exported documents have the deployment's names of envelope fields, and are imported again", async () => {
+  const envelopeFields = { tenant_id: "team_id", data: "payload" };
+  const { hooks } = await world.open({ envelopeFields });
+  await hooks.eventTypes.put("order.paid", { schema, example: { amount: 1 } });
+  const exported = await hooks.eventTypes.export("openapi");
+  expect(JSON.stringify(exported)).not.toContain("tenant_id");
+  expect(JSON.stringify(exported)).toContain('"team_id":"acme","payload":{"amount":1}');
+  expect(await hooks.eventTypes.import(exported)).toMatchObject([
+    { name: "order.paid", change: "unchanged" },
+  ]);
+});
+
 test("another process checks events against a new type within a second", async () => {
   const [a, b, idle] = [await world.open(), await world.open(), await world.open({ started: false })];
   await b.hooks.publish(wrong);

@@ -1,5 +1,6 @@
 // Exports the catalogue as webhooks of an OpenAPI 3.1 document and as AsyncAPI 3.0. Both describe the body of the
 // format `envelope`.
+import type { EnvelopeField, EnvelopeNames } from "@posthorn/wire";
 import type { JsonSchema } from "../json-schema/compile-schema.ts";
 import { mapReferences } from "../json-schema/map-references.ts";
 
@@ -26,8 +27,13 @@ export function keyOf({ name, apiVersion }: Pick<CatalogueEntry, "name" | "apiVe
 export const EXPORT_FORMATS = ["openapi", "asyncapi"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-export function exportCatalogue(format: ExportFormat, entries: readonly CatalogueEntry[]): Json {
-  return format === "openapi" ? openApi(entries) : asyncApi(entries);
+/** `names` are the deployment's names of envelope fields. */
+export function exportCatalogue(
+  format: ExportFormat,
+  entries: readonly CatalogueEntry[],
+  names: EnvelopeNames = {},
+): Json {
+  return format === "openapi" ? openApi(entries, names) : asyncApi(entries, names);
 }
 
 const INFO = {
@@ -36,8 +42,8 @@ const INFO = {
   description: "Published events, as an endpoint receives them.",
 };
 
-function openApi(entries: readonly CatalogueEntry[]): Json {
-  const webhooks = entries.map((entry) => [keyOf(entry), { post: operationOf(entry) }]);
+function openApi(entries: readonly CatalogueEntry[], names: EnvelopeNames): Json {
+  const webhooks = entries.map((entry) => [keyOf(entry), { post: operationOf(entry, names) }]);
   return {
     openapi: "3.1.0",
     info: INFO,
@@ -47,7 +53,7 @@ function openApi(entries: readonly CatalogueEntry[]): Json {
 }
 
 /** Fields without an OpenAPI equivalent are under `x-posthorn`, where the import reads them. */
-function operationOf(entry: CatalogueEntry): Json {
+function operationOf(entry: CatalogueEntry, names: EnvelopeNames): Json {
   const { name, apiVersion, description, example, redact, deprecated } = entry;
   return {
     operationId: keyOf(entry),
@@ -57,8 +63,8 @@ function operationOf(entry: CatalogueEntry): Json {
       required: true,
       content: {
         "application/json": {
-          schema: envelopeOf(entry),
-          ...(example !== null && { example: exampleOf(entry) }),
+          schema: envelopeOf(entry, names),
+          ...(example !== null && { example: exampleOf(entry, names) }),
         },
       },
     },
@@ -67,7 +73,7 @@ function operationOf(entry: CatalogueEntry): Json {
   };
 }
 
-function asyncApi(entries: readonly CatalogueEntry[]): Json {
+function asyncApi(entries: readonly CatalogueEntry[], names: EnvelopeNames): Json {
   const reference = (path: string) => ({ $ref: `#/${path}` });
   const keys = entries.map(keyOf);
   const channels = keys.map((key) => [
@@ -89,13 +95,13 @@ function asyncApi(entries: readonly CatalogueEntry[]): Json {
     channels: Object.fromEntries(channels),
     operations: Object.fromEntries(operations),
     components: {
-      messages: Object.fromEntries(entries.map((entry) => [keyOf(entry), messageOf(entry)])),
+      messages: Object.fromEntries(entries.map((entry) => [keyOf(entry), messageOf(entry, names)])),
       schemas: schemasOf(entries),
     },
   };
 }
 
-function messageOf(entry: CatalogueEntry): Json {
+function messageOf(entry: CatalogueEntry, names: EnvelopeNames): Json {
   const { name, apiVersion, description, example, deprecated } = entry;
   return {
     name,
@@ -103,17 +109,18 @@ function messageOf(entry: CatalogueEntry): Json {
     ...(description !== null && { description }),
     ...(deprecated && { tags: [{ name: "deprecated" }] }),
     contentType: "application/json",
-    payload: envelopeOf(entry),
-    ...(example !== null && { examples: [{ payload: exampleOf(entry) }] }),
+    payload: envelopeOf(entry, names),
+    ...(example !== null && { examples: [{ payload: exampleOf(entry, names) }] }),
   };
 }
 
-function envelopeOf(entry: CatalogueEntry): Json {
+function envelopeOf(entry: CatalogueEntry, names: EnvelopeNames): Json {
   const { name, apiVersion, schema } = entry;
+  const required: readonly EnvelopeField[] = ["id", "type", "api_version", "created_at", "tenant_id", "data"];
   return {
     type: "object",
-    required: ["id", "type", "api_version", "created_at", "tenant_id", "data"],
-    properties: {
+    required: required.map((field) => names[field] ?? field),
+    properties: renamed(names, {
       id: { type: "string" },
       type: { const: name },
       api_version: { const: apiVersion },
@@ -122,19 +129,24 @@ function envelopeOf(entry: CatalogueEntry): Json {
       subject: { type: "string" },
       sequence: { type: "integer" },
       data: schema === null ? true : { $ref: `#/components/schemas/${keyOf(entry)}` },
-    },
+    }),
   };
 }
 
-function exampleOf({ name, apiVersion, example }: CatalogueEntry): Json {
-  return {
+function renamed(names: EnvelopeNames, fields: Partial<Record<EnvelopeField, unknown>>): Json {
+  const entries = Object.entries(fields) as [EnvelopeField, unknown][];
+  return Object.fromEntries(entries.map(([field, value]) => [names[field] ?? field, value]));
+}
+
+function exampleOf({ name, apiVersion, example }: CatalogueEntry, names: EnvelopeNames): Json {
+  return renamed(names, {
     id: "evt_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
     type: name,
     api_version: apiVersion,
     created_at: "2026-11-15T09:30:00.000Z",
     tenant_id: "acme",
     data: example,
-  };
+  });
 }
 
 /** References in a schema are relative to the schema; in a document they are relative to the document. */

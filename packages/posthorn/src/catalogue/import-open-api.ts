@@ -1,6 +1,6 @@
 // Reads event types from the `webhooks` of an OpenAPI 3.1 document. A body with `type` and `data` is an envelope, and
 // the schema is that of its data; any other body is the data itself.
-import { escapePointer, isObject } from "@posthorn/wire";
+import { type EnvelopeNames, escapePointer, isObject } from "@posthorn/wire";
 import type { InputProblem } from "../errors.ts";
 import type { JsonSchema } from "../json-schema/compile-schema.ts";
 import { mapReferences } from "../json-schema/map-references.ts";
@@ -17,7 +17,11 @@ export interface ImportedEntry extends Omit<CatalogueEntry, "apiVersion"> {
 }
 
 /** A generator, so that the caller can yield between types: each may include a large component. */
-export function* readOpenApi(document: unknown, problems: InputProblem[]): Generator<ImportedEntry> {
+export function* readOpenApi(
+  document: unknown,
+  problems: InputProblem[],
+  names: EnvelopeNames = {},
+): Generator<ImportedEntry> {
   if (!isObject(document) || typeof document.openapi !== "string" || !document.openapi.startsWith("3.1.")) {
     problems.push({ pointer: "/openapi", message: "The document must be OpenAPI 3.1, which has webhooks." });
     return;
@@ -32,14 +36,19 @@ export function* readOpenApi(document: unknown, problems: InputProblem[]): Gener
   }
   for (const [key, item] of Object.entries(webhooks)) {
     const pointer = `/webhooks/${escapePointer(key)}`;
-    const entry = readWebhook(document, key, item, pointer);
+    const entry = readWebhook(document, key, item, { pointer, names });
     if (typeof entry !== "string") yield entry;
     else problems.push({ pointer, message: entry });
   }
 }
 
 /** Returns the entry, or why it is invalid. */
-function readWebhook(document: Json, key: string, item: unknown, pointer: string): ImportedEntry | string {
+function readWebhook(
+  document: Json,
+  key: string,
+  item: unknown,
+  { pointer, names }: { readonly pointer: string; readonly names: EnvelopeNames },
+): ImportedEntry | string {
   const operations = referred(document, item);
   const post = isObject(operations) ? (operations.post ?? operations.put) : undefined;
   if (!isObject(post)) return "A webhook needs an operation post.";
@@ -48,7 +57,7 @@ function readWebhook(document: Json, key: string, item: unknown, pointer: string
   if (post.requestBody !== undefined && !isObject(body)) {
     return `Its "requestBody" is not an object, or refers to a component that is not in the document: ${shownReference(post.requestBody)}.`;
   }
-  const media = mediaOf(document, body);
+  const media = mediaOf(document, body, names);
   const schema = media.schema === undefined ? null : closed(document, media.schema);
   if (typeof schema === "string") return schema;
   return {
@@ -64,29 +73,25 @@ function readWebhook(document: Json, key: string, item: unknown, pointer: string
 }
 
 /** Returns the schema and example of the data. */
-function mediaOf(document: Json, body: unknown): { schema?: unknown; example?: unknown } {
+function mediaOf(
+  document: Json,
+  body: unknown,
+  { type: typeName = "type", data: dataName = "data" }: EnvelopeNames,
+): { schema?: unknown; example?: unknown } {
   const content = isObject(body) && isObject(body.content) ? body.content : {};
   const name = Object.keys(content).find((type) => /^application\/([\w.+-]+\+)?json\b/.test(type)) ?? "";
   const media = content[name];
   if (!isObject(media)) return {};
   const example = media.example ?? firstExample(document, media.examples);
   const { value: outer } = resolved(document, media.schema);
-  if (!isEnvelope(outer)) return { schema: media.schema, example };
-  const { data } = outer.properties as { data: unknown };
+  const fields = isObject(outer) && isObject(outer.properties) ? outer.properties : {};
+  if (!(typeName in fields && dataName in fields)) return { schema: media.schema, example };
+  const data = fields[dataName];
   const isAnything = data === true || (isObject(data) && Object.keys(data).length === 0);
   return {
     ...(!isAnything && { schema: data }),
-    example: isObject(example) ? example.data : undefined,
+    example: isObject(example) ? example[dataName] : undefined,
   };
-}
-
-function isEnvelope(schema: unknown): schema is Json {
-  return (
-    isObject(schema) &&
-    isObject(schema.properties) &&
-    "type" in schema.properties &&
-    "data" in schema.properties
-  );
 }
 
 function firstExample(document: Json, examples: unknown): unknown {

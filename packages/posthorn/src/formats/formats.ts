@@ -21,9 +21,19 @@ import type { BatchEncoding, Content, Format } from "./format.ts";
 const JSON_CONTENT_TYPE = "application/json";
 
 const FORMATS: Readonly<Record<PayloadFormat, Format>> = {
-  envelope: { content: (event) => ({ contentType: JSON_CONTENT_TYPE, body: envelope(event) }) },
+  envelope: {
+    content: (event, { envelopeFields }) => ({
+      contentType: JSON_CONTENT_TYPE,
+      body: envelope(event, envelopeFields),
+    }),
+  },
   data: { content: bareData },
-  thin: { content: (event) => ({ contentType: JSON_CONTENT_TYPE, body: thinEnvelope(event) }) },
+  thin: {
+    content: (event, { envelopeFields }) => ({
+      contentType: JSON_CONTENT_TYPE,
+      body: thinEnvelope(event, envelopeFields),
+    }),
+  },
   cloudevents: {
     content: (event, context) => ({ contentType: STRUCTURED_CONTENT_TYPE, body: structured(event, context) }),
   },

@@ -191,6 +191,26 @@ test.each([
   expect((await deliver({ body, secrets: [key], schemes: ["t-v1"], options })).status).toBe(200);
 });
 
+test("an envelope with other field names, signed with or without the id", async () => {
+  const envelopeFields = {
+    id: "event_id",
+    type: "event",
+    data: "payload",
+    subject: "about",
+    sequence: "number",
+  };
+  const body = envelope(fields, envelopeFields);
+  const read = { id, type: "order.paid", subject: "order/1", sequence: 7, data: { total: 1 } };
+  for (const schemes of [["t-v1"], ["standard-webhooks"]]) {
+    const { status, event } = await deliver({ body, schemes, options: { envelopeFields } });
+    expect([status, event]).toEqual([200, expect.objectContaining({ ...read, createdAt: fields.createdAt })]);
+  }
+  expect((await deliver({ body, schemes: ["t-v1"] })).status).toBe(400);
+  expect(() => posthorn({ secrets: [secret], envelopeFields: { id: "type" } })).toThrow(
+    '`envelopeFields` of posthorn(): The envelope would have "type" twice',
+  );
+});
+
 test("an unknown option is rejected with a suggestion", () => {
   const mistyped = { secrets: [secret], scheme: ["sha256"] } as PosthornSourceOptions;
   expect(() => posthorn(mistyped)).toThrow('posthorn() has no option "scheme". Did you mean schemes?');

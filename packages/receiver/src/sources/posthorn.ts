@@ -1,6 +1,9 @@
 // Requests from Posthorn: the envelope, thin or bare data, and CloudEvents.
 import {
   type CloudEventData,
+  type EnvelopeField,
+  type EnvelopeNames,
+  envelopeNameProblems,
   headerNames,
   isJsonType,
   isObject,
@@ -29,6 +32,8 @@ export interface PosthornSourceOptions extends CloudEventsOptions {
   readonly schemes?: readonly string[] | undefined;
   /** The endpoint's `secret_encoding`, if its secret is that of another sender. Default: `whsec_…`. */
   readonly secretEncoding?: KeyEncoding | undefined;
+  /** The endpoint's `envelope_fields`: other names of the envelope's fields, such as `{ tenant_id: "team_id" }`. */
+  readonly envelopeFields?: EnvelopeNames | undefined;
   /**
    * `header`: use the id in `X-Webhook-Id` if neither a signature nor the envelope contains one, as for bare data signed with `t-v1` or
    * `sha256`. Then a captured request can be sent again under another id, with `sha256` at any time.
@@ -43,6 +48,7 @@ const optionNames = [
   "headerPrefix",
   "schemes",
   "secretEncoding",
+  "envelopeFields",
   "id",
 ] as const satisfies readonly (keyof PosthornSourceOptions)[];
 
@@ -56,6 +62,9 @@ const TIMED_SCHEMES = ["standard-webhooks", "standard-webhooks-v1a", "t-v1", "tw
 export function posthorn(options: PosthornSourceOptions): Source {
   rejectUnknownOptions("posthorn()", options, optionNames);
   const { headerPrefix, schemes = TIMED_SCHEMES, name = "posthorn", secretEncoding, id } = options;
+  const { envelopeFields = {} } = options;
+  for (const { message } of envelopeNameProblems(envelopeFields))
+    throw new TypeError(`\`envelopeFields\` of posthorn(): ${message}`);
   if (id !== undefined && id !== "header")
     throw new TypeError('`id` of posthorn() must be "header", or omitted.');
   const secrets =
@@ -76,7 +85,7 @@ export function posthorn(options: PosthornSourceOptions): Source {
     parse: (verified) =>
       isInHeaders
         ? onlyWithSignedId(named(verified), parseBinaryCloudEvent)
-        : parse(verified, named(verified), eventHeader),
+        : parse(verified, named(verified), { eventHeader, envelopeFields }),
   };
 }
 
@@ -84,7 +93,11 @@ export function posthorn(options: PosthornSourceOptions): Source {
  * The bytes decide before the content type, which is not signed and matters only for bare data. An envelope has its own id, so that
  * an unsigned one does not change it.
  */
-function parse(verified: VerifiedRequest, named: VerifiedRequest, eventHeader: string): Parsed {
+function parse(
+  verified: VerifiedRequest,
+  named: VerifiedRequest,
+  { eventHeader, envelopeFields }: { readonly eventHeader: string; readonly envelopeFields: EnvelopeNames },
+): Parsed {
   const json = readJson(verified.body);
   const other = otherData(verified);
   if (typeof other === "string") return { kind: "malformed", reason: other };
@@ -94,7 +107,7 @@ function parse(verified: VerifiedRequest, named: VerifiedRequest, eventHeader: s
   }
   const payload = json.ok ? json.value : undefined;
   const event =
-    readEnvelope(verified, payload) ??
+    readEnvelope(verified, payload, envelopeFields) ??
     readBareData(
       named,
       other === null ? payload : valueFrom(other),
@@ -123,15 +136,15 @@ function onlyWithSignedId<Read extends Parsed | null>(
 }
 
 /** Null for bare data, which may itself look like an envelope: then its id is not the signed one. */
-function readEnvelope({ signedId }: VerifiedRequest, payload: unknown): ParsedEvent | string | null {
-  const {
-    id,
-    type,
-    subject = null,
-    sequence = null,
-    created_at: createdAt,
-    data,
-  } = isObject(payload) ? payload : {};
+function readEnvelope(
+  { signedId }: VerifiedRequest,
+  payload: unknown,
+  names: EnvelopeNames,
+): ParsedEvent | string | null {
+  const fields = isObject(payload) ? payload : {};
+  const field = (name: EnvelopeField): unknown => fields[names[name] ?? name];
+  const [id, type, data, createdAt] = [field("id"), field("type"), field("data"), field("created_at")];
+  const [subject, sequence] = [field("subject") ?? null, field("sequence") ?? null];
   if (typeof id !== "string" || typeof type !== "string") return null;
   if (signedId === null ? parseId("evt", id) === null : id !== signedId) return null;
   if (sequence !== null && typeof sequence !== "number") return "The sequence is not a number.";

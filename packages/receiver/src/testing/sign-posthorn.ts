@@ -2,6 +2,8 @@
 import {
   DEFAULT_SCHEMES,
   didYouMean,
+  type EnvelopeField,
+  type EnvelopeNames,
   formatId,
   headerNames,
   parseSecret,
@@ -37,6 +39,8 @@ export interface PosthornWebhook extends WebhookOptions {
   readonly apiVersion?: string;
   /** The endpoint's format: the envelope, only its `data`, or no data at all. Default `envelope`. */
   readonly format?: (typeof FORMATS)[number];
+  /** The endpoint's `envelope_fields`, such as `{ tenant_id: "team_id" }`. Default `{}`. */
+  readonly envelopeFields?: EnvelopeNames;
   /** Exactly these bytes, or this text, instead of the body that `format` produces. */
   readonly body?: string | Uint8Array;
   /** Default 1. */
@@ -57,6 +61,7 @@ export const posthornWebhookNames = [
   "tenant",
   "apiVersion",
   "format",
+  "envelopeFields",
   "body",
   "attempt",
   "schemes",
@@ -91,12 +96,12 @@ export async function signPosthorn(webhook: PosthornWebhook): Promise<SignedWebh
 
 /** The members in the order in which Posthorn writes them; undefined ones are omitted. */
 function payloadOf(webhook: PosthornWebhook, id: string): unknown {
-  const { type, subject, sequence, data = {}, format = "envelope" } = webhook;
+  const { type, subject, sequence, data = {}, format = "envelope", envelopeFields = {} } = webhook;
   if (!FORMATS.includes(format))
     throw new TypeError(`There is no format "${format}". ${didYouMean(format, FORMATS)}`);
   if (format === "data") return JSON.stringify(data);
-  if (format === "thin") return { id, type, subject };
-  return {
+  if (format === "thin") return renamed({ id, type, subject }, envelopeFields);
+  const fields = {
     id,
     type,
     api_version: webhook.apiVersion ?? "2026-01-01",
@@ -106,6 +111,12 @@ function payloadOf(webhook: PosthornWebhook, id: string): unknown {
     sequence,
     data,
   };
+  return renamed(fields, envelopeFields);
+}
+
+function renamed(fields: Partial<Record<EnvelopeField, unknown>>, names: EnvelopeNames): unknown {
+  const entries = Object.entries(fields) as [EnvelopeField, unknown][];
+  return Object.fromEntries(entries.map(([field, value]) => [names[field] ?? field, value]));
 }
 
 function schemesOf({ schemes }: PosthornWebhook, secrets: readonly string[]): Scheme[] {

@@ -38,6 +38,7 @@ describe("as Posthorn", () => {
         createdAt: new Date("2026-02-01T00:00:00Z"),
         attempt: 3,
         format,
+        envelopeFields: { tenant_id: "team_id", type: "event" },
         timestamp,
         url: "https://example.com/hooks",
       };
@@ -202,6 +203,7 @@ function posthornSends(event: PosthornWebhook, format: PayloadFormat) {
   const target = {
     url: event.url ?? "",
     format,
+    formatContext: { source: "", datarefBase: "", envelopeFields: event.envelopeFields },
     signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
     headers: {},
     secrets: [{ value: secret, expiresAt: null }],

@@ -81,6 +81,18 @@ export const endpointSettings = {
     group: "sending",
     see: "See [the request](deliveries.md#the-request) and [CloudEvents](cloudevents.md).",
   },
+  envelopeFields: {
+    kind: "map",
+    description:
+      "Other names of fields in the formats `envelope` and `thin`, by their own: with `tenant_id: team_id`, the envelope has `team_id` in place of `tenant_id`.",
+    inputNote: "Two fields cannot have the same name. They replace those of the deployment as a whole.",
+    example: { tenant_id: "team_id" },
+    default: {},
+    defaultText: "none",
+    deploymentOption: "envelopeFields",
+    group: "sending",
+    see: "See [the request](deliveries.md#the-request).",
+  },
   batch: {
     kind: "object",
     isPartial: true,

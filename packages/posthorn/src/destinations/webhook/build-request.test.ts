@@ -72,6 +72,14 @@ test("by default a request carries the X-Webhook and the Standard Webhooks heade
   });
 });
 
+test("names of envelope fields are part of the signed body", () => {
+  const formatContext = { source: "/", datarefBase: "", envelopeFields: { tenant_id: "team_id" } };
+  const { headers, body } = build({ formatContext });
+  expect(String(Buffer.from(body))).toContain('"team_id":"t1"');
+  expect(String(Buffer.from(body))).not.toContain("tenant_id");
+  expect(new Webhook(SECRET).verify(Buffer.from(body), headers)).toMatchObject({ team_id: "t1" });
+});
+
 test("Stripe's SDK and the Standard Webhooks library accept the default request unchanged", () => {
   const { headers, body } = build();
   const text = Buffer.from(body).toString();

@@ -7,6 +7,7 @@ import type { Event, HubSignatureMethod, PayloadFormat, PreparedRequest, Target 
 import type { AttemptMoment, SendableDelivery } from "../destination.ts";
 import { validSecrets } from "../webhook/sign.ts";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
+import { TOPIC_CONTEXT } from "./topics.ts";
 
 /** The parts of a subscription that its notifications need. */
 export interface Subscription {
@@ -61,7 +62,11 @@ function topicContent(event: Event, target: Target, { feed }: Subscription): Con
   const known = made.get(event) ?? new Map<PayloadFormat | "feed", Content>();
   made.set(event, known);
   const shape = feed === null ? target.format : "feed";
-  const content = known.get(shape) ?? (feed === null ? contentOf(event, target) : feedOf(event, feed));
+  const content =
+    known.get(shape) ??
+    (feed === null
+      ? contentOf(event, { format: target.format, formatContext: TOPIC_CONTEXT })
+      : feedOf(event, feed));
   known.set(shape, content);
   return content;
 }

@@ -8,7 +8,7 @@ import { Semaphore } from "../../service/semaphore.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { newestOfType, readEvents } from "../../storage/queries/events/newest-of-type.ts";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE, type FeedFacts } from "./atom-feed.ts";
-import { OWN_TOPIC_FORMAT, type TopicShape } from "./topics.ts";
+import { OWN_TOPIC_FORMAT, TOPIC_CONTEXT, type TopicShape } from "./topics.ts";
 
 export interface TopicPage {
   /** The same for the same events, redacted the same way. */
@@ -73,7 +73,7 @@ export class OwnTopics {
   async #envelope(tag: string, ids: readonly Uuid[], view: RedactedView): Promise<TopicPage | null> {
     const [event] = await this.#semaphore.run(() => readEvents(this.#options.db, ids));
     if (event === undefined) return null;
-    const topicFormat = { format: OWN_TOPIC_FORMAT, formatContext: NO_CONTEXT } as const;
+    const topicFormat = { format: OWN_TOPIC_FORMAT, formatContext: TOPIC_CONTEXT } as const;
     const { contentType, body } = contentOf(view.redact(event), topicFormat);
     return { tag, contentType: contentType as string, body: async () => body };
   }
@@ -141,4 +141,3 @@ interface KeptFeed {
 }
 
 /** An envelope refers to neither. */
-const NO_CONTEXT = { source: "", datarefBase: "" };

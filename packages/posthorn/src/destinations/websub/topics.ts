@@ -6,6 +6,8 @@ import { comparable, topicHash } from "./urls.ts";
 
 /** Our own topics contain envelopes; external content is passed on unchanged. */
 export const OWN_TOPIC_FORMAT = "envelope";
+/** A topic has the same content for every subscriber, whatever the defaults of endpoints. */
+export const TOPIC_CONTEXT = { source: "", datarefBase: "" };
 
 /** Query of a topic's URL for the same events as a feed. */
 export const FEED_QUERY = "?format=atom";

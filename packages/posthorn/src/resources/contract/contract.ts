@@ -17,6 +17,7 @@ import { type Snippet, snippetsFor } from "./snippets/snippets.ts";
 export type ContractSettings = Pick<
   EffectiveSettings,
   | "format"
+  | "envelopeFields"
   | "signature"
   | "userAgent"
   | "timeoutMs"
@@ -107,7 +108,7 @@ export function deliveryContract(
   const { format, signature, timeoutMs, retryPolicy, retryOn, circuitBreaker, disableAfter } = settings;
   const example = exampleRequest({
     format,
-    formatContext,
+    formatContext: { ...formatContext, envelopeFields: settings.envelopeFields },
     signature,
     timeoutMs,
     userAgent: settings.userAgent,

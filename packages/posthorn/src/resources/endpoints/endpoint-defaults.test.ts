@@ -59,6 +59,7 @@ test("every option is a default of endpoint settings, or listed here because end
 
 const SAMPLES: Readonly<Record<string, unknown>> = {
   format: "thin",
+  envelopeFields: { tenant_id: "team_id" },
   signatureSchemes: ["sha256"],
   headerPrefix: "X-Acme",
   userAgent: "Acme/1",
@@ -114,6 +115,7 @@ test.each<[options: object, says: RegExp]>([
   [{ userAgent: "" }, /^userAgent: A user agent has 1 to 256 printable ASCII characters/],
   [{ headers: { Host: "a" } }, /^headers: This header is set by the sender/],
   [{ headers: { "X-Acme-Id": "a" }, headerPrefix: "X-Acme" }, /^headers: This header is set by the sender/],
+  [{ envelopeFields: { tenant_id: "id" } }, /^envelopeFields: The envelope would have "id" twice/],
   [{ endpointRateLimit: 0 }, /^endpointRateLimit must be a whole number from 1 to 10000; it is 0/],
   [{ batchMaxEvents: 1_001 }, /^batchMaxEvents must be a whole number from 1 to 1000/],
 ])("the option %j is rejected", (options, says) => {

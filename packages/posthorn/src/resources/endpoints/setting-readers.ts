@@ -2,6 +2,7 @@
 import {
   definitionOf,
   endpointSettings,
+  envelopeNameProblems,
   escapePointer,
   headerPrefixProblem,
   isObject,
@@ -38,6 +39,7 @@ const READERS: Partial<Record<SettingName, SettingReader>> = {
   url: readUrl,
   events: readEvents,
   filter: readFilter,
+  envelopeFields: readEnvelopeFields,
   signature: readSignature,
   authorization: (value, refuse, { current }) => readAuthorization(value, refuse, current.authorization),
   userAgent: (value, refuse) => (isUserAgent(value) ? value : refuse(USER_AGENT_RULE)),
@@ -180,6 +182,16 @@ function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSetting
     ...(schemes === undefined ? {} : { schemes: schemes as string[] }),
     ...(headerPrefix === undefined ? {} : { headerPrefix: headerPrefix as string }),
   };
+}
+
+function readEnvelopeFields(value: unknown, refuse: Refuse): Readonly<Record<string, string>> | undefined {
+  if (!isObject(value))
+    return refuse(
+      'envelopeFields is an object of fields and their names, such as { "tenant_id": "team_id" }.',
+    );
+  for (const { field, message } of envelopeNameProblems(value))
+    refuse(message, `/${escapePointer(field.slice(0, 100))}`);
+  return value as Record<string, string>;
 }
 
 function isUserAgent(value: unknown): value is string {

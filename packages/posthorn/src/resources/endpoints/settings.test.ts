@@ -71,6 +71,8 @@ test.each<[path: string, accepted: readonly unknown[], refused: readonly unknown
   ["batch/maxEvents", [1, 1_000], [0, 1_001, 1.5]],
   ["batch/maxBytes", [1_024, 4_194_304], [1_023, 4_194_305]],
   ["batch/maxDelayMs", [10, 3_600_000], [9, 3_600_001]],
+  ["envelopeFields/tenant_id", ["team_id"], ["id", "", "a b", 1]],
+  ["envelopeFields/tenantId", [], ["team_id"]],
   ["circuitBreaker/failures", [0, 10_000], [-1, 10_001, 1.5]],
   ["circuitBreaker/failurePercent", [0, 100], [-1, 101]],
   ["circuitBreaker/failuresPerHour", [0, 10_000], [-1, 10_001]],

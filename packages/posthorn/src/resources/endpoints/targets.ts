@@ -144,7 +144,11 @@ export function toTarget(
     destination,
     health: row.health,
     get formatContext() {
-      formatContext ??= { ...formatContextOf(row.tenant, defaults), dataschemaOf };
+      formatContext ??= {
+        ...formatContextOf(row.tenant, defaults),
+        envelopeFields: settings.envelopeFields,
+        dataschemaOf,
+      };
       return formatContext;
     },
     // Decrypted at first use: a process that only publishes needs no key, and a secret that cannot be decrypted must only

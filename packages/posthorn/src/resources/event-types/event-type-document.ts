@@ -1,5 +1,6 @@
 // Reads all event types of an OpenAPI document, or throws with all its problems. Yields to other work between types.
 import { setImmediate } from "node:timers/promises";
+import type { EnvelopeNames } from "@posthorn/wire";
 import { type ImportedEntry, readOpenApi } from "../../catalogue/import-open-api.ts";
 import { type InputProblem, PosthornError, problemAt, throwProblems } from "../../errors.ts";
 import { DEFAULT_API_VERSION } from "../../event/limits.ts";
@@ -17,6 +18,7 @@ const TURN_MS = 20;
 export async function readDocument(
   document: unknown,
   apiVersion = DEFAULT_API_VERSION,
+  envelopeFields: EnvelopeNames = {},
 ): Promise<NewEventType[]> {
   const text = jsonText(document);
   if (text === null) {
@@ -28,7 +30,7 @@ export async function readDocument(
   const compile = compileOnce();
   let bytes = 0;
   let turnBegunAt = performance.now();
-  for (const entry of readOpenApi(JSON.parse(text), problems)) {
+  for (const entry of readOpenApi(JSON.parse(text), problems, envelopeFields)) {
     const type = readEntry(entry, { types, apiVersion, compile, problems });
     bytes += Buffer.byteLength(type?.schema ?? "");
     if (bytes > MAX_IMPORTED_SCHEMA_BYTES) {

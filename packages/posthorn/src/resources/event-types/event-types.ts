@@ -1,4 +1,5 @@
 // Event types of the catalogue: descriptions, schemas, import and export.
+import type { EnvelopeNames } from "@posthorn/wire";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { type DeclaredTypes, entriesOf } from "../../catalogue/declared-types.ts";
 import {
@@ -71,6 +72,8 @@ export interface EventTypesOptions {
   readonly catalogue: Catalogue;
   /** The version of types that are registered without one. */
   readonly apiVersion: string;
+  /** The deployment's names of envelope fields, in documents. */
+  readonly envelopeFields?: EnvelopeNames | undefined;
 }
 
 /** Each version counts. */
@@ -80,6 +83,7 @@ export function createEventTypes({
   db,
   catalogue,
   apiVersion: defaultVersion,
+  envelopeFields,
 }: EventTypesOptions): EventTypes {
   return {
     async put(name, input = {}) {
@@ -126,7 +130,7 @@ export function createEventTypes({
 
     async import(document, options = {}) {
       refuseUnknown("import has no option", options, ["dryRun"]);
-      const types = await readDocument(document, defaultVersion);
+      const types = await readDocument(document, defaultVersion, envelopeFields);
       const before = new Map((await allEventTypes(db)).map((row) => [keyOf(row), row]));
       const imported = types.map((type): ImportedType => {
         const { name, apiVersion } = type;
@@ -158,7 +162,7 @@ export function createEventTypes({
           "export_too_large",
           `The schemas and examples have more than ${MAX_PAGE_BYTES / 1024 / 1024} MB, too much for one document. Export them in parts: type=order.* for a prefix, type=order.paid for one type.`,
         );
-      return exportCatalogue(format, types.map(toEventType));
+      return exportCatalogue(format, types.map(toEventType), envelopeFields);
     },
   };
 }

@@ -65,7 +65,7 @@ create table posthorn.metadata (
   {
     version: 2,
     name: "tenants-and-endpoints",
-    checksum: "83a9df5ba46a0904c4c1b82011493609107a38a40b1979b690a8720c5f74868b",
+    checksum: "1d809a8817b2af6c92b1cfb52910dd651524a05a500d7de05172afb072eca332",
     sql: `-- Tenants, their members, and the endpoints they registered.
 
 create table posthorn.tenants (
@@ -114,6 +114,8 @@ create table posthorn.endpoints (
   disabled_reason text,
   disabled_at timestamptz,
   format text,
+  -- other names of the envelope's fields
+  envelope_fields jsonb,
   -- collects events into batches; null: each event is sent alone
   batch jsonb,
   signature jsonb,

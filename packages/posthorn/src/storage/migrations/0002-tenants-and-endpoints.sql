@@ -46,6 +46,8 @@ create table posthorn.endpoints (
   disabled_reason text,
   disabled_at timestamptz,
   format text,
+  -- other names of the envelope's fields
+  envelope_fields jsonb,
   -- collects events into batches; null: each event is sent alone
   batch jsonb,
   signature jsonb,

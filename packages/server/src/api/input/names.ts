@@ -3,7 +3,16 @@
 import { type CamelCase, camelCase, isObject } from "@posthorn/wire";
 
 /** Fields whose content is defined by the caller: names inside them are not converted. */
-const OPAQUE = ["headers", "filter", "schema", "example", "data", "document", "webhooks"] as const;
+const OPAQUE = [
+  "headers",
+  "envelope_fields",
+  "filter",
+  "schema",
+  "example",
+  "data",
+  "document",
+  "webhooks",
+] as const;
 export const OPAQUE_FIELDS: ReadonlySet<string> = new Set(OPAQUE);
 
 const TIMES = [

@@ -52,6 +52,10 @@ const SETTING_FACTS: Partial<Record<SettingName, (endpoint: Endpoint) => Fact[]>
   events: ({ events }) => [["events", events.join(" ")]],
   // part of the state
   isActive: () => [],
+  envelopeFields: ({ envelope_fields }) => {
+    const names = Object.entries(envelope_fields).map(([field, name]) => `${field} as ${name}`);
+    return names.length === 0 ? [] : [["envelope", names.join(", ")]];
+  },
   batch: batchFacts,
   signature: signatureFacts,
   authorization: ({ authorization }) =>

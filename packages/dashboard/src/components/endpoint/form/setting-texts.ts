@@ -24,6 +24,17 @@ export const settingTexts = inLanguage<Readonly<Record<TextSetting, SettingTexts
     ],
   },
   format: { label: "Body", summary: (value) => value },
+  envelopeFields: {
+    label: ["Names of envelope fields", "Namen der Envelope-Felder"],
+    hint: [
+      "field: name, one per line, such as tenant_id: team_id.",
+      "Feld: Name, einer pro Zeile, etwa tenant_id: team_id.",
+    ],
+    summary: [
+      (value) => counted(value, "1 renamed field", "renamed fields"),
+      (value) => counted(value, "1 umbenanntes Feld", "umbenannte Felder"),
+    ],
+  },
   userAgent: { label: "User-Agent", summary: (value) => value },
   headers: {
     label: ["Custom headers", "Benutzerdefinierte Header"],
