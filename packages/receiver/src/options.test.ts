@@ -117,6 +117,20 @@ test.each<[what: string, options: object, message: string]>([
   expect(() => createReceiver({ ...minimal, ...options })).toThrow(message);
 });
 
+test.each([
+  [408, 409, 425, 429, 500, 503, 599],
+  [200, 302, 400, 404, 410, 422, 499, 600, 503.5, Number.NaN],
+])("the status for later is one after which senders send again: %s and so on", (...statuses) => {
+  const isAllowed = statuses.includes(503);
+  for (const retryLaterStatus of statuses) {
+    const sources = [{ ...posthorn({ secrets: [secret] }), retryLaterStatus }];
+    const create = () => createReceiver({ ...minimal, sources });
+    if (isAllowed) expect(create).not.toThrow();
+    else
+      expect(create).toThrow(`retryLaterStatus of "posthorn" is ${retryLaterStatus}, after which its sender`);
+  }
+});
+
 test("a schema may be a function, as those of ArkType are", () => {
   const schema = Object.assign(() => {}, {
     "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } as const,

@@ -149,11 +149,24 @@ function checkSources(sources: readonly Source[]): void {
   if (!Array.isArray(sources) || sources.length === 0) {
     throw new TypeError("createReceiver needs `sources`, such as [posthorn({ secrets: [secret] })].");
   }
+  for (const { name, retryLaterStatus = 503 } of sources) {
+    if (mayMeanLater(retryLaterStatus)) continue;
+    throw new TypeError(
+      `retryLaterStatus of "${name}" is ${retryLaterStatus}, after which its sender would not send the event again. Use 408, 409, 425, 429 or 5xx, or omit it.`,
+    );
+  }
   const names = sources.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
     throw new TypeError(`Two sources are named "${twice}". Give one of them another \`name\`.`);
   }
+}
+
+/** 409 only if the sender documents it: to most, it is final. */
+function mayMeanLater(status: number): boolean {
+  return (
+    [408, 409, 425, 429].includes(status) || (Number.isInteger(status) && status >= 500 && status <= 599)
+  );
 }
 
 /** Fails at start rather than at the first event of the type. */
