@@ -1,5 +1,5 @@
 // The posthorn command as people run it: built, in its own process, with the embedded database.
-import { existsSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -149,6 +149,29 @@ test.skipIf(isQuick).each(["dev", "serve"])(
     expect(existsSync(join(folder, "data", "admin-key"))).toBe(false);
   },
 );
+
+test.skipIf(isQuick)("a catalogue is pushed from a TypeScript module", async () => {
+  const folder = makeDataDir();
+  const { url } = await startServe(folder, { POSTHORN_ADMIN_KEY: adminKey });
+  // below node_modules, so that imports resolve
+  const cache = join(root, "node_modules/.cache");
+  mkdirSync(cache, { recursive: true });
+  const modules = mkdtempSync(`${cache}/catalog-`);
+  onTestFinished(() => rmSync(modules, { recursive: true }));
+  const file = join(modules, "events.ts");
+  writeFileSync(
+    file,
+    `import { z } from "zod";
+     const version: string = "2";
+     export const events = { "order.paid": { version, schema: z.object({ total: z.number() }) } };`,
+  );
+  const env = { POSTHORN_URL: url, POSTHORN_API_KEY: adminKey };
+  const pushing = posthorn(folder, ["catalog", "push", file], env);
+  expect([await pushing.exited, pushing.output()]).toEqual([0, expect.stringMatching(/order\.paid +2 +new/)]);
+  const types = posthorn(folder, ["catalog", "types"], env);
+  await types.exited;
+  expect(types.output()).toContain("export type OrderPaidV2 = {\n  total: number;\n};");
+});
 
 test.skipIf(isQuick)("on a signal the server finishes attempts in flight before it exits", async () => {
   const folder = makeDataDir();

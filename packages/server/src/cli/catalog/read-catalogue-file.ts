@@ -1,4 +1,5 @@
 // Reads a catalogue from a module that declares types with `event()`, or from the JSON of `posthorn catalog pull`.
+import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isObject } from "@posthorn/wire";
@@ -71,15 +72,28 @@ function inJson<Entry>(entry: Entry): Entry {
   return JSON.parse(JSON.stringify(entry)) as Entry;
 }
 
-async function load(file: string): Promise<Readonly<Record<string, unknown>>> {
+type Module = Readonly<Record<string, unknown>>;
+
+async function load(file: string): Promise<Module> {
+  const url = pathToFileURL(resolve(file)).href;
   try {
-    return await import(/* @vite-ignore */ pathToFileURL(resolve(file)).href);
+    return await import(/* @vite-ignore */ url);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ERR_UNKNOWN_FILE_EXTENSION")
-      throw usage(
-        `Node.js ${process.versions.node} cannot load ${file}. Use Node.js 22.18 or newer, a JavaScript module, or a loader: NODE_OPTIONS="--import tsx".`,
-      );
+    if (code === "ERR_UNKNOWN_FILE_EXTENSION") return loadByTsx(file, url);
     throw usage(`${file} cannot be loaded: ${message}`);
+  }
+}
+
+/** Node.js before 22.18 cannot load TypeScript. Most projects on it have tsx. */
+function loadByTsx(file: string, url: string): Module {
+  try {
+    return createRequire(url)("tsx/cjs/api").require(resolve(file), url);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== "MODULE_NOT_FOUND") throw usage(`${file} cannot be loaded: ${message}`);
+    throw usage(
+      `Node.js ${process.versions.node} cannot load ${file}. Use Node.js 22.18 or newer, install tsx beside the file, or use a JavaScript module.`,
+    );
   }
 }
