@@ -18,7 +18,7 @@ export function routesOf(audience: Audience): string[] {
   );
 }
 
-const ENDPOINT_TABS = ["", "?tab=secrets", "?tab=filter", "?tab=test", "?tab=settings"];
+const ENDPOINT_TABS = ["", "?tab=contract", "?tab=secrets", "?tab=filter", "?tab=test", "?tab=settings"];
 
 const PLURALS = {
   event: "events",

@@ -95,6 +95,19 @@ test("a filter with an invalid time shows the error", async () => {
   await ui.see("Failed to load", "created_after");
 });
 
+test("while the circuit is open, queue and delivery show the next probe and no time in the past", async () => {
+  const server = await startServer({ posthorn: { circuitFailures: 1, retryPolicy: "1ms,1h" } });
+  const receiver = await startReceiver(500);
+  await createEndpoint(server, receiver);
+  await publish(server);
+  const id = await deliveryIn(server, "failed");
+  const queue = await openDashboard(server, "/retry-queue");
+  await queue.ui.see(/circuit open, probe in \d+ sec/);
+  expect(queue.ui.text()).not.toMatch(/next attempt.*ago/i);
+  const page = await openDashboard(server, `/deliveries/${id}`);
+  await page.ui.see(/Circuit open: deliveries are paused. Next probe in \d+s/, "The endpoint failed too often.");
+});
+
 test("a held delivery shows why, in both languages", async () => {
   const { server, endpoint } = await startWithEndpoint(500, { retry_policy: "20m" });
   await publish(server);

@@ -32,7 +32,7 @@ export function readSources(): SourceFile[] {
   return readdirSync(`${root}packages`)
     .map((name) => `packages/${name}/src`)
     .flatMap((src) => readdirSync(root + src, { recursive: true }).map((path) => `${src}/${path}`))
-    .filter((path) => /\.[cm]?[jt]sx?$/.test(path) && !/\.test\.|\/(generated|snippets)\//.test(path))
+    .filter((path) => /\.[cm]?[jt]sx?$/.test(path) && !/\.test\.|\/generated\//.test(path))
     .map((path) => ({ path, source: readFileSync(root + path, "utf8") }));
 }
 

@@ -50,6 +50,7 @@ const PAGES = {
   "/keys": page(() => import("../pages/keys.tsx"), "Keys", ["tenant"]),
   "/audit": page(() => import("../pages/audit.tsx"), "Audit", ["tenant", "action", ...CREATED]),
   "/system": page(() => import("../pages/system.tsx"), "SystemPage"),
+  "/contract": page(() => import("../pages/contract.tsx"), "ContractPage"),
   "/verify": page(() => import("../pages/verify.tsx"), "Verify", ["scheme"]),
 };
 
@@ -90,6 +91,7 @@ function OperatorShell() {
         { to: "/keys", icon: "key", name: t.apiKeys, key: "k" },
         { to: "/audit", icon: "audit", name: t.auditLog, key: "a" },
         { to: "/system", icon: "system", name: t.system, key: "s" },
+        { to: "/contract", icon: "info", name: t.howDeliveriesWork, key: "h" },
         { to: "/verify", icon: "lock", name: t.verifySignature, key: "v" },
       ],
     },

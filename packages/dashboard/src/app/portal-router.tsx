@@ -28,7 +28,7 @@ const PAGES = {
   "/endpoints/$id": page(() => import("../pages/endpoints/endpoint.tsx"), "EndpointPage", ["tab"]),
   "/catalogue": page(() => import("../pages/portal/catalogue.tsx"), "PortalCatalogue"),
   "/catalogue/$name": page(() => import("../pages/portal/catalogue.tsx"), "PortalEventType"),
-  "/contract": page(() => import("../pages/portal/contract.tsx"), "DeliveryContract"),
+  "/contract": page(() => import("../pages/contract.tsx"), "ContractPage"),
   "/verify": page(() => import("../pages/verify.tsx"), "Verify", ["scheme"]),
 };
 

@@ -24,10 +24,3 @@ export function headersOf(scheme: string, prefix: string): readonly string[] {
 export function isByKeyPair(scheme: string): boolean {
   return schemeNames.includes(scheme) && schemeNamed(scheme).key === "ed25519";
 }
-
-/** Whether the signature covers the URL. */
-export function signsUrl(scheme: string): boolean {
-  if (!schemeNames.includes(scheme)) return false;
-  const { signedUrls, isMessageSignature } = schemeNamed(scheme);
-  return signedUrls !== undefined || isMessageSignature === true;
-}

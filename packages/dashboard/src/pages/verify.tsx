@@ -1,17 +1,18 @@
 // Verifies a pasted request in the browser, and shows code that verifies signatures. Neither the request nor the secret
 // is sent anywhere.
 import { examine, type Finding, signedBy } from "@posthorn/wire";
+import { keepPreviousData } from "@tanstack/react-query";
 import { useState } from "react";
+import { useApi } from "../api/use-api.ts";
 import { useFilters } from "../app/filters.ts";
 import { defineTexts } from "../app/texts.ts";
+import { SignaturePanel } from "../components/contract/signatures.tsx";
 import { Badge } from "../components/ui/badge.tsx";
 import { Button } from "../components/ui/button.tsx";
 import { fieldsIn, Select, submitted, TextArea, TextField } from "../components/ui/field.tsx";
-import { CodeView } from "../components/ui/json-view.tsx";
-import { Page, Panel } from "../components/ui/page.tsx";
+import { NotLoaded, Page, Panel } from "../components/ui/page.tsx";
 import { type PastedRequest, readPastedRequest } from "../format/pasted-request.ts";
-import { headersOf, isByKeyPair, kindOf, SCHEMES_BY_KIND, signsUrl } from "../format/signature-schemes.ts";
-import { SNIPPETS, type SnippetLanguage, snippetFor } from "../snippets/snippets.ts";
+import { SCHEMES_BY_KIND } from "../format/signature-schemes.ts";
 
 const t = defineTexts({
   lead: [
@@ -60,32 +61,7 @@ const t = defineTexts({
   ],
   late: ["The timestamp is not checked.", "Der Zeitstempel wird nicht geprüft."],
   snippets: ["Verify signatures in your receiver", "Signaturen im Empfänger prüfen"],
-  rawBytes: [
-    "Verify the raw bytes of the body with the endpoint's secret.",
-    "Prüfen Sie die unveränderten Bytes des Body mit dem Secret des Endpunkts.",
-  ],
   scheme: ["Signature scheme", "Signaturverfahren"],
-  header: ["The signature is in", "Die Signatur steht in"],
-  standard: [
-    "Standard Webhooks libraries can also verify it.",
-    "Auch Bibliotheken für Standard Webhooks können sie prüfen.",
-  ],
-  vendor: [
-    "Requests are signed like those of {name}; libraries for {name} can verify them.",
-    "Anfragen werden wie bei {name} signiert; Bibliotheken für {name} können sie prüfen.",
-  ],
-  useLibrary: [
-    "Use an RFC 9421 library for your language. The signature also covers method and URL.",
-    "Verwenden Sie eine Bibliothek für RFC 9421 in Ihrer Sprache. Die Signatur umfasst auch Methode und URL.",
-  ],
-  keyPair: [
-    "Instead of a secret, use the public key shown on the endpoint's page.",
-    "Verwenden Sie statt eines Secrets den öffentlichen Schlüssel von der Seite des Endpunkts.",
-  ],
-  coversUrl: [
-    "The signature covers the URL: use the endpoint's public URL, not one rewritten by a proxy.",
-    "Die Signatur umfasst die URL: Verwenden Sie die öffentliche URL des Endpunkts, nicht eine von einem Proxy umgeschriebene.",
-  ],
 });
 
 /** The findings, or why the request cannot be verified here. */
@@ -185,53 +161,32 @@ async function judge(pasted: PastedRequest, secret: string, prefix: string, url:
   return { nothing: "signature-input" in pasted.headers ? "message" : "noSignature" };
 }
 
-const DEFAULT_SCHEME = "t-v1";
 const SCHEMES = Object.values(SCHEMES_BY_KIND).flat();
 
+/** Code for the deployment's first scheme, or for another one. */
 function VerifySnippets({ prefix }: { readonly prefix: string }) {
   const { filters, set } = useFilters();
-  const [language, setLanguage] = useState<SnippetLanguage>("TypeScript");
-  const scheme = SCHEMES.find((name) => name === filters.scheme) ?? DEFAULT_SCHEME;
-  const kind = kindOf(scheme);
-  const notes = [
-    kind === "vendor" && t.vendor({ name: scheme }),
-    kind === "message" && t.useLibrary,
-    scheme.startsWith("standard-webhooks") && t.standard,
-    isByKeyPair(scheme) && t.keyPair,
-    kind !== "message" && signsUrl(scheme) && t.coversUrl,
-  ].filter((note) => note !== false);
+  const asked = SCHEMES.find((name) => name === filters.scheme);
+  const query = useApi(
+    "deliveryContracts.get",
+    { query: { scheme: asked, header_prefix: prefix === DEFAULT_PREFIX ? undefined : prefix } },
+    { placeholderData: keepPreviousData },
+  );
+  const [signature] = query.data?.signatures ?? [];
+  if (signature === undefined) return <NotLoaded query={query} />;
   return (
-    <Panel
-      title={t.snippets}
-      actions={
-        <>
-          <Select
-            aria-label={t.scheme}
-            options={SCHEMES.map((name) => [name, name])}
-            value={scheme}
-            onChange={(event) => set({ scheme: event.target.value })}
-            className="py-1"
-          />
-          {scheme === DEFAULT_SCHEME && (
-            <Select
-              aria-label={t.language}
-              options={Object.keys(SNIPPETS).map((name) => [name, name])}
-              value={language}
-              onChange={(event) => setLanguage(event.target.value as SnippetLanguage)}
-              className="py-1"
-            />
-          )}
-        </>
-      }
-    >
-      <p className="pb-2 text-muted">
-        {t.rawBytes} {t.header} <code className="font-mono text-xs">{headersOf(scheme, prefix)[0]}</code>.{" "}
-        {notes.join(" ")}
-      </p>
-      {scheme === DEFAULT_SCHEME && <CodeView label={language} text={SNIPPETS[language]} />}
-      {scheme !== DEFAULT_SCHEME && kind !== "message" && (
-        <CodeView label="TypeScript" text={snippetFor(scheme)} />
-      )}
-    </Panel>
+    <>
+      <h2 className="flex flex-wrap items-center gap-2 font-semibold">
+        {t.snippets}
+        <Select
+          aria-label={t.scheme}
+          options={SCHEMES.map((name) => [name, name])}
+          value={signature.scheme}
+          onChange={(event) => set({ scheme: event.target.value })}
+          className="py-1"
+        />
+      </h2>
+      <SignaturePanel signature={signature} />
+    </>
   );
 }

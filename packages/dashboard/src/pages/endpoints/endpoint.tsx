@@ -20,9 +20,11 @@ import { ConfirmButton } from "../../components/ui/dialog.tsx";
 import { TenantLink } from "../../components/ui/links.tsx";
 import { NotLoaded, Page } from "../../components/ui/page.tsx";
 import { showToast } from "../../components/ui/toasts.tsx";
+import { EndpointContract } from "../contract.tsx";
 
 const t = defineTexts({
   test: "Test",
+  contract: ["Contract", "Vertrag"],
   copyId: ["Copy id", "ID kopieren"],
   deleteTitle: ["Delete this endpoint?", "Diesen Endpunkt löschen?"],
   deleteHint: [
@@ -38,8 +40,9 @@ const t = defineTexts({
 });
 
 const REFRESH_MS = 5_000;
-/** The first tab needs no permission to manage endpoints. */
-const TABS = ["overview", "secrets", "filter", "test", "settings"] as const;
+const TABS = ["overview", "contract", "secrets", "filter", "test", "settings"] as const;
+/** Tabs that need no permission to manage endpoints. */
+const READ_TABS = TABS.slice(0, 2);
 
 export function EndpointPage() {
   const portalTenant = usePortalTenant();
@@ -59,7 +62,7 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
   const canManage = useHasScope("webhooks:manage");
   const isSubscription = endpoint.websub !== null;
   const canBeChanged = canManage && !isSubscription;
-  const tabs = canBeChanged ? TABS : TABS.slice(0, 1);
+  const tabs = canBeChanged ? TABS : isSubscription ? TABS.slice(0, 1) : READ_TABS;
   const { filters } = useFilters();
   const tab = tabs.find((name) => name === filters.tab) ?? TABS[0];
   const remove = async () => {
@@ -96,8 +99,9 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
         </>
       }
     >
-      {tabs.length > 1 && <Tabs current={tab} />}
+      {tabs.length > 1 && <Tabs tabs={tabs} current={tab} />}
       {tab === "overview" && <EndpointOverview endpoint={endpoint} />}
+      {tab === "contract" && <EndpointContract tenant={tenant} endpoint={id} />}
       {tab === "secrets" && <EndpointSecrets endpoint={endpoint} />}
       {tab === "filter" && <EndpointFilter endpoint={endpoint} />}
       {tab === "test" && <TestEvent endpoint={endpoint} />}
@@ -107,11 +111,17 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
 }
 
 /** The current tab is part of the URL. */
-function Tabs({ current }: { readonly current: (typeof TABS)[number] }) {
+function Tabs({
+  tabs,
+  current,
+}: {
+  readonly tabs: readonly (typeof TABS)[number][];
+  readonly current: (typeof TABS)[number];
+}) {
   const { set } = useFilters();
   return (
     <nav aria-label={t.endpoint} className="flex flex-wrap gap-1 border-b border-line">
-      {TABS.map((name) => (
+      {tabs.map((name) => (
         <button
           key={name}
           type="button"

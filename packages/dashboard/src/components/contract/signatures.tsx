@@ -1,0 +1,138 @@
+// How a receiver verifies the signatures of a delivery contract, with code in several languages.
+import type { DeliveryContract } from "@posthorn/client";
+import { useState } from "react";
+import { defineTexts } from "../../app/texts.ts";
+import { kindOf } from "../../format/signature-schemes.ts";
+import { duration } from "../../format/time.ts";
+import { Select } from "../ui/field.tsx";
+import { CodeView } from "../ui/json-view.tsx";
+import { Fact, Facts, Panel } from "../ui/page.tsx";
+
+type Signature = DeliveryContract["signatures"][number];
+type SchemeFacts = NonNullable<Signature["facts"]>;
+
+const t = defineTexts({
+  title: ["Verify signatures: {scheme}", "Signaturen prüfen: {scheme}"],
+  header: ["Signature header", "Signatur-Header"],
+  algorithm: ["Algorithm", "Algorithmus"],
+  signed: ["Signed text", "Signierter Text"],
+  format: ["Header format", "Format des Headers"],
+  key: ["Key", "Schlüssel"],
+  keys: {
+    text: ["the whole secret as text, including whsec_", "das ganze Secret als Text, einschließlich whsec_"],
+    base64: ["the secret after whsec_, decoded from Base64", "das Secret nach whsec_, aus Base64 dekodiert"],
+    ed25519: [
+      "the public key on the endpoint's page: what follows whpk_, decoded from Base64",
+      "der öffentliche Schlüssel von der Seite des Endpunkts: der Teil nach whpk_, aus Base64 dekodiert",
+    ],
+  },
+  time: ["Timestamp", "Zeitstempel"],
+  tolerance: ["reject if off by more than {tolerance}", "ablehnen, wenn er mehr als {tolerance} abweicht"],
+  noTime: [
+    "Not signed: only remembered event ids prevent a replay.",
+    "Nicht signiert: Nur gemerkte Ereignis-IDs verhindern eine Wiederholung.",
+  ],
+  token: [
+    "Nothing is signed: the header contains the secret. Compare it in constant time.",
+    "Nichts ist signiert: Der Header enthält das Secret. Vergleichen Sie es in konstanter Zeit.",
+  ],
+  many: [
+    "During a rotation there are several signatures; one match is sufficient.",
+    "Während einer Rotation gibt es mehrere Signaturen; eine passende genügt.",
+  ],
+  raw: [
+    "Verify the raw bytes of the body, before any parser, and compare in constant time.",
+    "Prüfen Sie die unveränderten Bytes des Body vor jedem Parser, und vergleichen Sie in konstanter Zeit.",
+  ],
+  url: [
+    "The signature covers the URL: use the endpoint's public URL, not one rewritten by a proxy.",
+    "Die Signatur umfasst die URL: Verwenden Sie die öffentliche URL des Endpunkts, nicht eine von einem Proxy umgeschriebene.",
+  ],
+  library: [
+    "Verify HTTP Message Signatures with an RFC 9421 library for your language. The signature also covers method and URL.",
+    "Prüfen Sie HTTP Message Signatures mit einer Bibliothek für RFC 9421 in Ihrer Sprache. Die Signatur umfasst auch Methode und URL.",
+  ],
+  standard: [
+    "Standard Webhooks libraries can also verify it.",
+    "Auch Bibliotheken für Standard Webhooks können sie prüfen.",
+  ],
+  vendor: [
+    "Requests are signed like those of {name}; libraries for {name} can verify them.",
+    "Anfragen werden wie bei {name} signiert; Bibliotheken für {name} können sie prüfen.",
+  ],
+  programmingLanguage: ["Programming language", "Programmiersprache"],
+});
+
+export function SignaturePanel({ signature }: { readonly signature: Signature }) {
+  const { scheme, facts, snippets } = signature;
+  const [chosen, setChosen] = useState("TypeScript");
+  const snippet = snippets.find(({ language }) => language === chosen) ?? snippets[0];
+  const notes = [
+    facts === null ? t.library : facts.algorithm === "token" ? t.token : t.raw,
+    facts?.separator != null && facts.signature_prefix !== "" && t.many,
+    facts?.signed.includes("{url}") && t.url,
+    scheme.startsWith("standard-webhooks") && t.standard,
+    kindOf(scheme) === "vendor" && t.vendor({ name: scheme }),
+  ].filter(Boolean);
+  return (
+    <Panel
+      title={t.title({ scheme })}
+      actions={
+        snippets.length > 0 && (
+          <Select
+            aria-label={t.programmingLanguage}
+            options={snippets.map(({ language }) => [language, language])}
+            value={snippet?.language}
+            onChange={(event) => setChosen(event.target.value)}
+            className="py-1"
+          />
+        )
+      }
+    >
+      <div className="flex flex-col gap-3">
+        {facts !== null && <SchemeFactsView facts={facts} />}
+        <p className="max-w-prose text-muted">{notes.join(" ")}</p>
+        {snippet !== undefined && <CodeView label={snippet.language} text={snippet.code} />}
+      </div>
+    </Panel>
+  );
+}
+
+function SchemeFactsView({ facts }: { readonly facts: SchemeFacts }) {
+  const { algorithm, signature_header, signature_prefix, separator, timestamp, encoding } = facts;
+  const time = timestamp?.header ?? (timestamp?.prefix && `${timestamp.prefix}…`) ?? facts.time_in_body;
+  const inTime = timestamp?.prefix ? `${timestamp.prefix}<${timestamp.format}>${separator}` : "";
+  return (
+    <Facts>
+      <Fact name={t.header}>
+        <Code>{signature_header}</Code>
+      </Fact>
+      <Fact name={t.algorithm}>{algorithm}</Fact>
+      {algorithm !== "token" && (
+        <>
+          <Fact name={t.signed}>
+            <Code>{facts.signed.join("")}</Code>
+          </Fact>
+          <Fact name={t.format}>
+            <Code>{`${inTime}${signature_prefix}<${encoding}>`}</Code>
+          </Fact>
+          <Fact name={t.key}>{t.keys[facts.key]}</Fact>
+          <Fact name={t.time}>
+            {facts.tolerance_seconds === null ? (
+              t.noTime
+            ) : (
+              <>
+                <Code>{time}</Code>
+                {`, ${timestamp?.format ?? ""}: ${t.tolerance({ tolerance: duration(facts.tolerance_seconds * 1_000) })}`}
+              </>
+            )}
+          </Fact>
+        </>
+      )}
+    </Facts>
+  );
+}
+
+function Code({ children }: { readonly children: string | null | undefined }) {
+  return <code className="font-mono text-xs break-all">{children}</code>;
+}

@@ -1,0 +1,72 @@
+// The delivery contract in dashboard and portal, under settings that differ from the defaults.
+import { expect, test } from "vitest";
+import { startServer } from "../support/servers/start-server.ts";
+import { openDashboard } from "./render.tsx";
+
+const settings = {
+  headerPrefix: "X-OrientedOS",
+  signatureSchemes: ["sha256"],
+  userAgent: "OrientedOS-Webhooks/1.0",
+  timeoutMs: 4_000,
+  retryPolicy: "100ms,100ms,1h",
+  retryOn: "every",
+  circuitFailures: 0,
+} as const;
+
+test("the contract states the deployment's settings, and none that are not in effect", async () => {
+  const server = await startServer({ started: false, posthorn: settings });
+  const { ui } = await openDashboard(server, "/contract");
+  await ui.see(
+    "Return 2xx within 4.0 s.",
+    "X-OrientedOS-Signature",
+    "OrientedOS-Webhooks/1.0",
+    "Verify signatures: sha256",
+    "Not signed: only remembered event ids prevent a replay.",
+    /200–299delivered/,
+    /300–409, .*retried by the schedule below/,
+    /410not retried, and the endpoint is disabled/,
+    "At most 4 attempts.",
+    "90 ms – 110 ms",
+    "54m – 1h 6m",
+    "Failures do not pause deliveries.",
+    "The id is in the header X-OrientedOS-Id or the member id of the body.",
+  );
+  expect(ui.text()).not.toMatch(/X-Webhook|five minutes|10 seconds|t-v1/);
+  await ui.fill("Programming language", "Go");
+  await ui.see("func IsAuthentic(", 'headers.Get("X-OrientedOS-Signature")');
+  await ui.fill("Language", "de");
+  await ui.see("Antworten Sie innerhalb von 4.0 s mit 2xx.", "Signaturen prüfen: sha256");
+});
+
+test("an endpoint shows the contract of its own settings", async () => {
+  const server = await startServer({ started: false, posthorn: settings });
+  const { path } = await server.newEndpoint({
+    timeout_ms: 30_000,
+    ordering: "fifo",
+    fifo_on_dead: "hold",
+    rate_limit: 7,
+    retry_policy: { gaps: [] },
+    signature: { schemes: ["rfc9421", "standard-webhooks"] },
+  });
+  const { ui } = await openDashboard(server, path.replace("/api/v1", ""));
+  await ui.click("Contract");
+  await ui.see(
+    "Return 2xx within 30s.",
+    "Verify HTTP Message Signatures with an RFC 9421 library",
+    "{id}.{timestamp}.{body}",
+    "Failed deliveries are not retried.",
+    "A dead delivery holds its subject",
+    "At most 7 per second.",
+  );
+});
+
+test("code to verify requests follows the chosen scheme and header prefix", async () => {
+  const server = await startServer({ started: false, posthorn: settings });
+  const { ui } = await openDashboard(server, "/verify");
+  await ui.see("Verify signatures: sha256", "X-OrientedOS-Signature");
+  await ui.fill("Signature scheme", "slack");
+  await ui.see("Verify signatures: slack", "v0:{timestamp}:{body}", "libraries for slack can verify them");
+  await ui.fill("Signature scheme", "two-headers");
+  await ui.fill("Header prefix", "X-Shop");
+  await ui.see("Verify signatures: two-headers", "X-Shop-Signature");
+});
