@@ -1,11 +1,11 @@
 // The signature schemes by kind.
-import { headersAddedBy, isVendorScheme, schemeNamed, schemeNames } from "@posthorn/wire";
+import { findScheme, headersAddedBy, isVendorScheme, schemeNames } from "@posthorn/wire";
 
 export type SchemeKind = "own" | "message" | "vendor";
 
 export function kindOf(scheme: string): SchemeKind {
   if (isVendorScheme(scheme)) return "vendor";
-  return schemeNamed(scheme).isMessageSignature ? "message" : "own";
+  return findScheme(scheme)?.isMessageSignature ? "message" : "own";
 }
 
 export const SCHEMES_BY_KIND: Readonly<Record<SchemeKind, readonly string[]>> = {
@@ -16,11 +16,16 @@ export const SCHEMES_BY_KIND: Readonly<Record<SchemeKind, readonly string[]>> = 
 
 /** The header names, signature first; none for an unknown scheme. */
 export function headersOf(scheme: string, prefix: string): readonly string[] {
-  if (!schemeNames.includes(scheme)) return [];
+  if (findScheme(scheme) === undefined) return [];
   return headersAddedBy(scheme, prefix.trim() === "" ? undefined : prefix.trim());
 }
 
 /** Whether the scheme is verified with a public key. */
 export function isByKeyPair(scheme: string): boolean {
-  return schemeNames.includes(scheme) && schemeNamed(scheme).key === "ed25519";
+  return findScheme(scheme)?.key === "ed25519";
+}
+
+/** Whether the scheme has a label of its own, such as `sha256:sha256_v2`, or is not known. */
+export function isOtherScheme(scheme: string): boolean {
+  return !schemeNames.includes(scheme);
 }

@@ -39,10 +39,19 @@ export async function examine(request: ExaminedRequest): Promise<Finding[]> {
 /** The schemes whose signature header is present, valid or not. */
 export function signedBy({ headers, headerPrefix }: Pick<VerifyInput, "headers" | "headerPrefix">): Scheme[] {
   const names = headerNames(headerPrefix);
-  return schemeNames
+  return [...schemeNames, ...labelledIn(valuesOf(headers, names.signature))]
     .map(schemeNamed)
     .filter((scheme) => !scheme.isMessageSignature)
     .filter((scheme) => valuesOf(headers, scheme.headers.signature(names)).length > 0);
+}
+
+/** The scheme with a label of its own that a signature header has, by the length of the signature. */
+function labelledIn(values: readonly string[]): readonly string[] {
+  return values.flatMap((value) => {
+    const [, label, hex = ""] = /^([\w.-]{1,32})=([0-9a-f]+)$/.exec(value) ?? [];
+    if (label === undefined || schemeNames.includes(label)) return [];
+    return hex.length === 64 ? [`sha256:${label}`] : hex.length === 128 ? [`sha512:${label}`] : [];
+  });
 }
 
 async function tryScheme(scheme: Scheme, request: ExaminedRequest): Promise<Finding> {

@@ -20,7 +20,22 @@ test.each(signatureVectors)("$source: $scheme signs as published", async (vector
   const { id, timestamp, scheme, secret } = vector;
   const body = new TextEncoder().encode(vector.body);
   const headers = await sign({ id, timestamp, body, schemes: [scheme], secrets: [secret] });
-  expect(headers[scheme === "sha256" ? "X-Webhook-Signature" : "webhook-signature"]).toBe(vector.signature);
+  expect(headers[scheme.startsWith("sha") ? "X-Webhook-Signature" : "webhook-signature"]).toBe(
+    vector.signature,
+  );
+});
+
+test.each<[names: string[], problem: RegExp | null]>([
+  [["sha512"], null],
+  [["sha256:v2"], null],
+  [[`sha512:${"x".repeat(32)}`], null],
+  [[`sha256:${"x".repeat(33)}`], /A label has 1 to 32 letters/],
+  [["sha256:"], /A label has 1 to 32 letters/],
+  [["sha256:a=b"], /A label has 1 to 32 letters/],
+  [["sha1:v2"], /no signature scheme "sha1:v2"\. Choose from .*sha512:<label>/],
+  [["sha256", "sha256:v2"], /"sha256" and "sha256:v2" both write X-Webhook-Signature/],
+])("the schemes %j have the problem %s", (names, problem) => {
+  expect(schemeProblems(names)).toEqual(problem === null ? [] : [expect.stringMatching(problem)]);
 });
 
 test("Stripe's SDK accepts t-v1 with the old and with the new secret", async () => {

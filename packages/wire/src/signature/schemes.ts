@@ -2,9 +2,9 @@
 // imitate.
 import { headerNames } from "../headers.ts";
 import { vendors } from "../vendors/vendors.ts";
+import { LABELLED_NAMES, labelledScheme, sha256, sha512 } from "./body-hmac.ts";
 import { rfc9421, rfc9421Ed25519 } from "./message-signatures.ts";
 import type { Scheme } from "./scheme.ts";
-import { sha256 } from "./sha256.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
 import { standardWebhooksV1a } from "./standard-webhooks-v1a.ts";
 import { tV1 } from "./t-v1.ts";
@@ -13,6 +13,7 @@ import { twoHeaders } from "./two-headers.ts";
 export const schemes = {
   "t-v1": tV1,
   sha256,
+  sha512,
   "two-headers": twoHeaders,
   "standard-webhooks": standardWebhooks,
   "standard-webhooks-v1a": standardWebhooksV1a,
@@ -32,7 +33,7 @@ const byName = new Map<string, Scheme>([
   ...vendorsByName,
 ]);
 
-/** All names: our own, HTTP Message Signatures, then the vendors'. */
+/** All names without a label: our own, HTTP Message Signatures, then the vendors'. */
 export const schemeNames: readonly string[] = [...byName.keys()];
 
 /** Returns whether it is a vendor's scheme: a request signed only by such schemes has none of Posthorn's headers. */
@@ -49,7 +50,7 @@ export const TOKEN_SCHEMES: readonly string[] = [...byName.values()]
 export function schemeHeaders(names: readonly string[], prefix?: string): ReadonlySet<string> {
   const written = new Set<string>();
   for (const name of names) {
-    const scheme = byName.get(name);
+    const scheme = findScheme(name);
     if (scheme === undefined) continue;
     for (const header of Object.values(scheme.headers)) {
       written.add(header(headerNames(prefix)).toLowerCase());
@@ -68,12 +69,12 @@ export function headersAddedBy(name: string, prefix?: string): readonly string[]
 }
 
 export function findScheme(name: string): Scheme | undefined {
-  return byName.get(name);
+  return byName.get(name) ?? labelledScheme(name);
 }
 
 /** For names that were validated when they were saved. */
 export function schemeNamed(name: string): Scheme {
-  const scheme = byName.get(name);
+  const scheme = findScheme(name);
   if (scheme === undefined) throw new Error(`There is no signature scheme "${name}". ${knownNames()}`);
   return scheme;
 }
@@ -84,9 +85,9 @@ export function schemeProblems(names: readonly string[], prefix?: string): strin
   const problems: string[] = [];
   const writers = new Map<string, Scheme>();
   for (const name of names) {
-    const scheme = byName.get(name);
+    const scheme = findScheme(name);
     if (scheme === undefined) {
-      problems.push(`There is no signature scheme "${name}". ${knownNames()}`);
+      problems.push(`There is no signature scheme "${name}". ${labelRule(name)}${knownNames()}`);
       continue;
     }
     const header = scheme.headers.signature(headerNames(prefix));
@@ -114,5 +115,11 @@ function prefixProblems(names: readonly string[], prefix?: string): string[] {
 }
 
 function knownNames(): string {
-  return `Choose from ${[...byName.keys()].join(", ")}.`;
+  return `Choose from ${[...byName.keys()].join(", ")}, ${LABELLED_NAMES}.`;
+}
+
+function labelRule(name: string): string {
+  return /^sha(?:256|512):/.test(name)
+    ? "A label has 1 to 32 letters, digits, dots, hyphens and underscores. "
+    : "";
 }

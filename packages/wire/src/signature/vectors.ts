@@ -53,4 +53,23 @@ export const signatureVectors: readonly SignatureVector[] = [
     body: "Hello, World!",
     signature: "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
   },
+  {
+    source: "RFC 4231 §4.3",
+    scheme: "sha512",
+    secret: "Jefe",
+    id: "",
+    timestamp: "",
+    body: "what do ya want for nothing?",
+    signature:
+      "sha512=164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea2505549758bf75c05a994a6d034f65f8f0e6fdcaeab1a34d4a6b4b636e070a38bce737",
+  },
+  {
+    source: "RFC 4231 §4.3, with a label",
+    scheme: "sha256:sha256_v2",
+    secret: "Jefe",
+    id: "",
+    timestamp: "",
+    body: "what do ya want for nothing?",
+    signature: "sha256_v2=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+  },
 ];

@@ -1,6 +1,6 @@
 // GitHub: `X-Hub-Signature-256: sha256=<hex>` over the body alone. Delivery id and event name are in unsigned
 // headers, and no time is signed: a captured request can be replayed under another id at any time.
-import { sha256 } from "../signature/sha256.ts";
+import { sha256 } from "../signature/body-hmac.ts";
 import type { Vendor } from "./vendor.ts";
 
 export const github: Vendor = {

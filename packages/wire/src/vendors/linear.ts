@@ -1,7 +1,8 @@
 // Linear: `Linear-Signature: <hex>` over the body, which contains the time in milliseconds. The delivery id is in an
 // unsigned header: within the tolerance, a captured request can be replayed under another id.
+
+import { sha256 } from "../signature/body-hmac.ts";
 import { single } from "../signature/formats.ts";
-import { sha256 } from "../signature/sha256.ts";
 import type { Vendor } from "./vendor.ts";
 
 export const linear: Vendor = {

@@ -1,7 +1,8 @@
 // Shopify: `X-Shopify-Hmac-Sha256: <base64>` over the body alone. Id, topic and time are in unsigned headers:
 // a captured request can be replayed under another id at any time.
+
+import { sha256 } from "../signature/body-hmac.ts";
 import { single } from "../signature/formats.ts";
-import { sha256 } from "../signature/sha256.ts";
 import type { Vendor } from "./vendor.ts";
 
 export const shopify: Vendor = {

@@ -1,5 +1,5 @@
 // Twitch EventSub: `Twitch-Eventsub-Message-Signature: sha256=<hex>` over id, time and body.
-import { sha256 } from "../signature/sha256.ts";
+import { sha256 } from "../signature/body-hmac.ts";
 import type { Vendor } from "./vendor.ts";
 
 export const twitch: Vendor = {

@@ -1,6 +1,6 @@
 // The request of a delivery: its headers, the secrets that sign it, and that the signed bytes are sent.
 import { createHmac } from "node:crypto";
-import { generateSecret } from "@posthorn/wire";
+import { examine, generateSecret, verify } from "@posthorn/wire";
 import { Webhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { expect, test } from "vitest";
@@ -70,6 +70,17 @@ test("by default a request carries the X-Webhook and the Standard Webhooks heade
     "webhook-timestamp": SECONDS,
     "webhook-signature": expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
   });
+});
+
+test("a label of its own and another algorithm are signed by the engine as by the receiver kit", async () => {
+  for (const scheme of ["sha512", "sha256:sha256_v2", "sha512:v3"]) {
+    const { headers, body } = build({ signature: { schemes: [scheme], headerPrefix: "X-Acme" } });
+    const label = scheme.split(":").at(-1);
+    expect(headers["X-Acme-Signature"]).toMatch(new RegExp(`^${label}=[0-9a-f]+$`));
+    const request = { headers, body: new Uint8Array(body), secrets: [SECRET], headerPrefix: "X-Acme" };
+    expect(await verify({ ...request, scheme })).toMatchObject({ ok: true });
+    expect(await examine(request)).toMatchObject([{ scheme, ok: true }]);
+  }
 });
 
 test("names of envelope fields are part of the signed body", () => {

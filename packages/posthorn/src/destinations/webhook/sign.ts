@@ -124,7 +124,8 @@ type Signer = (parts: readonly SignedPart[]) => string;
 
 // Preparing a key takes 1.5 µs (HMAC) or 300 µs (Ed25519).
 const MAX_KEYS = 10_000;
-const signers = new Map<Scheme, BoundedMap<string, Signer | null>>();
+// Weak, because schemes with a label come and go.
+const signers = new WeakMap<Scheme, BoundedMap<string, Signer | null>>();
 
 /** Returns null if the secret is of another kind. */
 function signerOf(scheme: Scheme, secret: string): Signer | null {

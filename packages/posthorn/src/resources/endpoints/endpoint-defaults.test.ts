@@ -60,7 +60,7 @@ test("every option is a default of endpoint settings, or listed here because end
 const SAMPLES: Readonly<Record<string, unknown>> = {
   format: "thin",
   envelopeFields: { tenant_id: "team_id" },
-  signatureSchemes: ["sha256"],
+  signatureSchemes: ["sha256:sha256_v2"],
   headerPrefix: "X-Acme",
   userAgent: "Acme/1",
   headers: { "X-Source": "acme" },

@@ -1,7 +1,13 @@
 // Form fields for signature schemes, and for the secrets of a new endpoint.
 import { useState } from "react";
 import { defineTexts, type Text } from "../../../app/texts.ts";
-import { headersOf, kindOf, SCHEMES_BY_KIND, type SchemeKind } from "../../../format/signature-schemes.ts";
+import {
+  headersOf,
+  isOtherScheme,
+  kindOf,
+  SCHEMES_BY_KIND,
+  type SchemeKind,
+} from "../../../format/signature-schemes.ts";
 import { fieldsIn, TextField, Tick } from "../../ui/field.tsx";
 import { SecretEncodingChoice } from "../secret-encoding.tsx";
 import { FormGroup, type FormParts } from "./setting-fields.tsx";
@@ -16,6 +22,11 @@ const t = defineTexts({
     message: "HTTP Message Signatures (RFC 9421)",
     vendor: ["Compatible with other services", "Kompatibel mit anderen Diensten"],
   } as Readonly<Record<SchemeKind, Text>>,
+  labelled: ["Scheme with its own label", "Verfahren mit eigener Kennung"],
+  labelledHint: [
+    "Optional: sha256:<label> or sha512:<label>. sha256:sha256_v2 sends sha256_v2=… as the signature.",
+    "Optional: sha256:<Kennung> oder sha512:<Kennung>. sha256:sha256_v2 sendet sha256_v2=… als Signatur.",
+  ],
   secretHint: [
     "Optional: whsec_…, whsk_…, or an existing secret that receivers have. Empty generates a secret, which is shown once.",
     "Optional: whsec_…, whsk_… oder ein vorhandenes Secret der Empfänger. Leer: Ein Secret wird erzeugt und einmal angezeigt.",
@@ -52,6 +63,16 @@ export function SignatureFields(parts: FormParts) {
           <p className="text-xs text-bad">{problems.at("/signature/schemes")}</p>
         )}
       </div>
+      <TextField
+        label={t.labelled}
+        hint={t.labelledHint}
+        value={form.schemes.find(isOtherScheme) ?? ""}
+        onChange={(event) => {
+          const other = event.target.value.trim();
+          const known = form.schemes.filter((scheme) => !isOtherScheme(scheme));
+          onChange({ ...form, schemes: other === "" ? known : [...known, other] });
+        }}
+      />
       <TextField
         label={t.headerPrefix}
         hint={t.emptyUsesDefault}
