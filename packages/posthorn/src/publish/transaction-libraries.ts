@@ -115,8 +115,10 @@ const libraries = [
     pass: "the transaction of sequelize.transaction(async (transaction) => …)",
     is: (tx) => has(tx, "afterCommit", "rollback") || has(tx, "getQueryInterface"),
     // only a transaction refers to its Sequelize
-    query: async (tx, text, values) =>
-      (await sequelizeOf(tx)?.query(text, { bind: values, transaction: tx, type: "SELECT" })) ?? [],
+    query: async (tx, text, values) => {
+      const result = await sequelizeOf(tx)?.query(text, { bind: values, transaction: tx });
+      return result === undefined ? [] : result[0];
+    },
   }),
   library<SlonikTransaction>({
     name: "Slonik",
@@ -219,7 +221,7 @@ function compiledQuery(text: string, values: readonly Value[]): object {
 }
 
 interface Sequelize {
-  query(text: string, options: object): PromiseLike<unknown>;
+  query(text: string, options: object): PromiseLike<readonly [rows: unknown, result: unknown]>;
 }
 
 /** The declaration of transactions leaves this property out. */
