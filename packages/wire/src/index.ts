@@ -51,7 +51,7 @@ export { type Effort, type Explanation, explainFailure } from "./signature/expla
 export * as signatureFormats from "./signature/formats.ts";
 export { type KeyKind, type Secret, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
 export { messageComponents } from "./signature/message-signatures.ts";
-export { sha256Of } from "./signature/own-crypto.ts";
+export { sha256HexOf } from "./signature/own-crypto.ts";
 export { type HeaderSource, isMessageId, valuesOf } from "./signature/read-signature.ts";
 export type { Algorithm, Companion, Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";
 export * from "./signature/schemes.ts";

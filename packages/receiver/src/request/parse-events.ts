@@ -1,5 +1,6 @@
 // Turns a verified request into messages for the store and events for the handlers.
 
+import { sha256HexOf } from "@posthorn/wire";
 import { PermanentFailure } from "../errors.ts";
 import { errorLine } from "../handle/decide-failure.ts";
 import type { EventSchemas, SchemaIssue, StandardSchema } from "../handle/handlers.ts";
@@ -7,7 +8,6 @@ import { headersWith, readHeader } from "../headers.ts";
 import type { Message, VerifiedRequest, WebhookEvent, WebhookResponse } from "../model.ts";
 import { malformed } from "../respond.ts";
 import type { Parsed, ParsedEvent, Source } from "../source.ts";
-import { digestOf } from "./digest.ts";
 import { Rejection } from "./rejection.ts";
 
 export interface Received {
@@ -39,7 +39,7 @@ export async function parseEvents(
     const data = Object.hasOwn(schemas, event.type) ? await checkData(event, schemas) : valid(event.data);
     if (!data.ok) return new Rejection(malformed(data.reason), "invalid_data", data.reason, source.name);
     const body = event.standalone?.body ?? verified.body;
-    const digested = digestOf(source.hasStableBody ? body : new TextEncoder().encode(event.id));
+    const digested = sha256HexOf(source.hasStableBody ? body : new TextEncoder().encode(event.id));
     const digest = typeof digested === "string" ? digested : await digested;
     received.push(toReceived(event, data.value, verified, source, digest));
   }

@@ -4,6 +4,7 @@ import {
   type KeyKind,
   type Scheme,
   type Secret,
+  sha256HexOf,
   signedContents,
   signText,
   type Vendor,
@@ -14,7 +15,6 @@ import {
 } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import { rejectUnknownOptions } from "../options.ts";
-import { digestOf } from "../request/digest.ts";
 import type { Authentication, RawRequest, Source } from "../source.ts";
 import { rejectionExplainer } from "./explain-rejections.ts";
 import { checkedSecrets, type SigningOptions } from "./signing-source.ts";
@@ -163,5 +163,5 @@ async function signedId(
   const { body, method, url } = request;
   const content =
     field.digest === "body" ? body : signedContents(scheme, { id: "", timestamp: "", body, method, url })[0];
-  return digestOf(content as Uint8Array<ArrayBuffer>);
+  return sha256HexOf(content as Uint8Array<ArrayBuffer>);
 }

@@ -1,7 +1,6 @@
 // The content that hubs distribute, as a source of a receiver, authenticated by the subscription's own secret.
-import { concat, type HeaderSource } from "@posthorn/wire";
+import { concat, type HeaderSource, sha256HexOf } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
-import { digestOf } from "../request/digest.ts";
 import type { RawRequest, Source } from "../source.ts";
 import { signatureProblem } from "./hub-signature.ts";
 import type { Subscription } from "./subscription.ts";
@@ -64,5 +63,5 @@ export function contentSource(
 /** WebSub has no ids: the same bytes of the same topic are the same message, unless the hub identifies deliveries. */
 async function idOf(topic: string, { headers, body }: RawRequest, idHeader: string | null): Promise<string> {
   const id = idHeader === null ? null : readHeader(headers, idHeader);
-  return digestOf(concat([`${topic}\n`, id === null ? body : `id ${id}`]));
+  return sha256HexOf(concat([`${topic}\n`, id === null ? body : `id ${id}`]));
 }

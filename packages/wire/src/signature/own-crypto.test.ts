@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { sha256Of } from "./own-crypto.ts";
+import { sha256HexOf } from "./own-crypto.ts";
 import { sign } from "./sign.ts";
 import { signatureVectors } from "./vectors.ts";
 import { verify } from "./verify.ts";
@@ -27,7 +27,7 @@ test("a runtime without node:crypto signs, verifies and digests the same", async
     expect(await other.sign(message)).toEqual(headers);
     const given = { scheme, headers, body, secrets: [publicKey ?? secret], toleranceSeconds: Infinity };
     expect([await verify(given), await other.verify(given)]).toEqual([{ ok: true }, { ok: true }]);
-    expect(await other.sha256Of(body)).toEqual(await sha256Of(body));
+    expect(await other.sha256HexOf(body)).toEqual(await sha256HexOf(body));
   }
   expect(computed.mock.calls.length).toBeGreaterThan(signatureVectors.length);
 });

@@ -2,7 +2,7 @@
 import { decode } from "../encoding.ts";
 import { headerNames } from "../headers.ts";
 import type { Secret } from "./keys.ts";
-import { sha256Of } from "./own-crypto.ts";
+import { sha256HexOf } from "./own-crypto.ts";
 import { type HeaderSource, malformed, readSignature } from "./read-signature.ts";
 import type { Scheme, SignedMessage } from "./scheme.ts";
 import { schemeNamed } from "./schemes.ts";
@@ -109,9 +109,9 @@ function checkedTolerance(seconds = 300): number {
 async function hasSignedDigest(scheme: Scheme, message: SignedMessage): Promise<boolean> {
   const digest = scheme.bodyDigest?.(message) ?? null;
   if (digest === null) return true;
-  const actual = await sha256Of(message.body as Uint8Array<ArrayBuffer>);
+  const actual = decode("hex", await sha256HexOf(message.body as Uint8Array<ArrayBuffer>));
   const signed = decode("hex", digest);
-  return signed !== null && equalInConstantTime(signed, actual);
+  return signed !== null && actual !== null && equalInConstantTime(signed, actual);
 }
 
 /** Milliseconds, or a description of the problem. The body is verified by now, so parsing it is safe. */
