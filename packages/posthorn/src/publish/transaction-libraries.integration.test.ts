@@ -39,6 +39,7 @@ const paid = (tenant: string, more: Partial<PublishInput> = {}): PublishInput =>
 const delicate =
   '{ "b":1.0,"a": 12345678901234567890, "text":"\\u0000 \\u00fc ü 😀 \\ud83d\\ude00 \\u2028 \u2028 \'\' \\\\ \\"", "marks":"? ?? \\\\? $1 $$ :v1 ::text @p1 %s #{x} {0} -- /* ", "a": null, "e":1E+2 }';
 
+const MEGABYTE = 2 ** 20;
 const ofBytes = (bytes: number): Buffer => Buffer.from(JSON.stringify("x".repeat(bytes - 2)));
 
 describe.each(Object.entries(openLibraries))("a transaction of %s", (_name, open) => {
@@ -146,8 +147,10 @@ describe.each(Object.entries(openLibraries))("a transaction of %s", (_name, open
     const tenant = await newTenant(strict);
     await library.transaction(async (tx) => {
       await hooks.publish(paid(tenant, { rawData: ofBytes(maxPayloadBytes) }), { tx });
-      const larger = hooks.publish(paid(tenant, { rawData: ofBytes(maxPayloadBytes + 1) }), { tx });
-      await expect(larger).rejects.toMatchObject({ code: "payload_too_large", status: 413 });
+      for (const bytes of [maxPayloadBytes + 1, MEGABYTE - 1, MEGABYTE, MEGABYTE + 1]) {
+        const larger = hooks.publish(paid(tenant, { rawData: ofBytes(bytes) }), { tx });
+        await expect(larger).rejects.toMatchObject({ code: "payload_too_large", status: 413 });
+      }
     });
     expect((await storedEvents(tenant)).map(({ payload }) => payload.length)).toEqual([maxPayloadBytes]);
   });
