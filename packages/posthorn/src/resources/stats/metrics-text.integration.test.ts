@@ -137,8 +137,8 @@ describe("metrics", () => {
   test("the oldest undelivered age includes events that wait for their batch", async () => {
     const instance = await database.open();
     const { hooks, advance } = instance;
-    const batch = { maxEvents: 10, maxDelayMs: 3_600_000 };
-    const { path } = await newEndpoint(instance, receiver, { batch });
+    const batch = { maxDelayMs: 3_600_000 };
+    const { path } = await newEndpoint(instance, receiver, { format: "cloudevents-batch", batch });
     receiver.answer(path, 200);
     await hooks.publish(paid);
     await advance(600_000);
