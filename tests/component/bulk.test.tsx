@@ -3,7 +3,7 @@ import { waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { startReceiver } from "../support/servers/start-receiver.ts";
 import { startServer, type TestServer } from "../support/servers/start-server.ts";
-import { openDashboard } from "./render.tsx";
+import { openDashboard, openPortal } from "./render.tsx";
 import { press } from "./ui.ts";
 import { createEndpoint, startWithEndpoint } from "./world.ts";
 
@@ -138,4 +138,27 @@ test("all dead letters that match the filters are counted and deleted", async ()
   await dialog.see("2 deleted.");
   const { json } = await server.call("GET", "/api/v1/deliveries?state=dead");
   expect(json.data.map(({ event_type }: { event_type: string }) => event_type)).toEqual(["order.sent"]);
+});
+
+test("in the portal, dead letters are deleted only with the permission to retry", async () => {
+  const { server } = await startWithEndpoint(400);
+  await publish(server, "acme", ["order.paid"]);
+  const dead = async () => (await server.call("GET", "/api/v1/deliveries?state=dead")).json.data.length;
+  await waitFor(async () => expect(await dead()).toBe(1));
+  const openLogs = async (scopes: readonly string[]) => {
+    const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", { scopes });
+    const { ui } = await openPortal(server, json.url);
+    await ui.click("Logs");
+    await ui.fill("State", "dead");
+    await ui.row("order.paid");
+    return ui;
+  };
+  const reader = await openLogs(["deliveries:read"]);
+  expect(reader.has("Delete all matching …")).toBe(false);
+  const owner = await openLogs(["deliveries:read", "deliveries:retry"]);
+  const dialog = await owner.openDialog("Delete all matching …");
+  await dialog.see("1 dead letter will be deleted permanently");
+  await dialog.click("Delete");
+  await dialog.see("1 deleted.");
+  expect(await dead()).toBe(0);
 });

@@ -4,6 +4,7 @@ import { didYouMean } from "@posthorn/wire";
 import { usage } from "../failure.ts";
 import { readData } from "../remote/data.ts";
 import { type Remote, requireId } from "../remote/remote.ts";
+import { writeRows } from "../remote/write-rows.ts";
 import { table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { jsonText } from "../terminal/text.ts";
@@ -16,12 +17,20 @@ export async function call(
   pairs: readonly string[],
   data: string | undefined,
 ): Promise<void> {
-  const parameters = parametersOf(pairs, find(name));
+  const operation = find(name);
+  const parameters = parametersOf(pairs, operation);
   const body = data === undefined ? undefined : JSON.parse(await readData(data, terminal));
   const [resource = "", verb = ""] = name.split(".");
   const resources = client as unknown as Record<string, Record<string, AnyCall>>;
-  const result = await resources[resource]?.[verb]?.({ ...parameters, ...(body !== undefined && { body }) });
-  if (result !== undefined) terminal.print(jsonText(result));
+  const { isExport } = operation.response;
+  const result = await resources[resource]?.[verb]?.({
+    ...parameters,
+    ...(body !== undefined && { body }),
+    // an export may take longer than other calls
+    ...(isExport && { signal: terminal.ending }),
+  });
+  if (isExport) await writeRows(terminal, result as Response);
+  else if (result !== undefined) terminal.print(jsonText(result));
 }
 
 export function list(terminal: Terminal, isJson: boolean): void {

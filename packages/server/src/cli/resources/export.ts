@@ -1,7 +1,6 @@
 // `posthorn export`: writes the rows of a list to standard output as NDJSON or CSV.
 import type { ExportFormat } from "@posthorn/client";
 import { type Command, Option } from "commander";
-import { CliError, failed } from "../failure.ts";
 import {
   commandsOf,
   ENDPOINT_FILTER,
@@ -12,6 +11,7 @@ import {
   type TimeFlags,
   timeFilters,
 } from "../remote/remote.ts";
+import { writeRows } from "../remote/write-rows.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 const FORMAT = new Option("--format <format>", "one JSON object per line, or CSV with a header")
@@ -60,15 +60,5 @@ async function exportTo({ client, terminal, now }: Remote, name: keyof Exports, 
   const filters = { tenant, endpoint, type, subject, state, reason, action };
   const query = { format, ...filters, ...timeFilters(flags, now()) };
   const read = client.exports[name] as Export;
-  const { body } = await read({ query, signal: terminal.ending });
-  try {
-    for await (const bytes of body ?? []) await terminal.write(bytes);
-  } catch (error) {
-    if (terminal.ending.aborted) throw failed("The export was stopped: the output is incomplete.");
-    throw new CliError(
-      "unreachable",
-      "The connection broke during the export: the output is incomplete. Export again, with a shorter time if that repeats.",
-      { cause: error },
-    );
-  }
+  await writeRows(terminal, await read({ query, signal: terminal.ending }));
 }
