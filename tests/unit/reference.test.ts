@@ -145,7 +145,7 @@ describe("the documentation lists", () => {
 });
 
 test("the settings of the server have the defaults of the library", () => {
-  const { enabled, retention, schema } = resolveConfig({ database: "postgres://x" });
+  const { deliveryMode: enabled, retention, schema } = resolveConfig({ database: "postgres://x" });
   const expected = {
     deadRetentionDays: retention.deadRetentionDays ?? "none",
     schema,

@@ -15,6 +15,7 @@ export type {
   WaitsFor,
 } from "./contract/deliveries.ts";
 export type { DeliveryContract } from "./contract/delivery-contracts.ts";
+export type { DeliveryMode } from "./contract/delivery-mode.ts";
 export type { Endpoint } from "./contract/endpoints/endpoint.ts";
 export type { EndpointAttempt, EndpointSecret } from "./contract/endpoints/endpoints.ts";
 export type { EventType, EventTypeDetail } from "./contract/event-types.ts";

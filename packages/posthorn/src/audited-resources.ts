@@ -62,6 +62,9 @@ export const RECORDED: Readonly<Record<string, Readonly<Record<string, Recorded>
     delete: ["deliveries.delete", "delivery", body],
     deleteDead: ["deliveries.deleteDead", body],
   },
+  deliveryMode: {
+    set: ["deliveryMode.set", body],
+  },
   replays: {
     start: ["replays.start", body],
     cancel: ["replays.cancel", "replay", body],

@@ -23,7 +23,7 @@ test.each<[options: Record<string, unknown>, says: string]>([
   [{ retentionDays: 3_651 }, "retentionDays must be a whole number from 1 to 3650; it is 3651."],
   [{ deadRetentionDays: 0 }, "deadRetentionDays must be a whole number from 1 to 3650; it is 0."],
   [{ idempotencyDays: 0.5 }, "idempotencyDays must be a whole number from 1 to 3650; it is 0.5."],
-  [{ enabled: 0 }, "enabled must be true or false; it is 0."],
+  [{ enabled: 0 }, "enabled must be true, false, on, hold, drop; it is 0."],
   [{ operatorTenant: "a b" }, 'operatorTenant must be a tenant\'s id; it is the string "a b".'],
   [{ sendMail: {} }, "sendMail must be a function that sends { to, subject, text }; it is [object Object]."],
   [

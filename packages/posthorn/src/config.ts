@@ -14,7 +14,7 @@ import {
   DEFAULT_API_VERSION,
   tenantSyntax,
 } from "./event/limits.ts";
-import type { FormatContext } from "./model.ts";
+import { DELIVERY_MODES, type DeliveryMode, type FormatContext } from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
 import {
@@ -102,8 +102,11 @@ export interface PosthornOptions extends EndpointDefaultOptions {
   readonly websub?: WebSubOptions | undefined;
   /** Tables and messages of PostgreSQL databases whose rows are published as events. Default none. */
   readonly sources?: readonly SourceOptions[] | undefined;
-  /** If false, events are stored and nothing is sent. Default true. */
-  readonly enabled?: boolean | undefined;
+  /**
+   * Whether deliveries are sent, unless that was changed while the installation ran. `false` or `hold`: nothing is sent,
+   * and events get deliveries that wait. `drop`: nothing is sent, and events get none. Default true, the same as `on`.
+   */
+  readonly enabled?: boolean | DeliveryMode | undefined;
   /** If true, metrics have a label for each of the first 200 endpoints. Default true. */
   readonly metricsEndpointLabel?: boolean | undefined;
   /** Who changes things through this instance, for the audit log. `as` names someone else. Default none. */
@@ -201,7 +204,7 @@ export function resolveConfig(options: PosthornOptions) {
     /** Null if this installation is not a hub. */
     websub: resolveWebSub(options.websub, options.publicUrl, addressPolicy),
     sources: resolveSources(options.sources),
-    enabled: yesOrNo("enabled", options.enabled ?? true),
+    deliveryMode: readDeliveryMode(options.enabled ?? true),
     metricsEndpointLabel: yesOrNo("metricsEndpointLabel", options.metricsEndpointLabel ?? true),
     actor: optional(options.actor, readActor),
     logger: options.logger ?? silentLogger,
@@ -215,6 +218,12 @@ function readAddressPolicy(options: PosthornOptions): AddressPolicy {
     ...parseAddressPolicy({ allowHttp, allowNat64 }),
     allowedCidrs: readRanges("allowCidrs", options.allowCidrs),
   };
+}
+
+function readDeliveryMode(enabled: boolean | DeliveryMode): DeliveryMode {
+  if (typeof enabled === "boolean") return enabled ? "on" : "hold";
+  if (DELIVERY_MODES.includes(enabled)) return enabled;
+  throw invalid(`enabled must be true, false, ${DELIVERY_MODES.join(", ")}; it is ${shown(enabled)}.`);
 }
 
 function readApiVersion(text: string): string {

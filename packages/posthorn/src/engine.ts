@@ -6,6 +6,7 @@ import type { AddressPolicy } from "./attempt/guard/guard-address.ts";
 import { Batcher } from "./batching/batcher.ts";
 import { type Catalogue, REFRESH_MS } from "./catalogue/catalogue.ts";
 import type { Config } from "./config.ts";
+import { ModeFollower } from "./delivery/mode-follower.ts";
 import type { Stages } from "./delivery/pipeline.ts";
 import { Worker } from "./delivery/worker.ts";
 import type { DestinationService } from "./destinations/destination.ts";
@@ -13,7 +14,7 @@ import { createFanOut } from "./fan-out/fan-out.ts";
 import { Relay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
 import { Maintenance } from "./maintenance/maintenance.ts";
-import type { Uuid } from "./model.ts";
+import type { DeliveryMode, Uuid } from "./model.ts";
 import { createAlertChannel } from "./notify/alert-channel.ts";
 import { channelNames } from "./notify/channel-names.ts";
 import { IncidentReporter } from "./notify/incident-reporter.ts";
@@ -63,6 +64,9 @@ function eventLoopUtilisation(): () => number {
   };
 }
 
+/** Requests of services that are in flight when delivery is turned off. */
+const SERVICE_GRACE_MS = 5_000;
+
 export class Engine {
   readonly dispatchers: Dispatchers;
   readonly worker: Worker;
@@ -76,13 +80,16 @@ export class Engine {
   readonly #incidents: IncidentReporter;
   /** Woken when an endpoint was disabled, and people have to be notified. */
   readonly notifier: Notifier;
-  readonly #services: readonly DestinationService[];
+  readonly deliveryMode: ModeFollower;
+  /** Empty while nothing is sent. */
+  #services: readonly DestinationService[] = [];
   readonly #sources: readonly Source[];
   readonly #catalogueLoop: Loop;
   /** Finds work of other processes whose notifications were lost. */
   readonly poller: Loop;
   readonly #options: EngineOptions;
   readonly #abort = new AbortController();
+  #isStopping = false;
 
   constructor(options: EngineOptions) {
     const { config, db, clock, observer, targets, endpoints, delivers } = options;
@@ -137,6 +144,11 @@ export class Engine {
         this.#batcher.note(collected);
       },
       routes: new Routes(targets.ofTenants),
+      isDropping: () => this.deliveryMode.mode === "drop",
+      onDropped: (events) => {
+        observer.metrics.dropped(events);
+        this.deliveryMode.noteDropped(events);
+      },
     });
     const ingest = { db, logger, fanOut, onLostReply: () => this.worker.reconcileSoon() };
     this.publishers = new Publishers({ ...ingest, lanes: this.worker });
@@ -144,6 +156,12 @@ export class Engine {
       ...ingest,
       observer,
       problemsFromSql: (events) => options.catalogue.problemsFromSql(events),
+    });
+    this.deliveryMode = new ModeFollower({
+      db,
+      logger,
+      setting: config.deliveryMode,
+      onChanged: (mode) => this.#apply(mode),
     });
     const services = options.createServices(this);
     this.#services = delivers ? services : [];
@@ -198,6 +216,11 @@ export class Engine {
       intervalMs: delivers ? 100 : REFRESH_MS,
       loops: [
         {
+          hasWork: ({ deliveryModeVersion }) => this.deliveryMode.isBehind(deliveryModeVersion),
+          wake: () => this.deliveryMode.wake(),
+          everyMs: 0,
+        },
+        {
           hasWork: ({ catalogueVersion }) => catalogueVersion !== options.catalogue.version,
           wake: () => this.#catalogueLoop.wake(),
           everyMs: 0,
@@ -251,7 +274,9 @@ export class Engine {
     await catalogue.refresh();
     catalogue.keepFresh(true);
     await this.#catalogueLoop.start();
+    await this.deliveryMode.start();
     await this.worker.start();
+    if (!this.isSending) await this.worker.hold();
     await this.maintenance.start();
     await this.replayer.start();
     await this.#incidents.start();
@@ -260,10 +285,26 @@ export class Engine {
     if (delivers) {
       await this.#batcher.start();
       await this.relay.start();
-      for (const service of this.#services) await service.start();
+      if (this.isSending) await this.#startServices();
     }
     await this.poller.start();
     for (const source of this.#sources) await source.start();
+  }
+
+  /** False while delivery is off for the whole installation. */
+  get isSending(): boolean {
+    return this.deliveryMode.mode === "on";
+  }
+
+  async #apply(mode: DeliveryMode): Promise<void> {
+    if (this.#isStopping) return;
+    if (mode === "on") {
+      this.worker.resume();
+      await this.#startServices();
+    } else {
+      await this.worker.hold();
+      await this.#endServices();
+    }
   }
 
   /** Events of an unknown tenant are stored without deliveries, which would go unnoticed here. */
@@ -278,6 +319,7 @@ export class Engine {
 
   /** Starts nothing new; attempts in flight may end within the grace period, and the rest is released. */
   async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
     await this.#stopServices(true, graceMs);
     await Promise.all(this.#sources.map((source) => source.stop()));
     await this.publishers.stop();
@@ -286,6 +328,7 @@ export class Engine {
     await this.#batcher.stop();
     await this.replayer.stop();
     await this.#incidents.stop();
+    await this.deliveryMode.stop();
     this.#options.catalogue.keepFresh(false);
     await this.#catalogueLoop.stop();
     await this.maintenance.stop();
@@ -298,6 +341,19 @@ export class Engine {
     clearTimeout(abort);
     this.#abort.abort();
     await this.dispatchers.close();
+  }
+
+  /** A service that was stopped is not started again: there are new ones after each hold. */
+  async #startServices(): Promise<void> {
+    if (!this.#options.delivers) return;
+    if (this.#services.length === 0) this.#services = this.#options.createServices(this);
+    for (const service of this.#services) await service.start();
+  }
+
+  async #endServices(): Promise<void> {
+    const ended = this.#services;
+    this.#services = [];
+    await Promise.all(ended.map((service) => service.stop(SERVICE_GRACE_MS)));
   }
 
   async #stopServices(thatPublish: boolean, graceMs: number): Promise<void> {
@@ -322,8 +378,14 @@ export class Engine {
     for (const service of this.#services) service.wake();
   }
 
+  /** The mode of delivery was changed here; other processes poll for it. */
+  followDeliveryMode(): void {
+    this.deliveryMode.wake();
+  }
+
   /** Does now what the loops do periodically; resolves when no claimed delivery is left in memory. */
   async runAllDue(): Promise<void> {
+    await this.deliveryMode.runNow();
     for (const service of this.#services) await service.runNow();
     await this.relay.runNow();
     await this.replayer.runNow();

@@ -33,6 +33,7 @@ export const errorRegistry = {
   ),
   invalid_portal_link: error(422, "The portal link is not valid."),
   portal_link_not_found: error(404, "The tenant has no such portal link."),
+  invalid_delivery_mode: error(422, "The mode of delivery is not valid."),
   invalid_query: error(422, "A filter, limit or cursor of a list is not valid."),
   tenant_not_found: error(404, "There is no such tenant."),
   tenant_inactive: error(409, "The tenant is inactive, so nothing is sent to its endpoints."),

@@ -15,7 +15,13 @@ export { MAX_PROBLEMS } from "./errors.ts";
 export { DEFAULT_API_VERSION, maxPayloadBytes } from "./event/limits.ts";
 export { CheckedJson, payloadTooLarge } from "./event/validate.ts";
 export { matches } from "./fan-out/matches.ts";
-export { HUB_SIGNATURE_METHODS, PAYLOAD_FORMATS, type PayloadFormat } from "./model.ts";
+export {
+  DELIVERY_MODES,
+  type DeliveryMode,
+  HUB_SIGNATURE_METHODS,
+  PAYLOAD_FORMATS,
+  type PayloadFormat,
+} from "./model.ts";
 export { isTraceparent, loadTracing } from "./observe/tracing.ts";
 export type { NumericOption } from "./option-checks.ts";
 export { idOf, keyDigest, keyIdOf } from "./resources/access/key-text.ts";

@@ -29,6 +29,7 @@ import {
 import { createResendEvent } from "./resources/deliveries/resend-event.ts";
 import { createResends } from "./resources/deliveries/resends.ts";
 import { createShowRequest } from "./resources/deliveries/sent-request.ts";
+import { createDeliveryModes } from "./resources/delivery-mode/delivery-mode.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints/endpoints.ts";
 import type { Targets } from "./resources/endpoints/targets.ts";
 import { withHostLookups } from "./resources/endpoints/with-host-lookups.ts";
@@ -95,7 +96,13 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     onDisabled: () => engine()?.notifier.wake(),
     onRevoked,
   });
-  const deliveries = createDeliveries({ db, catalogue });
+  const deliveryMode = createDeliveryModes({
+    db,
+    setting: config.deliveryMode,
+    onChanged: () => engine()?.followDeliveryMode(),
+  });
+  const isSending = async () => (await deliveryMode.get()).mode === "on";
+  const deliveries = createDeliveries({ db, catalogue, isSending });
   const request = createShowRequest({
     db,
     catalogue,
@@ -110,7 +117,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     retentionDays: config.retention.retentionDays,
   });
   const changes = createDeliveryChanges({ db, find: deliveries.get, onQueued, onChanged: onOwnerChanged });
-  const events = createEvents({ db, catalogue });
+  const events = createEvents({ db, catalogue, isSending });
   const eventChanges = createEventChanges({
     db,
     find: events.get,
@@ -159,6 +166,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
       metrics: observer.metrics,
       logger: config.logger,
       inFlight: () => engine()?.worker.inFlight ?? 0,
+      deliveryMode: () => engine()?.deliveryMode.mode ?? "on",
     }),
     tenants: limited(createTenants({ db, subscriptions, onChanged: onOwnerChanged, onRevoked })),
     members: limited(createMembers(db)),
@@ -197,6 +205,8 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
       /** Returns the request of an attempt as it was sent, or freshly signed. */
       request,
     }),
+    /** Turns delivery off and on for the whole installation. */
+    deliveryMode: limited(deliveryMode),
     replays: limited(replays),
     stats: limited(createStats({ db })),
     resends: limited(createResends(db)),

@@ -301,3 +301,11 @@ export interface Settlement {
   readonly outcomeClass: OutcomeClass;
   readonly decision: Decision;
 }
+
+/**
+ * `on`: deliveries are sent. `hold`: nothing is sent, and new events get deliveries that wait. `drop`: nothing is sent, and
+ * new events get no deliveries.
+ */
+export type DeliveryMode = (typeof DELIVERY_MODES)[number];
+
+export const DELIVERY_MODES = ["on", "hold", "drop"] as const;

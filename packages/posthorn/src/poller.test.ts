@@ -10,6 +10,7 @@ const nothing: Work = {
   hasPendingBatches: false,
   hasDueReplays: false,
   hasIncidents: false,
+  deliveryModeVersion: 0,
   catalogueVersion: 1,
 };
 

@@ -160,10 +160,6 @@ export function createInstance(
       );
     }
     warnOfMetadata();
-    if (!config.enabled && role !== "api")
-      logger.warn(
-        "delivery is disabled by enabled: false (POSTHORN_ENABLED); events are stored, and nothing is sent",
-      );
     await register(db, catalogue, declared);
     await setCatalogueOptions(db, config.catalogue, config.apiVersion);
     await observer.loading;
@@ -176,7 +172,7 @@ export function createInstance(
       endpoints,
       catalogue,
       admission,
-      delivers: role !== "api" && config.enabled,
+      delivers: role !== "api",
       untrustedPolicy: kinds.untrustedPolicy,
       createServices: (access) => kinds.createServices(access, endpoints.settleHandshake),
     });
@@ -187,6 +183,8 @@ export function createInstance(
       throw error;
     }
     engine = created;
+    const { mode } = created.deliveryMode;
+    if (mode !== "on" && role !== "api") logger.warn(OFF_WARNINGS[mode]);
   }
 
   function warnOfMetadata(): void {
@@ -234,6 +232,11 @@ export function createInstance(
     throw translateError(error);
   }
 }
+
+const OFF_WARNINGS = {
+  hold: "delivery is off, by POSTHORN_ENABLED or at run time: events are stored, and nothing is sent until it is on",
+  drop: "delivery is off, by POSTHORN_ENABLED or at run time: events are stored and never delivered",
+} as const;
 
 /** A longer timer would fire at once. */
 const longestGraceMs = 2 ** 31 - 1;

@@ -40,7 +40,7 @@ test("an empty environment gives the documented defaults", () => {
     portalOrigins: [],
     portalAppearance: "auto",
     sink: false,
-    enabled: true,
+    enabled: "on",
     shutdownTimeoutMs: 25_000,
   });
 });

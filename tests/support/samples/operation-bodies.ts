@@ -21,6 +21,7 @@ export const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> =
   "endpoints.match": () => ({ type: "order.paid", data: {} }),
   "endpoints.update": () => ({ description: "taken over" }),
   "deliveries.deleteDead": (tenant) => ({ tenant }),
+  "deliveryMode.set": () => ({ mode: "on" }),
   "replays.start": (tenant) => ({ tenant }),
   "session.create": () => ({ key: adminKey }),
   "keys.create": (tenant) => ({ name: "taken over", scopes: ["admin"], tenant }),

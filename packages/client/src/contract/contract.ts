@@ -3,6 +3,7 @@ import { activity } from "./activity.ts";
 import { auditLog } from "./audit-log.ts";
 import { deliveries } from "./deliveries.ts";
 import { deliveryContracts } from "./delivery-contracts.ts";
+import { deliveryMode } from "./delivery-mode.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
 import { eventTypes } from "./event-types.ts";
 import { events } from "./events.ts";
@@ -34,6 +35,7 @@ export const contract = {
   resends,
   activity,
   system: installation,
+  deliveryMode,
   session,
   portalLinks,
 } as const satisfies Contract;

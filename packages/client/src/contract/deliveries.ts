@@ -19,6 +19,7 @@ const waitsFor = s.component("WaitsFor", {
       "handshake",
       "endpoint_disabled",
       "tenant_off",
+      "sending_off",
     ],
     "`retry_delay`: the time of its next attempt. `circuit`: the endpoint failed too often; until the next probe, or without a time until the probe in flight succeeds. `rate_limit`: the endpoint's rate limit, or with a time a pause that the receiver asked for. `cap`: the endpoint's limit of attempts in flight. `ordering`: an earlier delivery of its subject. `handshake`: the receiver has not agreed to receive webhooks. `endpoint_disabled`: the endpoint is disabled. `tenant_off`: the tenant is inactive.",
   ),

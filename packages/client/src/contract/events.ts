@@ -140,6 +140,10 @@ const published = s.component("Published", {
   sequence: s.nullableInt("Number within its tenant and subject, starting at 1. Null without a subject."),
   duplicate: s.flag("True if the idempotency key was used before. The id is that of the first event."),
   deliveries: s.nullableInt("Number of deliveries created. Null if they are created later."),
+  dropped: z
+    .literal(true)
+    .optional()
+    .describe("True if endpoints would have received the event, but delivery is off and events are dropped."),
 });
 
 const publishedForUser = s.component("PublishedForUser", {

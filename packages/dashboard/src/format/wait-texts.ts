@@ -18,6 +18,7 @@ const t = defineTexts({
     handshake: ["when the receiver consents", "wenn der Empfänger zustimmt"],
     endpoint_disabled: ["when the endpoint is enabled", "wenn der Endpunkt aktiviert ist"],
     tenant_off: ["when the tenant is active", "wenn der Mandant aktiv ist"],
+    sending_off: ["when delivery is turned on", "wenn die Zustellung eingeschaltet ist"],
   },
   what: {
     retry_delay: ["Next attempt in {wait}, at {at}", "Nächster Versuch in {wait}, um {at}"],
@@ -48,6 +49,7 @@ const t = defineTexts({
     ],
     endpoint_disabled: ["On hold: the endpoint is disabled.", "Angehalten: Der Endpunkt ist deaktiviert."],
     tenant_off: ["On hold: the tenant is inactive.", "Angehalten: Der Mandant ist inaktiv."],
+    sending_off: ["On hold: delivery is turned off.", "Angehalten: Die Zustellung ist ausgeschaltet."],
   },
   remedies: {
     retry_delay: ["", ""],
@@ -86,6 +88,10 @@ const t = defineTexts({
     tenant_off: [
       "The delivery continues when the tenant is activated.",
       "Die Zustellung wird fortgesetzt, sobald der Mandant aktiviert wird.",
+    ],
+    sending_off: [
+      "The delivery continues when an operator turns delivery on for the whole installation.",
+      "Die Zustellung wird fortgesetzt, sobald ein Betreiber sie für die ganze Installation einschaltet.",
     ],
   },
   due: ["The next attempt is due now.", "Der nächste Versuch ist jetzt fällig."],

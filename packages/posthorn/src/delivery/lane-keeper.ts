@@ -87,6 +87,7 @@ export class LaneKeeper {
   /** Fetches due deliveries. Returns true if there is more to fetch. */
   async fetch(): Promise<boolean> {
     const { db, lanes, lease } = this.#options;
+    if (!lanes.isAccepting) return false;
     if (lanes.promoter.isDue) {
       const { examined, promoted } = await lanes.promoter.run(db, lease.workerId);
       for (const lane of promoted) lanes.markDue(lane);

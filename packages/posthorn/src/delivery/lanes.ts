@@ -451,9 +451,13 @@ export class Lanes {
     this.#sharers.clear();
   }
 
-  /** Accepts no more deliveries or lanes. */
+  /** Accepts no more deliveries or lanes, until `acceptAgain`. */
   stopAccepting(): void {
     this.#isAccepting = false;
+  }
+
+  acceptAgain(): void {
+    this.#isAccepting = true;
   }
 
   #forget(lane: Lane): void {

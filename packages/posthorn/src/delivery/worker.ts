@@ -98,6 +98,9 @@ export class Worker implements LaneOwner, LeaseHolder {
   #dueTimerAt = Number.POSITIVE_INFINITY;
   #onIdle: (() => void)[] = [];
   #isPumpDue = false;
+  /** Nothing is sent: the mode of delivery is not `on`. */
+  #isHeld = false;
+  #isStopping = false;
 
   constructor(options: WorkerOptions) {
     const { db, logger, observer, clock, targets, delivers } = options;
@@ -157,7 +160,7 @@ export class Worker implements LaneOwner, LeaseHolder {
     this.#claiming = loop("claiming lanes", POLLED_MS, () => this.#keeper.claimLanes());
     this.#fetching = loop("fetching", 1_000, () => this.#keeper.fetch());
     const surveyEveryMs = () => (this.#lease.isNotified ? 1_000 : unnotifiedSurveyMs);
-    this.#surveying = loop("surveying lanes", surveyEveryMs, () => this.#keeper.survey().then(() => false));
+    this.#surveying = loop("surveying lanes", surveyEveryMs, () => this.#survey());
   }
 
   get workerId(): number {
@@ -192,6 +195,7 @@ export class Worker implements LaneOwner, LeaseHolder {
 
   /** Starts nothing new, waits for the attempts in flight, and releases the rest. */
   async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
     this.#lanes.stopAccepting();
     clearTimeout(this.#dueTimer);
     for (const timer of this.#resumeTimers.values()) clearTimeout(timer);
@@ -205,6 +209,30 @@ export class Worker implements LaneOwner, LeaseHolder {
     await this.#hints.stop();
     await this.#lease.stop();
     await this.#peers.close();
+  }
+
+  /** Starts nothing new. Attempts in flight end, and everything else is released. */
+  async hold(): Promise<void> {
+    this.#isHeld = true;
+    this.#lanes.stopAccepting();
+    await this.#surveying.runNow();
+  }
+
+  /** Claims lanes and sends again. */
+  resume(): void {
+    this.#isHeld = false;
+    if (this.#isStopping) return;
+    this.#lanes.acceptAgain();
+    this.claimLanes();
+    this.#surveying.wake();
+  }
+
+  async #survey(): Promise<boolean> {
+    await this.#keeper.survey();
+    if (!this.#isHeld) return false;
+    await this.#keeper.releaseAllWaiting();
+    await this.#keeper.releaseDrained();
+    return false;
   }
 
   /** A claim or its reply was lost. */
@@ -421,7 +449,7 @@ export class Worker implements LaneOwner, LeaseHolder {
 
   /** Starts every attempt that may start. Called whenever that could have changed. */
   #pump(): void {
-    if (this.#lease.isFresh && this.#writes.backlog < maxUnsettled)
+    if (!this.#isHeld && this.#lease.isFresh && this.#writes.backlog < maxUnsettled)
       for (const { delivery, lane } of this.#lanes.startNext()) void this.#attempt(delivery, lane);
     this.#runEffects();
     if (this.#lanes.isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();

@@ -17,7 +17,15 @@ const load: LoadRoutes = async (tenants) => {
 
 const unused = {} as never;
 const routes = new Routes(load);
-const { fit } = createFanOut({ db: unused, lanes: unused, observer: unused, onCollected: () => {}, routes });
+const { fit } = createFanOut({
+  db: unused,
+  lanes: unused,
+  observer: unused,
+  onCollected: () => {},
+  isDropping: () => false,
+  onDropped: () => {},
+  routes,
+});
 
 test.each<[what: string, tenants: string[], fitting: number]>([
   ["few deliveries", Array(500).fill("20"), 500],

@@ -55,12 +55,15 @@ export interface FanOutResult {
   readonly refused: ReadonlySet<Uuid>;
   /** Sequences of the events that have a subject. */
   readonly sequences: ReadonlyMap<Uuid, number>;
+  /** Events that matched endpoints and got no deliveries, because the mode of delivery is `drop`. */
+  readonly dropped: ReadonlySet<Uuid>;
   /** Deliveries per event; null if they are created later, because an earlier event of the subject waits too. */
   readonly deliveries: ReadonlyMap<Uuid, number | null>;
 }
 
 interface Tried {
   readonly plan: Plan;
+  readonly dropped: ReadonlySet<Uuid>;
   readonly result: IngestResult;
 }
 
@@ -75,6 +78,8 @@ export function createFanOut({
   lanes,
   observer,
   onCollected,
+  isDropping,
+  onDropped,
 }: {
   db: Database;
   routes: Routes;
@@ -82,12 +87,15 @@ export function createFanOut({
   observer: Observer;
   /** Events wait for their batches. */
   onCollected: (collected: readonly Collected[]) => void;
+  /** Events get no deliveries at the moment. */
+  isDropping: () => boolean;
+  onDropped: (events: number) => void;
 }) {
   return { passesTo, confirmPassed, compareRoutes, fit, run };
 
   /** Returns the process that stores this event; null for this one. */
   function passesTo({ tenant, type, traceparent, attributes }: Event): number | null {
-    if (!lanes.hasPeers || traceparent !== undefined || attributes !== undefined) return null;
+    if (!lanes.hasPeers || isDropping() || traceparent !== undefined || attributes !== undefined) return null;
     return lanes.ownerElsewhere(routes.matching(tenant, type));
   }
 
@@ -135,13 +143,14 @@ export function createFanOut({
       } finally {
         lanes.endClaim();
       }
-      const { plan, result } = tried;
+      const { plan, result, dropped } = tried;
       if (result.written) {
         const { sequences, refusedEventIds } = result;
         const refused = new Set(refusedEventIds);
         const deliveries = countByEvent(plan, result);
         reportPublished(batch, refused, deliveries);
-        return { sequences, refused, deliveries };
+        if (dropped.size > 0) onDropped(dropped.size);
+        return { sequences, refused, deliveries, dropped };
       }
       if (result.staleTenants.length > 0) routes.forget(result.staleTenants);
       else await lanes.reregister(workerId);
@@ -163,7 +172,9 @@ export function createFanOut({
   }
 
   async function tryOnce(batch: FanOutBatch, workerId: number, tenants: ReadonlySet<string>): Promise<Tried> {
-    const plan = planDeliveries(batch, routes);
+    const planned = planDeliveries(batch, routes);
+    const dropped = isDropping() ? eventIdsOf(planned) : NONE;
+    const plan = dropped.size > 0 ? NO_DELIVERIES : planned;
     lanes.reserve(plan.deliveries);
     const written: IngestBatch = {
       workerId,
@@ -187,8 +198,15 @@ export function createFanOut({
     }
     observer.statementTook("ingest", startedAt);
     if (result.written && plan.collected.length > 0) onCollected(plan.collected);
-    return { plan, result };
+    return { plan, result, dropped };
   }
+}
+
+const NONE: ReadonlySet<Uuid> = new Set();
+const NO_DELIVERIES: Plan = { deliveries: [], collected: [] };
+
+function eventIdsOf({ deliveries, collected }: Plan): ReadonlySet<Uuid> {
+  return new Set([...deliveries, ...collected].map(({ eventId }) => eventId));
 }
 
 function foreignLanesOf(deliveries: readonly Planned[]): Pick<IngestBatch, "foreignLanes" | "peerLanes"> {

@@ -3,7 +3,7 @@ import type { AttemptOutcome, Decision, Settlement } from "../model.ts";
 import { Metrics, maxEndpointLabels } from "./metrics.ts";
 import { Metric } from "./registry.ts";
 
-const idle = { inFlight: 0, poolWaiting: 0 };
+const idle = { inFlight: 0, poolWaiting: 0, mode: "on" } as const;
 
 function settlement(endpointId: string, outcome: Partial<AttemptOutcome>, decision: Decision): Settlement {
   return {

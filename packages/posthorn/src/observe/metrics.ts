@@ -1,7 +1,7 @@
 // The metrics of a process and gauges of the installation. Each is used on the dashboard or in an alert of deploy/, and
 // listed on the reference page.
 import { formatId } from "@posthorn/wire";
-import type { AttemptOutcome, Settlement } from "../model.ts";
+import type { AttemptOutcome, DeliveryMode, Settlement } from "../model.ts";
 import { Metric, type MetricDefinition, type Series } from "./registry.ts";
 
 const statementBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
@@ -20,6 +20,10 @@ export const metricDefinitions = {
     "Events published from SQL that this process rejected because the catalogue does not accept them, by error",
     ["code"],
   ),
+  webhook_events_dropped_total: counter(
+    "Events that this process stored without the deliveries they would have, because delivery is off",
+  ),
+  webhook_delivery_off: gauge("1 while this process sends nothing because delivery is off", ["mode"]),
   webhook_delivery_attempts_total: counter("HTTP attempts made by this process, by outcome", [
     "endpoint",
     "outcome",
@@ -159,6 +163,10 @@ export class Metrics {
     if (events > 0) this.#metrics.webhook_events_published_total.series(source).add(events);
   }
 
+  dropped(events: number): void {
+    this.#metrics.webhook_events_dropped_total.series().add(events);
+  }
+
   attempted({ delivery, outcome }: Settlement): void {
     this.#attemptSeconds.observe(outcome.durationMs / 1_000);
     const { attempts, labelValues } = this.#seriesOf(delivery.endpointId);
@@ -193,11 +201,13 @@ export class Metrics {
   }
 
   text(
-    now: { readonly inFlight: number; readonly poolWaiting: number },
+    now: { readonly inFlight: number; readonly poolWaiting: number; readonly mode: DeliveryMode },
     installation: InstallationGauges | null,
   ): string {
     this.#metrics.webhook_attempts_in_flight.set(now.inFlight);
     this.#metrics.webhook_database_pool_waiting.set(now.poolWaiting);
+    for (const mode of ["hold", "drop"])
+      this.#metrics.webhook_delivery_off.series(mode).value = now.mode === mode ? 1 : 0;
     for (const name of installationGaugeNames) this.#metrics[name].set(installation?.[name] ?? null);
     const held = this.#metrics.webhook_held_deliveries;
     held.set(null);

@@ -12,6 +12,8 @@ export interface PublishResult {
   readonly duplicate: boolean;
   /** Deliveries this call created; null if they are created later, after your transaction commits. */
   readonly deliveries: number | null;
+  /** True if endpoints would have received the event, but the mode of delivery is `drop`. Else left out. */
+  readonly dropped?: true;
 }
 
 export interface Pending {
@@ -66,9 +68,15 @@ export function resolveStored(
   {
     sequence = null,
     deliveries,
-  }: Pick<Partial<PublishResult>, "sequence"> & Pick<PublishResult, "deliveries">,
+    isDropped = false,
+  }: {
+    readonly sequence?: number | null;
+    readonly deliveries: number | null;
+    readonly isDropped?: boolean | undefined;
+  },
 ): void {
-  resolve({ id: formatId("evt", event.id), sequence, duplicate: false, deliveries });
+  const result = { id: formatId("evt", event.id), sequence, duplicate: false, deliveries };
+  resolve(isDropped ? { ...result, dropped: true } : result);
 }
 
 export function rejectAll(batch: readonly Pending[], error: Error): void {

@@ -185,7 +185,13 @@ export class Publisher {
           keys: batch.flatMap((entry) => entry.key ?? []),
           fromOutbox: false,
         });
-        await this.#resolve(batch, result.refused, result.sequences, (id) => countOf(result.deliveries, id));
+        await this.#resolve(
+          batch,
+          result.refused,
+          result.sequences,
+          (id) => countOf(result.deliveries, id),
+          result.dropped,
+        );
         return "finished";
       } catch (error) {
         duplicate = undefined;
@@ -236,13 +242,14 @@ export class Publisher {
     refused: ReadonlySet<Uuid>,
     sequences: ReadonlyMap<Uuid, number | null>,
     deliveries: (eventId: Uuid) => number | null,
+    dropped?: ReadonlySet<Uuid>,
   ): Promise<void> {
     const duplicates: Pending[] = [];
     for (const entry of batch) {
       const { id } = entry.event;
       const sequence = sequences.get(id) ?? null;
       if (refused.has(id)) duplicates.push(entry);
-      else resolveStored(entry, { sequence, deliveries: deliveries(id) });
+      else resolveStored(entry, { sequence, deliveries: deliveries(id), isDropped: dropped?.has(id) });
     }
     if (duplicates.length > 0) await this.#resolveDuplicates(duplicates);
   }

@@ -56,7 +56,7 @@ export async function createTestInstance({
     settle: async () => {
       do {
         await hooks.engine?.runAllDue();
-      } while (await isAnythingDue(hooks.db));
+      } while (hooks.engine?.isSending !== false && (await isAnythingDue(hooks.db)));
     },
     close: () => hooks.stop(),
   };

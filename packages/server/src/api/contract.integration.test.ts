@@ -90,6 +90,10 @@ async function callAccess({ url, client }: World): Promise<void> {
   expect(await client.session.get()).toMatchObject({ kind: "operator", expires_at: null });
   const { data: audited } = await client.auditLog.list({ query: { limit: 1 } });
   expect(audited).toMatchObject([{ action: "keys.revoke", target: { key } }]);
+  expect(await client.deliveryMode.set({ body: { mode: "on", note: "again" } })).toMatchObject({
+    note: "again",
+  });
+  expect(await client.deliveryMode.get()).toMatchObject({ mode: "on", source: "stored" });
   expect((await client.system.get()).version).toMatch(/^\d+\.\d+\.\d+/);
 }
 

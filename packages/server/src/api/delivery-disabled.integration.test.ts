@@ -37,6 +37,49 @@ test("with delivery disabled events are stored, and sent by a process where it i
   await receiver.received(1, { path: "/other" });
 });
 
+test("delivery is turned off and on over HTTP by operators, recorded, and followed by every process", async () => {
+  const receiver = await startReceiver();
+  const server = await startServer();
+  const { tenant } = await server.newEndpoint({ url: `${receiver.url}/in` });
+  const path = "/api/v1/delivery-mode";
+  const publish = () => server.call("POST", "/api/v1/events", { tenant, type: "order.paid", data: 1 });
+  expect((await server.call("GET", path)).json).toEqual({
+    mode: "on",
+    source: "setting",
+    setting: "on",
+    since: null,
+    changed_by: null,
+    note: null,
+    dropped: 0,
+  });
+  const off = await server.call("PUT", path, { mode: "drop", note: "incident 12" });
+  expect(off.json).toMatchObject({
+    mode: "drop",
+    source: "stored",
+    changed_by: "admin",
+    note: "incident 12",
+  });
+  await expect.poll(async () => (await publish()).json).toMatchObject({ deliveries: 0, dropped: true });
+  await server.call("PUT", path, { mode: "hold" });
+  await expect.poll(async () => (await publish()).json).toMatchObject({ deliveries: 1 });
+  const { json: waiting } = await server.call("GET", `/api/v1/deliveries?tenant=${tenant}`);
+  expect(waiting.data[0]).toMatchObject({ state: "pending", waits_for: { reason: "sending_off" } });
+  await server.call("PUT", path, { mode: "on" });
+  await receiver.received(1, { path: "/in" });
+  const { json: log } = await server.call("GET", "/api/v1/audit-log?action=deliveryMode.set");
+  expect(log.data.map(({ changes }: { changes: object }) => changes)).toEqual([
+    { mode: "on" },
+    { mode: "hold" },
+    { mode: "drop", note: "incident 12" },
+  ]);
+  expect((await server.call("PUT", path, { mode: "off" })).status).toBe(422);
+  const ofTenant = await server.keyHeaders(["admin"], tenant);
+  for (const method of ["GET", "PUT"])
+    expect(
+      (await server.call(method, path, method === "PUT" ? { mode: "on" } : undefined, ofTenant)).status,
+    ).toBe(403);
+});
+
 test("a process that would deliver warns if delivery is disabled", async () => {
   const { connectionString } = await startServer({ started: false });
   for (const [role, enabled, warnings] of [

@@ -11,6 +11,7 @@ import { remoteOptions } from "./remote/remote.ts";
 import { addApi } from "./resources/api.ts";
 import { addAudit } from "./resources/audit.ts";
 import { addDeliveries } from "./resources/deliveries.ts";
+import { addDelivery } from "./resources/delivery.ts";
 import { addEndpoints } from "./resources/endpoints.ts";
 import { addEventTypes } from "./resources/event-types.ts";
 import { addEvents } from "./resources/events.ts";
@@ -45,6 +46,7 @@ export function createProgram(terminal: Terminal): Command {
   addTail(program, terminal);
   addListen(program, terminal);
   addStats(program, terminal);
+  addDelivery(program, terminal);
   addEvents(program, terminal);
   addEventTypes(program, terminal);
   addCatalog(program, terminal);

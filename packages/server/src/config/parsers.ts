@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import { camelCase, closest, isObject, isUriReference } from "@posthorn/wire";
 import type { SourceOptions } from "posthorn";
-import { isMailAddress } from "posthorn/internal";
+import { DELIVERY_MODES, type DeliveryMode, isMailAddress } from "posthorn/internal";
 import type { MailServer } from "../mail.ts";
 
 export type Parser<T> = (text: string) => T;
@@ -40,6 +40,17 @@ export const yesOrNo: Parser<boolean> = (text) => {
   if (/^(?:true|1|yes|on)$/i.test(text)) return true;
   if (/^(?:false|0|no|off)$/i.test(text)) return false;
   throw new InvalidValueError("must be true or false");
+};
+
+/** A yes or no, or one of the modes. */
+export const deliveryMode: Parser<DeliveryMode> = (text) => {
+  const mode = DELIVERY_MODES.find((known) => known === text.toLowerCase());
+  if (mode !== undefined) return mode;
+  try {
+    return yesOrNo(text) ? "on" : "hold";
+  } catch {
+    throw new InvalidValueError(`must be true, false, ${DELIVERY_MODES.join(", ")}`);
+  }
 };
 
 export function oneOf<const T extends string>(...allowed: readonly T[]): Parser<T> {

@@ -14,6 +14,7 @@ import { endpointDefaults } from "./endpoint-defaults.ts";
 import {
   anyText,
   cidr,
+  deliveryMode,
   encryptionKeys,
   generatedKey,
   hexColour,
@@ -107,9 +108,9 @@ const definitions = {
     "Enables /sink/{id}, which records what it receives. Enabled in `posthorn dev`.",
   ),
   enabled: setting(
-    yesOrNo,
-    true,
-    "Whether this deployment sends deliveries. If false, events are still accepted.",
+    deliveryMode,
+    "on",
+    "Whether deliveries are sent, until that is changed [at run time](deliveries.md#turning-delivery-off): `true` (the same as `on`), `false` (the same as `hold`: events are accepted and their deliveries wait), or `drop` (events are accepted and never delivered).",
   ),
   allowHttp: setting(yesOrNo, false, "Allows endpoint URLs with http. Enabled in `posthorn dev`."),
   allowCidrs: setting(

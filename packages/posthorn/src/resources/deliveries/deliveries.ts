@@ -31,7 +31,7 @@ import {
 } from "../page.ts";
 import { id as idField, oneOf, text } from "../read-fields.ts";
 import { type AttemptView, toAttemptView, withoutResponse } from "./attempt-view.ts";
-import { readWaits, type Wait } from "./waits.ts";
+import { ALWAYS, type IsSending, readWaits, type Wait } from "./waits.ts";
 
 export interface DeliveryView extends Omit<DeliveryRow, "attempts" | "finishedMs"> {
   readonly attemptCount: number;
@@ -85,6 +85,8 @@ export interface Deliveries {
 export interface DeliveriesOptions {
   readonly db: Queryable;
   readonly catalogue: Pick<Catalogue, "hiding">;
+  /** Returns false while delivery is off for the whole installation. Default: it is on. */
+  readonly isSending?: IsSending;
 }
 
 /** Filters by tenant and endpoint. */
@@ -97,7 +99,7 @@ const FILTERS = {
   reason: oneOf(END_REASONS),
 };
 
-export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveries {
+export function createDeliveries({ db, catalogue, isSending = ALWAYS }: DeliveriesOptions): Deliveries {
   return {
     async list(query = {}) {
       const { limit, state, type, reason, ...asked } = readTimedPage("deliveries", query, FILTERS);
@@ -111,7 +113,7 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
         type,
         deadReason: reason,
       });
-      const toView = await deliveryViews(db, rows);
+      const toView = await deliveryViews(db, rows, isSending);
       return toPage("deliveries", rows, limit, toView, (row) => row.id, examinedUpTo);
     },
 
@@ -123,7 +125,7 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
         endpointIds: await endpointsAsked(db, asked),
         limit: limit + 1,
       });
-      const toView = await deliveryViews(db, rows);
+      const toView = await deliveryViews(db, rows, isSending);
       return toPage("retry-queue", rows, limit, toView, (row) => `${row.nextAtMicros} ${row.id}`);
     },
 
@@ -135,7 +137,7 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
       const attempts = newest.toReversed().map((attempt) => toAttemptView(attempt, row.id));
       const isRedacted = redacted && (await catalogue.hiding())(row.eventType);
       const members = row.eventType === BATCH_TYPE ? await membersOfBatch(db, row.eventId) : null;
-      const toView = await deliveryViews(db, [row]);
+      const toView = await deliveryViews(db, [row], isSending);
       return {
         ...toView(row),
         attempts: isRedacted ? attempts.map(withoutResponse) : attempts,
@@ -168,8 +170,9 @@ const MAX_SHOWN_ATTEMPTS = 250;
 export async function deliveryViews(
   db: Queryable,
   rows: readonly DeliveryRow[],
+  isSending: IsSending,
 ): Promise<(row: DeliveryRow) => DeliveryView> {
-  const waitOf = await readWaits(db, rows);
+  const waitOf = await readWaits(db, rows, isSending);
   return (row) => toDeliveryView(row, waitOf(row));
 }
 

@@ -5,20 +5,28 @@ import { type WaitReason, type WaitRow, waitsOf } from "../../storage/queries/de
 import { toDate } from "../page.ts";
 
 export interface Wait {
-  readonly reason: WaitReason;
+  readonly reason: WaitReason | "sending_off";
   /** When the wait ends. Null if it is not known. Never in the past. */
   readonly until: Date | null;
   /** A sentence that says what ends the wait. */
   readonly remedy: string;
 }
 
+/** Returns false while delivery is off for the whole installation. */
+export type IsSending = () => Promise<boolean>;
+
+export const ALWAYS: IsSending = async () => true;
+
 /** Reads what the rows wait for. A delivery that is due, in flight or finished waits for nothing. */
 export async function readWaits(
   db: Queryable,
   deliveries: readonly DeliveryRow[],
+  isSending: IsSending,
 ): Promise<(row: DeliveryRow) => Wait | null> {
   const waiting = deliveries.filter(({ state }) => state === "pending" || state === "failed");
   if (waiting.length === 0) return () => null;
+  // whatever else a delivery waits for, nothing is sent before this ends
+  if (!(await isSending())) return ({ state }) => (state === "pending" || state === "failed" ? OFF : null);
   const found = await waitsOf(
     db,
     waiting.map(({ id }) => id),
@@ -26,6 +34,8 @@ export async function readWaits(
   const waits = new Map(found.map((row) => [row.deliveryId, toWait(row)]));
   return ({ id }) => waits.get(id) ?? null;
 }
+
+const OFF: Wait = { reason: "sending_off", until: null, remedy: "An operator has to turn delivery on." };
 
 function toWait({ reason, untilMs }: WaitRow): Wait {
   return { reason, until: toDate(untilMs), remedy: remedyOf(reason, untilMs !== null) };

@@ -1,4 +1,5 @@
 // Lists events, and returns single ones with their deliveries.
+
 import { setImmediate } from "node:timers/promises";
 import { type EventAttributes, formatId, parseId, uuidTimeMs } from "@posthorn/wire";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
@@ -17,6 +18,7 @@ import { type RejectionRow, rejectionsOf } from "../../storage/queries/events/re
 import { MAX_PAGE_BYTES } from "../../storage/queries/page.ts";
 import { type DeliveryView, deliveryViews } from "../deliveries/deliveries.ts";
 import { type NotMatched, notMatched } from "../deliveries/not-matched.ts";
+import { ALWAYS, type IsSending } from "../deliveries/waits.ts";
 import {
   dated,
   LOWEST_UUID,
@@ -102,9 +104,11 @@ export interface EventScope {
 export interface EventsOptions {
   readonly db: Queryable;
   readonly catalogue: Pick<Catalogue, "refresh" | "redactedPaths">;
+  /** Default: delivery is on. */
+  readonly isSending?: IsSending;
 }
 
-export function createEvents({ db, catalogue }: EventsOptions): Events {
+export function createEvents({ db, catalogue, isSending = ALWAYS }: EventsOptions): Events {
   return {
     async list(query = {}) {
       const { limit, redacted, state, ...filter } = readTimedPage("events", query, FILTERS);
@@ -205,7 +209,7 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     ]);
     const deliveredTo = new Set([...rows, ...batches].map(({ endpointId }) => endpointId));
     return {
-      deliveries: rows.map(await deliveryViews(db, rows)),
+      deliveries: rows.map(await deliveryViews(db, rows, isSending)),
       batches: batches.map(toBatchView),
       notMatched: notMatched(event, endpoints, deliveredTo, paths),
     };

@@ -50,6 +50,7 @@ const createFreshText = ({ db, observer, engine }: Hooks): Promise<string> =>
     db,
     metrics: observer.metrics,
     logger,
+    deliveryMode: () => "on",
     inFlight: () => engine?.worker.inFlight ?? 0,
   })();
 
@@ -239,7 +240,13 @@ describe("gauges of the installation", () => {
   } as unknown as Metrics;
   const textWith = (query: () => Promise<unknown>) => {
     const db = { waitingForConnection: 0, query } as never;
-    return createMetricsText({ db, metrics, logger: silentLogger, inFlight: () => 0 });
+    return createMetricsText({
+      db,
+      metrics,
+      logger: silentLogger,
+      inFlight: () => 0,
+      deliveryMode: () => "on",
+    });
   };
 
   test("are read on request, once for concurrent requests and those shortly after", async () => {

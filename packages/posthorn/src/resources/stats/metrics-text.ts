@@ -2,6 +2,7 @@
 // the database takes too long.
 import { performance } from "node:perf_hooks";
 import { refuseUnknown } from "../../did-you-mean.ts";
+import type { DeliveryMode } from "../../model.ts";
 import type { Logger } from "../../observe/log.ts";
 import type { InstallationGauges, Metrics } from "../../observe/metrics.ts";
 import { yesOrNo } from "../../option-checks.ts";
@@ -14,6 +15,7 @@ export interface MetricsTextOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly inFlight: () => number;
+  readonly deliveryMode: () => DeliveryMode;
 }
 
 const SAMPLE_MS = 5_000;
@@ -30,6 +32,7 @@ export function createMetricsText({
   metrics,
   logger,
   inFlight,
+  deliveryMode,
 }: MetricsTextOptions): (selection?: MetricsSelection) => Promise<string> {
   let sample: { readonly gauges: InstallationGauges; readonly at: number } | null = null;
   let sampling: Promise<void> | undefined;
@@ -55,7 +58,7 @@ export function createMetricsText({
       sampling ??= takeSample();
       await withTimeout(SAMPLE_TIMEOUT_MS, sampling);
     }
-    const now = { inFlight: inFlight(), poolWaiting: db.waitingForConnection };
+    const now = { inFlight: inFlight(), poolWaiting: db.waitingForConnection, mode: deliveryMode() };
     return metrics.text(now, installation ? (fresh()?.gauges ?? null) : null);
   };
 }

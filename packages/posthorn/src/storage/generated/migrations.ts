@@ -1401,7 +1401,7 @@ as $$ select p.id, p.sequence, p.duplicate from posthorn.publish_many(events::te
   {
     version: 6,
     name: "operations",
-    checksum: "1deaf2bc746d2f2655b5c608f04b9152bf8151c503bbb07e7758f7d7e362c659",
+    checksum: "a3876881abe495ef771c4d12338c3807440c687057bce09259e696dde03accc8",
     sql: `-- Replays, charts, incidents and notifications.
 
 -- A replay delivers again what matches a filter. The row is also its progress.
@@ -1497,6 +1497,18 @@ create unique index notifications_collecting on posthorn.notifications (endpoint
   where attempts = 0 and next_at is not null;
 create index notifications_due on posthorn.notifications (channel, next_at) where next_at is not null;
 create index notifications_of_endpoint on posthorn.notifications (endpoint_id);
+
+-- Whether the installation delivers: the newest row is in effect. Without one, every process has its start-up setting.
+create table posthorn.delivery_modes (
+  version integer generated always as identity primary key,
+  -- null: the start-up setting
+  mode text check (mode in ('on', 'hold', 'drop')),
+  since timestamptz not null default posthorn.now(),
+  changed_by text,
+  note text,
+  -- events that endpoints would have received while this row was in effect
+  dropped bigint not null default 0
+);
 `,
   },
   {

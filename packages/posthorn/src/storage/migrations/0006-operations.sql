@@ -93,3 +93,15 @@ create unique index notifications_collecting on posthorn.notifications (endpoint
   where attempts = 0 and next_at is not null;
 create index notifications_due on posthorn.notifications (channel, next_at) where next_at is not null;
 create index notifications_of_endpoint on posthorn.notifications (endpoint_id);
+
+-- Whether the installation delivers: the newest row is in effect. Without one, every process has its start-up setting.
+create table posthorn.delivery_modes (
+  version integer generated always as identity primary key,
+  -- null: the start-up setting
+  mode text check (mode in ('on', 'hold', 'drop')),
+  since timestamptz not null default posthorn.now(),
+  changed_by text,
+  note text,
+  -- events that endpoints would have received while this row was in effect
+  dropped bigint not null default 0
+);

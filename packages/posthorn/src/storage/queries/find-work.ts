@@ -8,6 +8,8 @@ export interface Work {
   readonly hasDueReplays: boolean;
   readonly hasIncidents: boolean;
   readonly catalogueVersion: number;
+  /** 0 without a stored mode of delivery. */
+  readonly deliveryModeVersion: number;
 }
 
 // Ordered like an index, because an index scan skips dead rows that are not vacuumed yet.
@@ -34,5 +36,6 @@ select
     or exists (select from posthorn.replays r where r.state = 'scheduled' and r.start_at <= posthorn.now())
   ) as "hasDueReplays",
   (select i.position from posthorn.incidents i order by i.position limit 1) is not null as "hasIncidents",
-  (select c.version from posthorn.catalogue c) as "catalogueVersion"
+  (select c.version from posthorn.catalogue c) as "catalogueVersion",
+  (select coalesce(max(m.version), 0) from posthorn.delivery_modes m) as "deliveryModeVersion"
 `;

@@ -6,10 +6,18 @@ import type { Handlers } from "../implement.ts";
 import { unchecked } from "../input/names.ts";
 import { scopedTenant, tenantScope } from "../principal.ts";
 
-type Resources = "activity" | "deliveryContracts" | "replays" | "resends" | "stats" | "system" | "tenants";
+type Resources =
+  | "activity"
+  | "deliveryContracts"
+  | "deliveryMode"
+  | "replays"
+  | "resends"
+  | "stats"
+  | "system"
+  | "tenants";
 
 export function libraryOperations(
-  { activity, contracts, replays, resends, stats, system, tenants }: Posthorn,
+  { activity, contracts, deliveryMode, replays, resends, stats, system, tenants }: Posthorn,
   hasSink: boolean,
 ): Pick<Handlers<PosthornContract>, Resources> {
   return {
@@ -17,6 +25,11 @@ export function libraryOperations(
     deliveryContracts: {
       get: ({ query }) => contracts.get(query),
       ofEndpoint: ({ params }) => contracts.ofEndpoint(params.tenant, params.endpoint),
+    },
+    deliveryMode: {
+      get: () => deliveryMode.get(),
+      set: ({ body, principal: { user, id, kind } }) =>
+        deliveryMode.set({ ...body, changedBy: user ?? id ?? kind }),
     },
     replays: {
       start: async ({ body: { dryRun: isPreview = false, ...filter }, principal }) => {

@@ -25,7 +25,12 @@ export function checkSettingValues(config: Config): Check[] {
       "/sink/{id} accepts requests without authentication.",
       "Unset POSTHORN_SINK in production.",
     ],
-    [!enabled, "delivery", "Delivery is disabled; events are stored.", "Unset POSTHORN_ENABLED to deliver."],
+    [
+      enabled !== "on",
+      "delivery",
+      enabled === "drop" ? "Delivery is off; events are dropped." : "Delivery is off; events are stored.",
+      "Unset POSTHORN_ENABLED to deliver, or turn delivery on while the server runs.",
+    ],
   ];
   const noMail = "No mail is sent when an endpoint is disabled.";
   return [

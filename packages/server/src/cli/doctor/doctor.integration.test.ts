@@ -102,7 +102,8 @@ test("distinguishes a free port from one used by another program", async () => {
 });
 
 test("reports missing workers as a problem only if deliveries are due", async () => {
-  const { connectionString, hooks } = await startServer({ posthorn: { enabled: false } });
+  const { connectionString, hooks } = await startServer({ started: false });
+  await hooks.start({ role: "api" });
   const env = { DATABASE_URL: connectionString };
   const advice = expect.stringContaining("posthorn serve");
   expect((await doctor(env)).find("workers")).toMatchObject({ level: "warning", advice });

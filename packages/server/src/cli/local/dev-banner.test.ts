@@ -6,7 +6,7 @@ const at = (url: string, dataDir = ".posthorn", isEmbedded = true, websub = fals
     url,
     link: `${url}/#code=phl_1`,
     key: "phk_1",
-    config: { dataDir, enabled: true, websub },
+    config: { dataDir, enabled: "on", websub },
     isEmbedded,
     delivered: null,
   });

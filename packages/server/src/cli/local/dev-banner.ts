@@ -62,7 +62,7 @@ function commandLines({ url, config: { dataDir }, isEmbedded }: BannerInput): st
 
 function deliveryLines({ delivered, config }: BannerInput): string[] {
   if (delivered === null) return [];
-  if (!config.enabled) return ["Delivery is disabled by POSTHORN_ENABLED; events are stored.", ""];
+  if (config.enabled !== "on") return ["Delivery is disabled by POSTHORN_ENABLED; events are stored.", ""];
   if (delivered.kind === "failed") return [`The demo could not be set up: ${delivered.message}`, ""];
   if (delivered.kind === "waiting")
     return [`${delivered.eventId} was published and has not arrived yet.`, ""];

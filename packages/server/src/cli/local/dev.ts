@@ -49,7 +49,12 @@ export async function dev(flags: DevFlags, { print, printError }: Terminal): Pro
     const delivered =
       sink &&
       (await withProgress("Waiting for the first delivery", printError, () =>
-        deliverFirstEvent(hooks, sink, `${url}/sink/${SINK_ID}`, config.enabled ? WAIT_TIMEOUT_MS : 0),
+        deliverFirstEvent(
+          hooks,
+          sink,
+          `${url}/sink/${SINK_ID}`,
+          config.enabled === "on" ? WAIT_TIMEOUT_MS : 0,
+        ),
       ));
     const shownUrl = config.publicUrl ?? url;
     const link = await operatorLink(hooks, shownUrl, config.adminKey);

@@ -25,6 +25,8 @@ export function waitText({ waits_for }: Pick<Delivery, "waits_for">, now: Date):
       return "held: the receiver has not agreed to the handshake";
     case "endpoint_disabled":
       return "held: the endpoint is disabled";
+    case "sending_off":
+      return "held: delivery is off for the whole installation";
     case "tenant_off":
       return "held: the tenant is inactive";
   }

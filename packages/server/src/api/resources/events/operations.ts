@@ -132,8 +132,9 @@ function checkTenants({ tenant }: Principal, events: EventsInput): void {
   if (inputs.some((input) => input.tenant !== tenant)) throw otherTenant();
 }
 
-function resultJson({ id, sequence, duplicate, deliveries }: PublishResult): string {
-  return `{"id":"${id}","sequence":${sequence},"duplicate":${duplicate},"deliveries":${deliveries}}`;
+function resultJson({ id, sequence, duplicate, deliveries, dropped }: PublishResult): string {
+  const more = dropped ? ',"dropped":true' : "";
+  return `{"id":"${id}","sequence":${sequence},"duplicate":${duplicate},"deliveries":${deliveries}${more}}`;
 }
 
 /** The quoted form of the IETF draft and the usual bare form are the same key. */
