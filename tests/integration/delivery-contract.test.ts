@@ -30,7 +30,7 @@ const SYSTEMS: Readonly<Record<string, Partial<PosthornOptions>>> = {
   "a metrics service with time and signature in two headers": {
     headerPrefix: "X-SESMetric",
     signatureSchemes: ["two-headers"],
-    retryPolicy: "100ms,100ms,100ms",
+    retryPolicy: "2m,10m,30m",
     timeoutMs: 200,
   },
   "a starter kit with subscriptions": {
@@ -192,11 +192,12 @@ test("an endpoint's contract has its own settings, and an unusual one is refused
   const { path } = await server.newEndpoint(
     {
       timeout_ms: 4_000,
-      format: "cloudevents",
+      format: "thin",
       ordering: "fifo",
       fifo_on_dead: "hold",
       rate_limit: 7,
       headers: { "X-Team": "billing" },
+      envelope_fields: { id: "event_id" },
       authorization: { type: "bearer", token: "s3cret" },
       signature: { schemes: ["github", "rfc9421"], header_prefix: "X-Own" },
       retry_policy: { gaps: ["1m"], max_age: "90s" },
@@ -205,11 +206,11 @@ test("an endpoint's contract has its own settings, and an unusual one is refused
   );
   const { json, text } = await server.call("GET", `${path}/contract`);
   expect(json).toMatchObject({
-    request: { timeout_ms: 4_000, format: "cloudevents", follows_redirects: false },
+    request: { timeout_ms: 4_000, format: "thin", follows_redirects: false },
     retries: { max_attempts: 2, max_age_ms: 90_000, waits: [{ min_ms: 54_000, max_ms: 66_000 }] },
     ordering: { mode: "fifo", on_dead: "hold" },
     pace: { rate_limit: 7 },
-    duplicates: { id_header: "X-Own-Id", retried_for_ms: 66_000 },
+    duplicates: { id_header: "X-Own-Id", id_in_body: "event_id", retried_for_ms: 66_000 },
     signatures: [
       { scheme: "github", facts: { signature_header: "X-Hub-Signature-256" } },
       { scheme: "rfc9421", facts: null, snippets: [] },

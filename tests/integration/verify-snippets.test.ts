@@ -13,7 +13,7 @@ import {
   verifyIn,
 } from "../support/snippet-runtimes.ts";
 
-const SCHEMES = schemeNames.filter((name) => !schemeNamed(name).isMessageSignature);
+const SCHEMES = [...schemeNames.filter((name) => !schemeNamed(name).isMessageSignature), "sha256:sha256_v2"];
 
 interface Case extends SignedRequest {
   readonly what: string;

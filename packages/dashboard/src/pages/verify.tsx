@@ -166,10 +166,9 @@ const SCHEMES = Object.values(SCHEMES_BY_KIND).flat();
 /** Code for the deployment's first scheme, or for another one. */
 function VerifySnippets({ prefix }: { readonly prefix: string }) {
   const { filters, set } = useFilters();
-  const asked = SCHEMES.find((name) => name === filters.scheme);
   const query = useApi(
     "deliveryContracts.get",
-    { query: { scheme: asked, header_prefix: prefix === DEFAULT_PREFIX ? undefined : prefix } },
+    { query: { scheme: filters.scheme, header_prefix: prefix === DEFAULT_PREFIX ? undefined : prefix } },
     { placeholderData: keepPreviousData },
   );
   const [signature] = query.data?.signatures ?? [];
@@ -180,7 +179,8 @@ function VerifySnippets({ prefix }: { readonly prefix: string }) {
         {t.snippets}
         <Select
           aria-label={t.scheme}
-          options={SCHEMES.map((name) => [name, name])}
+          // a scheme with a label of its own is not in the list
+          options={[...new Set([...SCHEMES, signature.scheme])].map((name) => [name, name])}
           value={signature.scheme}
           onChange={(event) => set({ scheme: event.target.value })}
           className="py-1"

@@ -4,6 +4,7 @@ import type { FormatContext, RetryPolicy, TargetAuthorization } from "../../mode
 import { nextDelayMs } from "../../settle/retry-schedule.ts";
 import {
   type ContractHeader,
+  EXAMPLE_EVENT_ID,
   EXAMPLE_SECRET,
   type ExampleRequest,
   exampleRequest,
@@ -187,6 +188,7 @@ function idOf({ headers, body }: ExampleRequest) {
   const id = headers.find(({ meaning }) => meaning === "event_id");
   const parsed = JSON.parse(body) as unknown;
   const first = Array.isArray(parsed) ? parsed[0] : parsed;
-  const hasId = typeof first === "object" && first !== null && "id" in first;
-  return { idHeader: id?.name ?? null, idInBody: hasId ? "id" : null };
+  // the envelope's fields may have other names
+  const [member] = Object.entries(first as object).find(([, value]) => value === EXAMPLE_EVENT_ID) ?? [];
+  return { idHeader: id?.name ?? null, idInBody: member ?? null };
 }

@@ -22,6 +22,7 @@ const event: Omit<Event, "apiVersion"> = {
   payload: Buffer.from('{"order":17,"amount":4200}'),
   createdAt: EXAMPLE_TIME,
 };
+export const EXAMPLE_EVENT_ID = `evt_${event.id}`;
 const DELIVERY_ID = "019c13f2-7800-7000-8000-000000000002";
 /** Its number is written as 2. */
 const ATTEMPTS_BEFORE = 1;
@@ -134,7 +135,7 @@ function meaningOf(name: string, value: string, target: ExampleTarget): HeaderMe
 }
 
 const byValue = new Map<string, HeaderMeaning>([
-  [`evt_${event.id}`, "event_id"],
+  [EXAMPLE_EVENT_ID, "event_id"],
   [event.id, "event_id"],
   [event.type, "event_type"],
   [event.type.replaceAll(".", "/"), "event_type"],
