@@ -48,6 +48,8 @@ const exceptions: Record<string, string> = {
     "connects to the embedded database on its Unix socket",
   "packages/embedded-postgres/src/binaries.ts node:module":
     "resolves the path of the embedded PostgreSQL, loads nothing",
+  "packages/server/src/cli/catalog/read-catalogue-file.ts node:module":
+    "loads tsx, which loads the module of the application",
   "packages/client/src/call.ts fetch":
     "calls the server at the given address; in the server only the CLI imports it",
   "packages/receiver/src/websub/options.ts fetch":
