@@ -37,6 +37,7 @@ export type { PortalLink } from "./contract/portal-links.ts";
 export type { Replay, ReplayPreview } from "./contract/replays.ts";
 export type { Resend } from "./contract/resends.ts";
 export type { Session } from "./contract/session.ts";
+export type { Source } from "./contract/sources.ts";
 export type { Stats } from "./contract/stats.ts";
 export type { System } from "./contract/system.ts";
 export type { Tenant } from "./contract/tenants.ts";

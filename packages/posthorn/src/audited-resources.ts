@@ -69,6 +69,11 @@ export const RECORDED: Readonly<Record<string, Readonly<Record<string, Recorded>
     start: ["replays.start", body],
     cancel: ["replays.cancel", "replay", body],
   },
+  sources: {
+    skip: ["sources.skip", "source"],
+    reset: ["sources.reset", "source"],
+    delete: ["sources.delete", "source"],
+  },
 };
 
 /** Returns the resources with their changes recorded as those of `actor`. */

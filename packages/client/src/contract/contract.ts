@@ -15,6 +15,7 @@ import { portalLinks } from "./portal-links.ts";
 import { replays } from "./replays.ts";
 import { resends } from "./resends.ts";
 import { session } from "./session.ts";
+import { sources } from "./sources.ts";
 import { stats } from "./stats.ts";
 import { installation } from "./system.ts";
 import { tenants } from "./tenants.ts";
@@ -33,6 +34,7 @@ export const contract = {
   auditLog,
   stats,
   resends,
+  sources,
   activity,
   system: installation,
   deliveryMode,

@@ -76,6 +76,10 @@ export const eventId = prefixed("evt", "Id of the event; ids sort by time.");
 export const endpointId = prefixed("ep", "Id of the endpoint.");
 export const deliveryId = prefixed("dlv", "Id of the delivery.");
 export const secretId = prefixed("sec", "Id of the secret, which is not secret itself.");
+export const sourceName = z.string().meta({
+  description: "Name of the source in the configuration.",
+  examples: ["shop"],
+});
 export const replayId = prefixed("rpl", "Id of the replay.");
 export const keyId = z.string().meta({
   description: "Id of the key or token, which is not secret itself.",
@@ -187,4 +191,5 @@ export const pathParams: Readonly<Record<string, z.ZodType>> = {
   name: eventType,
   link: linkId,
   secret: secretId,
+  source: sourceName,
 };

@@ -94,6 +94,11 @@ async function callAccess({ url, client }: World): Promise<void> {
     note: "again",
   });
   expect(await client.deliveryMode.get()).toMatchObject({ mode: "on", source: "stored" });
+  expect(await client.sources.list()).toEqual({ data: [], next_cursor: null });
+  for (const change of ["skip", "reset", "delete"] as const)
+    await expect(client.sources[change]({ source: "shop" })).rejects.toMatchObject({
+      code: "source_not_found",
+    });
   expect((await client.system.get()).version).toMatch(/^\d+\.\d+\.\d+/);
 }
 

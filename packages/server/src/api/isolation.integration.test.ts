@@ -52,6 +52,7 @@ const unknownIds: Ids = {
   link: "0000000000",
   secret: "sec_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   name: "made.up",
+  source: "nothing",
 };
 
 type Guarded = Operation & { readonly permission: Permission };
@@ -354,6 +355,8 @@ async function populate(server: TestServer, tenant: string): Promise<Ids> {
     replay: await create("/api/v1/replays", { tenant }),
     link: await create(`/api/v1/tenants/${tenant}/portal-links`),
     name: tenant === "acme" ? "order.paid" : `order.of.${tenant}`,
+    // belongs to no tenant
+    source: "shop",
   };
 }
 

@@ -20,6 +20,7 @@ import { addKeys } from "./resources/keys.ts";
 import { addMembers } from "./resources/members.ts";
 import { addPublish } from "./resources/publish.ts";
 import { addReplay } from "./resources/replay.ts";
+import { addSources } from "./resources/sources.ts";
 import { addStats } from "./resources/stats.ts";
 import { addTenants } from "./resources/tenants.ts";
 import { addTrace } from "./resources/trace.ts";
@@ -52,6 +53,7 @@ export function createProgram(terminal: Terminal): Command {
   addCatalog(program, terminal);
   addDeliveries(program, terminal);
   addReplay(program, terminal);
+  addSources(program, terminal);
   addEndpoints(program, terminal);
   addTenants(program, terminal);
   addMembers(program, terminal);

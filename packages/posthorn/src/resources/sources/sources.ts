@@ -53,7 +53,7 @@ export function createSources(db: Queryable): Sources {
     if ((await readSource(db, String(name))) !== null)
       throw new PosthornError("source_not_stopped", `${reason}: "${String(name)}".`);
     const shown = String(name).slice(0, 60);
-    const message = `There is no source "${shown}". "posthorn sources" lists them.`;
+    const message = `There is no source "${shown}". "posthorn sources list" shows all.`;
     throw new PosthornError("source_not_found", message);
   }
 }

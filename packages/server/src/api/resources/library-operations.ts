@@ -12,12 +12,13 @@ type Resources =
   | "deliveryMode"
   | "replays"
   | "resends"
+  | "sources"
   | "stats"
   | "system"
   | "tenants";
 
 export function libraryOperations(
-  { activity, contracts, deliveryMode, replays, resends, stats, system, tenants }: Posthorn,
+  { activity, contracts, deliveryMode, replays, resends, sources, stats, system, tenants }: Posthorn,
   hasSink: boolean,
 ): Pick<Handlers<PosthornContract>, Resources> {
   return {
@@ -43,6 +44,12 @@ export function libraryOperations(
       cancel: ({ params, principal }) => replays.cancel(params.replay, tenantScope(principal)),
     },
     resends: { list: ({ query }) => resends.list(query) },
+    sources: {
+      list: async () => ({ data: await sources.list(), nextCursor: null }),
+      skip: ({ params }) => sources.skip(params.source),
+      reset: ({ params }) => sources.reset(params.source),
+      delete: ({ params }) => sources.delete(params.source),
+    },
     stats: { get: ({ query }) => stats.get(query) },
     system: { get: async () => ({ version: VERSION, hasSink, ...(await system.get()) }) },
     tenants: {
