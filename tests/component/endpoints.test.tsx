@@ -102,6 +102,29 @@ test("only changed settings are saved, and a rejected one is marked", async () =
   });
 });
 
+test("circuit, disabling, envelope names and a labelled signature are settings of the form", async () => {
+  const { path } = await withEndpoint();
+  const { ui } = await openDashboard(shared, `${path}?tab=settings`);
+  await ui.see("circuit after 10 failures, disabled after 50 failures");
+  await ui.fill("Failures in an hour that open the circuit (0: none)", "10001");
+  await ui.fill("Days without a success that disable the endpoint (0: never)", "0");
+  await ui.fill("Names of envelope fields", "tenant_id: team_id");
+  await ui.fill("Scheme with its own label", "sha256:sha256_v2");
+  await ui.check(/^t-v1/);
+  await ui.click("Save");
+  await ui.rejected("Failures in an hour that open the circuit (0: none)");
+  await ui.fill("Failures in an hour that open the circuit (0: none)", "100");
+  await ui.click("Save");
+  await ui.see("Saved. Applies from the next attempt.");
+  const { json } = await shared.call("GET", `/api/v1${path}`);
+  expect(json).toMatchObject({
+    circuit_breaker: { failures: 10, failure_percent: 50, failures_per_hour: 100, pause_ms: 30_000 },
+    disable_after: { failures: 50, days: 0 },
+    envelope_fields: { tenant_id: "team_id" },
+    signature: { schemes: ["standard-webhooks", "sha256:sha256_v2"] },
+  });
+});
+
 test("the current limit on attempts in flight is shown with its range, which a fixed limit does not have", async () => {
   const { path } = await withEndpoint();
   const { ui } = await openDashboard(shared, path);
