@@ -118,19 +118,18 @@ test.each(Object.entries(SYSTEMS))(
     receiver.answer(path, 500);
     const [delivery] = (await instance.hooks.events.get(event)).deliveries;
     const id = delivery?.id as string;
+    // short waits pass in real time too, so only the recorded attempts are compared
+    for (const { max_ms } of waits) await settleAfter(instance, max_ms + 1_000);
+    const { state, deadReason, attemptCount, attempts } = await instance.hooks.deliveries.get(id);
     for (const [index, { min_ms, max_ms }] of waits.entries()) {
-      const { state, attempts, attemptCount } = await instance.hooks.deliveries.get(id);
-      expect([state, attemptCount]).toEqual(["failed", index + 1]);
-      const { startedAt, durationMs, nextRetryAt, error } = attempts.at(-1) as (typeof attempts)[0];
+      const { startedAt, durationMs, nextRetryAt, error } = attempts[index] as (typeof attempts)[0];
       if (index === 0) expect([error, (durationMs ?? 0) >= timeout_ms - 1]).toEqual(["timeout", true]);
       const endedMs = (startedAt?.getTime() ?? 0) + (durationMs ?? 0);
       const waitMs = (nextRetryAt?.getTime() ?? 0) - endedMs;
       expect(waitMs).toBeGreaterThanOrEqual(min_ms - 20);
       // beyond the wait, the time until the attempt is settled
       expect(waitMs).toBeLessThanOrEqual(max_ms + 20_000);
-      await settleAfter(instance, max_ms + 1_000);
     }
-    const { state, deadReason, attemptCount } = await instance.hooks.deliveries.get(id);
     expect([state, deadReason, attemptCount]).toEqual(["dead", "attempts_exhausted", max_attempts]);
     expect(receiver.requestsTo(path)).toHaveLength(max_attempts);
     expect(contract.errors.find(({ errors }) => errors.includes("timeout"))?.result).toBe("retried");
