@@ -105,7 +105,10 @@ test("while the circuit is open, queue and delivery show the next probe and no t
   await queue.ui.see(/circuit open, probe in \d+ sec/);
   expect(queue.ui.text()).not.toMatch(/next attempt.*ago/i);
   const page = await openDashboard(server, `/deliveries/${id}`);
-  await page.ui.see(/Circuit open: deliveries are paused. Next probe in \d+s/, "The endpoint failed too often.");
+  await page.ui.see(
+    /Circuit open: deliveries are paused. Next probe in \d+s/,
+    "The endpoint failed too often.",
+  );
 });
 
 test("a held delivery shows why, in both languages", async () => {

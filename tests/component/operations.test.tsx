@@ -204,3 +204,25 @@ test("an invalid key is rejected at the sign-in", async () => {
   await ui.click("Sign in");
   await ui.see("This key is not valid.");
 });
+
+test("delivery is turned off on the system page, and every page has a banner until it is on", async () => {
+  const server = await startServer();
+  const { ui, changes } = await openDashboard(server, "/system");
+  await ui.see("on: deliveries are sent", "the start-up setting");
+  const dialog = await ui.openDialog("Turn on or off");
+  await dialog.fill("Mode", "hold");
+  await dialog.fill("Note", "receivers migrate");
+  await dialog.click("Apply");
+  await ui.see(
+    "Delivery is off for all tenants. New events wait until it is on.",
+    "receivers migrate",
+    "admin",
+  );
+  expect(changes).toEqual(["PUT /api/v1/delivery-mode"]);
+  await ui.click("Audit log");
+  await ui.see("deliveryMode.set", "Delivery is off for all tenants.");
+  await server.call("PUT", "/api/v1/delivery-mode", { mode: "on" });
+  const reopened = await openDashboard(server, "/system");
+  await reopened.ui.see("on: deliveries are sent");
+  await reopened.ui.gone("Delivery is off for all tenants.");
+});

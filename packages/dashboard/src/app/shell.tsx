@@ -2,6 +2,7 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSession, useSignOut } from "../api/session.ts";
+import { DeliveryOffBanner } from "../components/delivery-mode/delivery-mode.tsx";
 import { Button } from "../components/ui/button.tsx";
 import { Dialog } from "../components/ui/dialog.tsx";
 import { Icon, type IconName } from "../components/ui/icons.tsx";
@@ -119,6 +120,7 @@ export function Shell({
         </div>
       </aside>
       <main id="content" tabIndex={-1} className="min-w-0 focus:outline-none">
+        <DeliveryOffBanner />
         <Outlet />
       </main>
       <Palette

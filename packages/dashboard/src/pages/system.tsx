@@ -3,6 +3,7 @@ import type { System } from "@posthorn/client";
 import { Link } from "@tanstack/react-router";
 import { useApi } from "../api/use-api.ts";
 import { defineTexts } from "../app/texts.ts";
+import { DeliveryModePanel } from "../components/delivery-mode/delivery-mode.tsx";
 import { Badge } from "../components/ui/badge.tsx";
 import { Fact, Facts, NotLoaded, Page, Panel } from "../components/ui/page.tsx";
 import { Ago } from "../components/ui/time.tsx";
@@ -69,6 +70,7 @@ export function SystemPage() {
           </Fact>
         </Facts>
       </Panel>
+      <DeliveryModePanel />
       <Workers workers={system.workers.data} />
       <Backlog backlog={system.backlog} />
       <Retention retention={system.retention} />
