@@ -21,6 +21,7 @@ test("the contract states the deployment's settings, and none that are not in ef
     "X-OrientedOS-Signature",
     "OrientedOS-Webhooks/1.0",
     "Verify signatures: sha256",
+    "During a rotation the header has the signature with the old secret, and X-OrientedOS-Signature-Next",
     "Not signed: only remembered event ids prevent a replay.",
     /200–299delivered/,
     /300–409, .*retried by the schedule below/,

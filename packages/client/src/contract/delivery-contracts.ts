@@ -49,6 +49,12 @@ const facts = z.object({
   signature_header: s.text("The header with the signatures."),
   signature_prefix: s.text("The text before each signature, such as `v1=`. May be empty."),
   separator: s.nullableText("The character between the parts of the header. Null if it is one value."),
+  holds_many: s.flag(
+    "Whether the header has a signature for every valid secret. If not, the secret that expires first signs during a rotation.",
+  ),
+  next_signature_header: s.nullableText(
+    "The header with the signatures of newer secrets during a rotation. Null if there is none.",
+  ),
   timestamp: s.nullable(timestamp, "Where the timestamp is. Null if none is sent in a header."),
   id_header: s.nullableText("The header with the id that is signed. Null if none is."),
   signed: s.list(

@@ -184,8 +184,8 @@ export function ContractView({ contract }: { readonly contract: DeliveryContract
           rows={responseRows(contract)}
           keyOf={({ status }) => status}
           columns={[
-            { key: "status", head: t.status, cell: ({ status }) => status },
-            { key: "result", head: t.result, cell: ({ effect }) => effect },
+            { key: "status", head: t.status, cell: ({ status }) => <Wrapped>{status}</Wrapped> },
+            { key: "result", head: t.result, cell: ({ effect }) => <Wrapped>{effect}</Wrapped> },
           ]}
         />
       </Panel>
@@ -212,6 +212,11 @@ function Text({ children }: { readonly children: ReactNode }) {
   return <p className="max-w-prose">{children}</p>;
 }
 
+/** Table cells are cut off otherwise. */
+function Wrapped({ children }: { readonly children: string }) {
+  return <span className="whitespace-normal">{children}</span>;
+}
+
 function headerColumns(): readonly Column<Header>[] {
   const code = (text: string) => <code className="font-mono text-xs break-all">{text}</code>;
   return [
@@ -221,7 +226,12 @@ function headerColumns(): readonly Column<Header>[] {
       cell: ({ name }) => code(name),
       below: ({ meaning }) => <span className="sm:hidden">{t.meanings[meaning]}</span>,
     },
-    { key: "meaning", head: t.meaning, from: "sm", cell: ({ meaning }) => t.meanings[meaning] },
+    {
+      key: "meaning",
+      head: t.meaning,
+      from: "sm",
+      cell: ({ meaning }) => <Wrapped>{t.meanings[meaning]}</Wrapped>,
+    },
     {
       key: "example",
       head: t.example,

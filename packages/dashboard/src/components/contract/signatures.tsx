@@ -40,6 +40,14 @@ const t = defineTexts({
     "During a rotation there are several signatures; one match is sufficient.",
     "Während einer Rotation gibt es mehrere Signaturen; eine passende genügt.",
   ],
+  next: [
+    "During a rotation the header has the signature with the old secret, and {name} the one with the new secret.",
+    "Während einer Rotation hat der Header die Signatur mit dem alten Secret und {name} die mit dem neuen.",
+  ],
+  oldFirst: [
+    "During a rotation the old secret is used until it expires.",
+    "Während einer Rotation gilt das alte Secret, bis es abläuft.",
+  ],
   raw: [
     "Verify the raw bytes of the body, before any parser, and compare in constant time.",
     "Prüfen Sie die unveränderten Bytes des Body vor jedem Parser, und vergleichen Sie in konstanter Zeit.",
@@ -69,7 +77,7 @@ export function SignaturePanel({ signature }: { readonly signature: Signature })
   const snippet = snippets.find(({ language }) => language === chosen) ?? snippets[0];
   const notes = [
     facts === null ? t.library : facts.algorithm === "token" ? t.token : t.raw,
-    facts?.separator != null && facts.signature_prefix !== "" && t.many,
+    facts !== null && rotationText(facts),
     facts?.signed.includes("{url}") && t.url,
     scheme.startsWith("standard-webhooks") && t.standard,
     kindOf(scheme) === "vendor" && t.vendor({ name: scheme }),
@@ -96,6 +104,11 @@ export function SignaturePanel({ signature }: { readonly signature: Signature })
       </div>
     </Panel>
   );
+}
+
+function rotationText({ holds_many, next_signature_header: name }: SchemeFacts): string {
+  if (holds_many) return t.many;
+  return name === null ? t.oldFirst : t.next({ name });
 }
 
 function SchemeFactsView({ facts }: { readonly facts: SchemeFacts }) {

@@ -11,6 +11,10 @@ export interface SchemeFacts {
   /** The header has signatures with this prefix, such as `v1=`, between separators. It contains nothing but one of them if the separator is null. */
   readonly signaturePrefix: string;
   readonly separator: string | null;
+  /** Whether the header has a signature for every valid secret. Otherwise the secret that expires first signs. */
+  readonly holdsMany: boolean;
+  /** The header with the signatures of newer secrets during a rotation. */
+  readonly nextSignatureHeader: string | null;
   /** Where the timestamp is: in its own header, or after a prefix in the signature header. Null if none is sent. */
   readonly timestamp:
     | { readonly header: string; readonly format: TimeFormat }
@@ -32,7 +36,7 @@ const DIGEST = "0".repeat(64);
 export function schemeFacts(scheme: Scheme, headerPrefix: string): SchemeFacts | null {
   if (scheme.isMessageSignature) return null;
   const names = headerNames(headerPrefix);
-  const { signature, timestamp, id } = scheme.headers;
+  const { signature, signatureNext, timestamp, id } = scheme.headers;
   const format = scheme.timeFormat ?? "seconds";
   const written = readFormat(scheme);
   const timestampHeader = timestamp?.(names);
@@ -44,6 +48,8 @@ export function schemeFacts(scheme: Scheme, headerPrefix: string): SchemeFacts |
     signatureHeader: signature(names),
     signaturePrefix: written.signaturePrefix,
     separator: written.separator,
+    holdsMany: scheme.format.holdsMany,
+    nextSignatureHeader: signatureNext?.(names) ?? null,
     timestamp:
       timestampHeader !== undefined
         ? { header: timestampHeader, format }
