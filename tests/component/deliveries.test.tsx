@@ -103,7 +103,7 @@ test("while the circuit is open, queue and delivery show the next probe and no t
   const id = await deliveryIn(server, "failed");
   const queue = await openDashboard(server, "/retry-queue");
   await queue.ui.see(/circuit open, probe in \d+ sec/);
-  expect(queue.ui.text()).not.toMatch(/next attempt.*ago/i);
+  expect(queue.ui.text()).not.toMatch(/next attempt[^.]{0,12} ago/i);
   const page = await openDashboard(server, `/deliveries/${id}`);
   await page.ui.see(
     /Circuit open: deliveries are paused. Next probe in \d+s/,
