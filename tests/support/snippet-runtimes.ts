@@ -160,7 +160,7 @@ ${perSnippet(snippets, ({ scheme }, name) => `  "${scheme}" => Module.new { modu
 }
 with_url = ${JSON.stringify(snippets.filter(({ needsUrl }) => needsUrl).map(({ scheme }) => scheme))}
 STDIN.each_line do |line|
-  scheme, lines, body, secret, url = line.chomp.split(" ", -1).map { |text| text.unpack1("m") }
+  scheme, lines, body, secret, url = line.chomp.split(/ /, -1).map { |text| text.unpack1("m") }
   headers = lines.force_encoding("UTF-8").split("\\n").to_h { |header| header.split(": ", 2) }.transform_keys(&:downcase)
   arguments = [headers, body, secret] + (with_url.include?(scheme) ? [url] : [])
   puts snippets.fetch(scheme).authentic?(*arguments) ? "true" : "false"
