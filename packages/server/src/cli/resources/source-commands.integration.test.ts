@@ -41,9 +41,7 @@ test("an operator sees a source with its lag, and skips the row that holds it", 
   await expect.poll(async () => (await listed())?.events).toBe(2);
   await expect.poll(async () => (await listed())?.lag_seconds).toEqual(expect.any(Number));
   expect((await posthorn`sources reset shop --yes`).err).toContain("not lost");
-  expect((await posthorn`sources delete shop --yes`).err).toContain(
-    "remove it from the configuration first",
-  );
+  expect((await posthorn`sources delete shop --yes`).err).toContain("remove it from the configuration first");
   const log = await server.call("GET", "/api/v1/audit-log?action=sources.skip");
   expect(log.json.data).toMatchObject([{ target: { source: "shop" }, status: 200 }]);
 });
