@@ -62,15 +62,18 @@ export async function createEndpoints(
   return { endpoints, secrets };
 }
 
-/** Creates one canary behind a name that resolves to a forbidden address, and one written directly into the database. */
+/**
+ * Creates one canary behind a name that resolves to a forbidden address, and one with the address itself, directly in
+ * the database: they would be refused.
+ */
 async function createCanaries(options: EndpointsOptions, port: number): Promise<void> {
-  const [[name, address]] = Object.entries(canaryNames) as [[string, string]];
-  await createEndpoint(options, canaryTenant, { url: `http://${name}:${port}/`, events: ["*"] });
   const allowed = `http://127.0.0.1:${options.ports.r1}/canary`;
-  const { id } = await createEndpoint(options, canaryTenant, { url: allowed, events: ["*"] });
-  await options.query(
-    `update posthorn.endpoints set url = 'http://${address}:${port}/', version = version + 1 where id = '${parseId("ep", id)}'`,
-  );
+  for (const host of Object.entries(canaryNames).flat()) {
+    const { id } = await createEndpoint(options, canaryTenant, { url: allowed, events: ["*"] });
+    await options.query(
+      `update posthorn.endpoints set url = 'http://${host}:${port}/', version = version + 1 where id = '${parseId("ep", id)}'`,
+    );
+  }
   await options.query(
     `update posthorn.tenants set routing_version = routing_version + 1 where id = '${canaryTenant}'`,
   );

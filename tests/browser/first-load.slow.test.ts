@@ -57,7 +57,7 @@ test("the overview requests all its data at once, and nothing twice", async () =
   const { page, url } = await openCold();
   const requested: string[] = [];
   page.on("request", (request) => requested.push(request.url().replace(url, "")));
-  const data = [/\/v1\/activity/, /\/v1\/system/, /\/v1\/stats/, /\/v1\/events/];
+  const data = [/\/v1\/activity/, /\/v1\/system/, /\/v1\/stats/, /\/v1\/events/, /\/v1\/delivery-mode/];
   await holdUntilAllAreSent(page, data);
   await page.goto(url);
   await page.getByRole("figure").first().waitFor();

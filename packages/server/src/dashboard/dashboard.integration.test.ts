@@ -43,7 +43,7 @@ describe("pages", () => {
     ...["/", "/first-run", "/tail", "/events", "/events/evt_1", "/deliveries", "/deliveries/dlv_1"],
     ...["/retry-queue", "/dead-letters", "/replays", "/replays/rpl_1", "/tenants", "/tenants/a%20b"],
     ...["/endpoints", "/tenants/acme/endpoints/ep_1", "/catalogue", "/catalogue/order.paid", "/keys"],
-    ...["/audit", "/system", "/sign-in", "/verify", "/deliveries?state=dead", "/events/"],
+    ...["/audit", "/system", "/contract", "/sign-in", "/verify", "/deliveries?state=dead", "/events/"],
     ...["/portal", "/portal/", "/portal/endpoints/ep_1", "/portal/add", "/portal/logs", "/portal/verify"],
     ...["/portal/deliveries/dlv_1", "/portal/catalogue", "/portal/catalogue/order.paid"],
     ...["/portal/replays", "/portal/contract"],

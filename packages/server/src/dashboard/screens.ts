@@ -22,6 +22,7 @@ const OPERATOR_SCREENS = [
   "/keys",
   "/audit",
   "/system",
+  "/contract",
   "/sign-in",
   "/verify",
 ];

@@ -100,7 +100,7 @@ export function SignaturePanel({ signature }: { readonly signature: Signature })
       <div className="flex flex-col gap-3">
         {facts !== null && <SchemeFactsView facts={facts} />}
         <p className="max-w-prose text-muted">{notes.join(" ")}</p>
-        {snippet !== undefined && <CodeView label={snippet.language} text={snippet.code} />}
+        {snippet !== undefined && <CodeView label={`${snippet.language}: ${scheme}`} text={snippet.code} />}
       </div>
     </Panel>
   );

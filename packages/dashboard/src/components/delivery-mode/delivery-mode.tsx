@@ -55,7 +55,8 @@ const REFRESH_MS = 5_000;
 export function DeliveryOffBanner() {
   const { data: session } = useSession();
   const enabled = session?.kind === "operator" && session.tenant === null && session.scopes.includes("admin");
-  const { data } = useApi("deliveryMode.get", {}, { enabled, refetchInterval: REFRESH_MS });
+  // read again when the window gets the focus: polling on every page would cost more than it shows
+  const { data } = useApi("deliveryMode.get", {}, { enabled });
   if (data === undefined || data.mode === "on") return null;
   return (
     <div className="px-4 pt-4">
