@@ -144,6 +144,24 @@ describe("the SQL function", () => {
     const refused = pool.query(text, [values[0], "evt_1"]);
     await expect(refused).rejects.toMatchObject({ code: "PH422", hint: "invalid_id" });
   });
+
+  test("accepts an id that is up to a minute ahead, and refuses a later one", async () => {
+    const tenant = await newTenant(a);
+    const publishAt = (at: string) =>
+      pool.query(
+        `select posthorn.publish($1, 'order.paid', '1', id => 'evt_' || posthorn.uuidv7(${at})) as id`,
+        [tenant],
+      );
+    await publishAt("posthorn.now() + interval '59 seconds'");
+    const refused = publishAt("posthorn.now() + interval '70 seconds'");
+    await expect(refused).rejects.toMatchObject({
+      code: "PH422",
+      hint: "invalid_id",
+      message: expect.stringContaining("more than a minute ahead"),
+    });
+    const last = "select posthorn.publish($1, 'x.y', '{}', id => 'evt_ffffffff-ffff-7fff-bfff-ffffffffffff')";
+    await expect(pool.query(last, [tenant])).rejects.toMatchObject({ hint: "invalid_id" });
+  });
 });
 
 const nested = (depth: number): Buffer => Buffer.from("[".repeat(depth) + "]".repeat(depth));

@@ -68,6 +68,17 @@ test("dead deliveries are sent again with the same event ids, counted, and their
   }
 });
 
+test("an event of the last millisecond that an id can have does not prevent replays", async () => {
+  const instance = await open();
+  await endpointOf(instance);
+  await world.pool.query(
+    `insert into posthorn.events (id, tenant, type, api_version, payload)
+     values ('ffffffff-ffff-7fff-bfff-ffffffffffff', 'acme', 'order.paid', '1', '{}')`,
+  );
+  expect(await instance.hooks.replays.preview({ resubscribe: true })).toMatchObject({ isExact: true });
+  expect(await replayed(instance, { resubscribe: true })).toMatchObject({ state: "finished" });
+});
+
 test("a replayed delivery has a new retry schedule", async () => {
   const instance = await open();
   const endpoint = await endpointOf(instance);

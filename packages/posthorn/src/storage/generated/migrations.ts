@@ -966,7 +966,7 @@ $$;
   {
     version: 5,
     name: "publishing",
-    checksum: "9b04d070e1904d5e91590164369e6e577e7e56cfceb95ad305c3ff9b231bc19d",
+    checksum: "e68bcbca189a6f6443429dabc3045d6064cd14e019517a1ca50b1cb680bcfc30",
     sql: `-- The catalogue of event types, and publishing from SQL.
 
 -- Registered event types.
@@ -1113,6 +1113,12 @@ begin
       using errcode = 'PH422', hint = 'invalid_id';
   end if;
   event_id := coalesce(substring(write_event.id from 5)::uuid, posthorn.uuidv7(posthorn.now()));
+  -- Ids are times, and everything that is newest or due relies on them. A transaction may be older than its events.
+  if write_event.id is not null
+     and event_id >= posthorn.lowest_uuid_at(posthorn.now() + (clock_timestamp() - now()) + interval '1 minute') then
+    raise exception 'posthorn.publish: the time in id is more than a minute ahead of the database; omit it to have one generated'
+      using errcode = 'PH422', hint = 'invalid_id';
+  end if;
 
   if write_event.idempotency_key is not null then
     body_digest := sha256(

@@ -144,6 +144,12 @@ begin
       using errcode = 'PH422', hint = 'invalid_id';
   end if;
   event_id := coalesce(substring(write_event.id from 5)::uuid, posthorn.uuidv7(posthorn.now()));
+  -- Ids are times, and everything that is newest or due relies on them. A transaction may be older than its events.
+  if write_event.id is not null
+     and event_id >= posthorn.lowest_uuid_at(posthorn.now() + (clock_timestamp() - now()) + interval '1 minute') then
+    raise exception 'posthorn.publish: the time in id is more than a minute ahead of the database; omit it to have one generated'
+      using errcode = 'PH422', hint = 'invalid_id';
+  end if;
 
   if write_event.idempotency_key is not null then
     body_digest := sha256(

@@ -1,6 +1,6 @@
 // Replays: creates, schedules, starts, reads and cancels them.
 
-import { lowestUuidAt, uuidTimeMs } from "@posthorn/wire";
+import { lowestUuidAt } from "@posthorn/wire";
 import type { Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { column, fields, firstRow, hasRow, rows, run, value } from "../../query.ts";
@@ -213,7 +213,8 @@ returning ${replayColumns}
 /** Returns an id above all current deliveries or events, so that a replay ends even if new ones arrive. */
 export async function idAboveAll(db: Queryable, of: "deliveries" | "events"): Promise<Uuid> {
   const newest = await (of === "events" ? newestEvent : newestDeliveries)(db);
-  return lowestUuidAt(Math.max(0, ...newest.map(uuidTimeMs)) + 1);
+  // the highest UUID of its millisecond; the next millisecond may not exist
+  return `${(newest.toSorted().at(-1) ?? lowestUuidAt(0)).slice(0, 14)}ffff-ffff-ffffffffffff`;
 }
 
 const newestDeliveries = column<Uuid>("newest deliveries")`
