@@ -52,6 +52,10 @@ export const errorRegistry = {
     "The catalogue rejected the event, so nothing of it is sent until it is released.",
   ),
   event_not_rejected: error(409, "Only rejected events can be released or discarded."),
+  delivery_drops: error(
+    409,
+    "Delivery is off and drops events, so a released event would never be delivered.",
+  ),
   delivery_in_flight: error(409, "The delivery is in flight."),
   delivery_finished: error(409, "The delivery has ended: it succeeded or is dead."),
   delivery_not_dead: error(409, "Only dead deliveries can be deleted."),

@@ -101,7 +101,8 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     setting: config.deliveryMode,
     onChanged: () => engine()?.followDeliveryMode(),
   });
-  const isSending = async () => (await deliveryMode.get()).mode === "on";
+  const modeInEffect = async () => (await deliveryMode.get()).mode;
+  const isSending = async () => (await modeInEffect()) === "on";
   const deliveries = createDeliveries({ db, catalogue, isSending });
   const request = createShowRequest({
     db,
@@ -120,6 +121,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
   const events = createEvents({ db, catalogue, isSending });
   const eventChanges = createEventChanges({
     db,
+    deliveryMode: modeInEffect,
     find: events.get,
     onReleased: () => engine()?.relay.wake(),
   });

@@ -244,7 +244,7 @@ export const events = {
     summary: "Delivers an event that the catalogue rejected, as it is, even if it was discarded",
     permission: publishing,
     response: { status: 200, schema: decided },
-    errors: { 404: ["event_not_found"], 409: ["event_not_rejected"] },
+    errors: { 404: ["event_not_found"], 409: ["event_not_rejected", "delivery_drops"] },
   }),
   discard: operation("POST", `${path}/discard`, {
     summary: "Decides that a rejected event is not delivered",

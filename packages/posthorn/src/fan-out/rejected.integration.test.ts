@@ -70,6 +70,25 @@ test("a released event is delivered as it is, once", async () => {
   expect(receiver.requestsTo(path)).toHaveLength(1);
 });
 
+test("an event cannot be released while delivery drops events, and stays rejected", async () => {
+  const { instance, hooks, path } = await openStrict();
+  const id = await publishBySql(world.pool, wrong);
+  await instance.settle();
+  await hooks.deliveryMode.set({ mode: "drop" });
+  await expect(hooks.events.release(id)).rejects.toMatchObject({
+    code: "delivery_drops",
+    status: 409,
+    message: expect.stringContaining("Set delivery to on or hold"),
+  });
+  expect(await rejectedIds(instance)).toEqual([id]);
+  await hooks.deliveryMode.set({ mode: "hold" });
+  await instance.settle();
+  await hooks.events.release(id);
+  await hooks.deliveryMode.set({ mode: "on" });
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toHaveLength(1);
+});
+
 test("a discarded event is not delivered, not even by a replay, until it is released after all", async () => {
   const { instance, hooks, path, id: endpoint } = await openStrict();
   const id = await publishBySql(world.pool, wrong);

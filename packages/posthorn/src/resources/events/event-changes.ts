@@ -1,7 +1,7 @@
 // What people decide about events that the catalogue rejected: deliver them as they are, or not at all.
 import { parseId } from "@posthorn/wire";
 import { PosthornError } from "../../errors.ts";
-import type { Uuid } from "../../model.ts";
+import type { DeliveryMode, Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { discardRejected, releaseRejected } from "../../storage/queries/events/rejected.ts";
 import type { Scope } from "../deliveries/delivery-changes.ts";
@@ -15,16 +15,20 @@ export interface EventChanges {
 
 export interface EventChangesOptions {
   readonly db: Queryable;
+  /** The mode in effect. */
+  readonly deliveryMode: () => Promise<DeliveryMode>;
   /** Throws if there is no such event in the scope. */
   readonly find: (id: string, scope?: Scope) => Promise<unknown>;
   /** The event is in the outbox. */
   readonly onReleased: () => void;
 }
 
-export function createEventChanges({ db, find, onReleased }: EventChangesOptions): EventChanges {
+export function createEventChanges(options: EventChangesOptions): EventChanges {
+  const { db, deliveryMode, find, onReleased } = options;
   return {
     async release(id, scope = {}) {
       await find(id, scope);
+      if ((await deliveryMode()) === "drop") throw drops(id);
       if (!(await releaseRejected(db, parseId("evt", id) as Uuid)))
         throw notRejected(`${id} is not rejected, so there is nothing to release.`);
       onReleased();
@@ -36,6 +40,13 @@ export function createEventChanges({ db, find, onReleased }: EventChangesOptions
         throw notRejected(`${id} is not rejected, or was discarded before, so there is nothing to discard.`);
     },
   };
+}
+
+function drops(id: string): PosthornError {
+  return new PosthornError(
+    "delivery_drops",
+    `Delivery is off and drops events, so ${id} would never be delivered. Set delivery to on or hold, then release it.`,
+  );
 }
 
 function notRejected(message: string): PosthornError {
