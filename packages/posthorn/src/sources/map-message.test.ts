@@ -19,6 +19,11 @@ test("a message becomes an event with the bytes of its data; without an id its k
   });
 });
 
+test("a number above 2^53 is an id with all its digits", () => {
+  const keys = ["9007199254740992", "9007199254740993"].map((id) => map(`{"id": ${id}}`).idempotencyKey);
+  expect(keys).toEqual(["shop/9007199254740992", "shop/9007199254740993"]);
+});
+
 test.each([
   ["order.paid", /must be a JSON object/],
   ["[]", /it is not an object/],

@@ -18,15 +18,19 @@ export function mapMessage(source: string, lsn: string, content: Buffer): Publis
   }
   const { message, members } = parse(content);
   refuseUnknown("A message has no field", message, fields, "invalid_event");
-  const data = members[Object.keys(message).indexOf("data")];
+  const names = Object.keys(message);
+  const data = members[names.indexOf("data")];
   const { tenant, type, subject, api_version: apiVersion, id = lsn } = message;
   if (typeof id !== "string" && typeof id !== "number") throw invalid("id must be text or a number.");
+  // as it was written, because JavaScript rounds numbers above 2^53
+  const number = typeof id === "number" ? members[names.indexOf("id")] : undefined;
+  const idText = number === undefined ? String(id) : String(content.subarray(number.start, number.end));
   return {
     tenant,
     type,
     subject: subject ?? undefined,
     apiVersion: apiVersion ?? undefined,
-    idempotencyKey: keyOf(source, String(id)),
+    idempotencyKey: keyOf(source, idText),
     ...(data !== undefined && { rawData: content.subarray(data.start, data.end) }),
     // validation reports fields of another type
   } as PublishInput;

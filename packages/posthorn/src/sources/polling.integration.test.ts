@@ -155,6 +155,34 @@ test("a row that holds the source can be skipped", async () => {
   await expect(hooks.sources.skip("shops")).rejects.toMatchObject({ code: "source_not_found" });
 });
 
+test("rows without a good one between them can be skipped one after the other", async () => {
+  await insert(shop, 1, 3);
+  await shop.query("update outbox set kind = 'Order Paid' where id in (1, 2)");
+  const instance = await world.open({ sources: [source] });
+  for (const row of ["1", "2"]) {
+    await eventually(`row ${row} holds the source`, async () => (await state(instance))?.heldRow === row);
+    await instance.hooks.sources.skip("shop");
+  }
+  expect(await publishedAre(1)).toEqual([3]);
+});
+
+test("an event of another publisher never takes the place of a row", async () => {
+  const { hooks } = await world.open();
+  const other = { tenant: "acme", type: "order.paid", data: { n: 0 } };
+  await hooks.publish({ ...other, idempotencyKey: "shop/1" });
+  await expect(hooks.publish({ ...other, idempotencyKey: "\u0001shop/1" })).rejects.toMatchObject({
+    message: expect.stringContaining("without control characters"),
+  });
+  await expect(
+    world.pool.query(
+      `select posthorn.publish('acme', 'order.paid', '{"n": 0}', idempotency_key => U&'\\0001shop/1')`,
+    ),
+  ).rejects.toThrow(/idempotency_key must be 1 to 256 characters without control characters/);
+  await insert(shop, 1, 1);
+  await world.open({ sources: [source] });
+  expect(await publishedAre(2)).toEqual([0, 1]);
+});
+
 test("a missing column is reported, and the source goes on when it exists", async () => {
   await insert(shop, 1, 1);
   await shop.query("alter table outbox rename column body to payload");

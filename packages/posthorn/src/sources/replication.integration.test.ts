@@ -174,6 +174,17 @@ test("a message that is not an event holds the source until it is skipped", asyn
   expect(await publishedAre(1)).toEqual([1]);
 });
 
+test("several rows of one transaction can be skipped one after the other", async () => {
+  const { state, hooks } = await follow();
+  await shop.query(`insert into outbox (customer, kind, body) values
+    ('acme', 'Order Paid', '{}'), ('acme', 'Order Sent', '{}'), ('acme', 'order.paid', '{"n": 3}')`);
+  for (const row of ["1", "2"]) {
+    await eventually(`row ${row} holds the source`, async () => (await state())?.heldRow === row);
+    await hooks.sources.skip("shop");
+  }
+  expect(await publishedAre(1)).toEqual([3]);
+});
+
 test("rows that were polled before are not published again by replication", async () => {
   await insert(shop, 1, 3);
   await shop.query("alter table outbox add updated_at timestamptz not null default now()");

@@ -44,6 +44,8 @@ export interface SourceDependencies {
 const RECHECK_MS = 5_000;
 /** How often a position without events is stored. */
 const TOUCH_MS = 5_000;
+/** No other publisher can use a key with a control character, so the keys of rows are never those of other events. */
+const SOURCE_KEY_PREFIX = "\u0001";
 
 export class Source extends Loop {
   readonly #options: SourceDependencies;
@@ -177,7 +179,7 @@ export class Source extends Loop {
     for (const item of items) {
       const admitted = item.input === null ? null : await this.#admitOne(item.input);
       if (admitted instanceof PosthornError) {
-        if (item.reference !== row.skippedRow)
+        if (!row.skippedRows.includes(item.reference))
           return { events: [...events.values()], position, rejected: { item, error: admitted } };
         this.#options.logger.warn("skipped a row that cannot be published", {
           source: this.#options.config.name,
@@ -285,6 +287,6 @@ function toSourceEvent({ event, idempotency }: ValidEvent): SourceEvent {
     subject: event.subject,
     apiVersion: event.apiVersion,
     // every input of a source has one
-    key: idempotency?.key ?? "",
+    key: `${SOURCE_KEY_PREFIX}${idempotency?.key ?? ""}`,
   };
 }

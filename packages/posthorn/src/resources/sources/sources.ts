@@ -11,7 +11,7 @@ import {
 } from "../../storage/queries/sources/sources.ts";
 import { toDate } from "../page.ts";
 
-export interface SourceView extends Omit<SourceStatusRow, "lagMs" | "seenMs" | "cluster" | "skippedRow"> {
+export interface SourceView extends Omit<SourceStatusRow, "lagMs" | "seenMs" | "cluster"> {
   /** Everything committed this long ago is stored. Null before everything was read once. */
   readonly lagSeconds: number | null;
   /** When a process last followed it. */
@@ -58,6 +58,6 @@ export function createSources(db: Queryable): Sources {
   }
 }
 
-function toView({ lagMs, seenMs, cluster: _, skippedRow: __, ...row }: SourceStatusRow): SourceView {
+function toView({ lagMs, seenMs, cluster: _, ...row }: SourceStatusRow): SourceView {
   return { ...row, lagSeconds: lagMs === null ? null : Math.round(lagMs) / 1_000, seenAt: toDate(seenMs) };
 }

@@ -966,7 +966,7 @@ $$;
   {
     version: 5,
     name: "publishing",
-    checksum: "e68bcbca189a6f6443429dabc3045d6064cd14e019517a1ca50b1cb680bcfc30",
+    checksum: "7de24eb76717ee64c8e5b8ec2db36a0ff02f3741ad1c77759d6ff9a60cd59493",
     sql: `-- The catalogue of event types, and publishing from SQL.
 
 -- Registered event types.
@@ -1019,7 +1019,8 @@ $$;
 -- Writes an event in the caller's transaction: it exists if and only if that transaction commits. Returns the event id as
 -- text, because some clients cannot read void or a row. Raises SQLSTATE PH422 for invalid arguments; the hint is the error
 -- code and the message says what to do. An event with a subject locks the subject until the caller's transaction ends.
--- is_checked: the library has checked it against the catalogue.
+-- is_checked: the library has checked it against the catalogue, and its idempotency key. Keys of sources begin with a
+-- control character, so that no other publisher can use them.
 create function posthorn.write_event(
   tenant text,
   type text,
@@ -1090,8 +1091,9 @@ begin
     raise exception 'posthorn.publish: api_version must be 1 to 32 characters of A-Z a-z 0-9 _ . -'
       using errcode = 'PH422', hint = 'invalid_api_version';
   end if;
-  if length(write_event.idempotency_key) not between 1 and 256
-     or write_event.idempotency_key ~ '[\\u0001-\\u001f\\u007f-\\u009f]' then
+  if not write_event.is_checked
+     and (length(write_event.idempotency_key) not between 1 and 256
+       or write_event.idempotency_key ~ '[\\u0001-\\u001f\\u007f-\\u009f]') then
     raise exception 'posthorn.publish: idempotency_key must be 1 to 256 characters without control characters'
       using errcode = 'PH422', hint = 'invalid_idempotency_key';
   end if;
@@ -1679,7 +1681,7 @@ create index websub_topics_due on posthorn.websub_topics (due_at) where due_at i
   {
     version: 9,
     name: "sources",
-    checksum: "1b8c4675206da077be949498a8b039c044f1a181b62b7fb4c288f813a92bf1b9",
+    checksum: "d1ca59cba50b60df38a494c188c408e74cdc17c22f9f6e95fcf2d306a338e3af",
     sql: `-- Sources: tables and messages of other databases whose rows are published as events.
 
 create table posthorn.sources (
@@ -1692,9 +1694,10 @@ create table posthorn.sources (
   -- starting, running, failing (will be retried), held (by a row that cannot be published) or lost (rows may be missing)
   state text not null default 'starting' check (state in ('starting', 'running', 'failing', 'held', 'lost')),
   error text,
-  -- the row that holds the source, and the row that an operator decided to skip
+  -- the row that holds the source
   held_row text,
-  skipped_row text,
+  -- the rows that an operator decided to skip; kept, because a row may be read again
+  skipped_rows text[] not null default '{}',
   -- events stored from this source
   events bigint not null default 0,
   -- write-ahead log that the slot retains

@@ -50,7 +50,8 @@ $$;
 -- Writes an event in the caller's transaction: it exists if and only if that transaction commits. Returns the event id as
 -- text, because some clients cannot read void or a row. Raises SQLSTATE PH422 for invalid arguments; the hint is the error
 -- code and the message says what to do. An event with a subject locks the subject until the caller's transaction ends.
--- is_checked: the library has checked it against the catalogue.
+-- is_checked: the library has checked it against the catalogue, and its idempotency key. Keys of sources begin with a
+-- control character, so that no other publisher can use them.
 create function posthorn.write_event(
   tenant text,
   type text,
@@ -121,8 +122,9 @@ begin
     raise exception 'posthorn.publish: api_version must be 1 to 32 characters of A-Z a-z 0-9 _ . -'
       using errcode = 'PH422', hint = 'invalid_api_version';
   end if;
-  if length(write_event.idempotency_key) not between 1 and 256
-     or write_event.idempotency_key ~ '[\u0001-\u001f\u007f-\u009f]' then
+  if not write_event.is_checked
+     and (length(write_event.idempotency_key) not between 1 and 256
+       or write_event.idempotency_key ~ '[\u0001-\u001f\u007f-\u009f]') then
     raise exception 'posthorn.publish: idempotency_key must be 1 to 256 characters without control characters'
       using errcode = 'PH422', hint = 'invalid_idempotency_key';
   end if;

@@ -10,9 +10,10 @@ create table posthorn.sources (
   -- starting, running, failing (will be retried), held (by a row that cannot be published) or lost (rows may be missing)
   state text not null default 'starting' check (state in ('starting', 'running', 'failing', 'held', 'lost')),
   error text,
-  -- the row that holds the source, and the row that an operator decided to skip
+  -- the row that holds the source
   held_row text,
-  skipped_row text,
+  -- the rows that an operator decided to skip; kept, because a row may be read again
+  skipped_rows text[] not null default '{}',
   -- events stored from this source
   events bigint not null default 0,
   -- write-ahead log that the slot retains

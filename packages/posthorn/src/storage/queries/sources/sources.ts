@@ -11,7 +11,8 @@ export interface SourceRow {
   readonly state: SourceState;
   readonly error: string | null;
   readonly heldRow: string | null;
-  readonly skippedRow: string | null;
+  /** The rows that an operator decided to skip. */
+  readonly skippedRows: readonly string[];
 }
 
 /** Also creates the row by which processes agree on who follows it. */
@@ -29,7 +30,8 @@ where s.kind <> excluded.kind
 `;
 
 export const readSource = firstRow<SourceRow, [name: string]>("read source")`
-select s.kind, s.position, s.cluster, s.state, s.error, s.held_row as "heldRow", s.skipped_row as "skippedRow"
+select s.kind, s.position, s.cluster, s.state, s.error, s.held_row as "heldRow",
+  s.skipped_rows as "skippedRows"
 from posthorn.sources s
 where s.name = $1::text
 `;
@@ -101,7 +103,7 @@ where s.name = $1::text
   and s.state <> 'lost'
 `;
 
-export interface SourceStatusRow extends SourceRow {
+export interface SourceStatusRow extends Omit<SourceRow, "skippedRows"> {
   readonly name: string;
   readonly events: number;
   readonly lagBytes: number | null;
@@ -113,7 +115,6 @@ export interface SourceStatusRow extends SourceRow {
 export const listSources = rows<SourceStatusRow>("list sources")`
 select s.name, s.kind, s.position, s.cluster, s.state, s.error,
   s.held_row as "heldRow",
-  s.skipped_row as "skippedRow",
   s.events,
   s.lag_bytes as "lagBytes",
   greatest(posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(s.caught_up_at), 0) as "lagMs",
@@ -125,7 +126,7 @@ order by s.name
 /** Returns 0 if no row holds the source. */
 export const skipHeldRow = changes<[name: string]>("skip held row")`
 update posthorn.sources s
-set skipped_row = s.held_row
+set skipped_rows = array_remove(s.skipped_rows, s.held_row) || s.held_row
 where s.name = $1::text
   and s.state = 'held'
 `;
