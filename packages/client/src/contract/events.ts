@@ -74,6 +74,7 @@ const NOT_MATCHED = [
   "rejected",
   "tenant_inactive",
   "lease_expired",
+  "dropped",
   "matches_now",
 ] as const;
 

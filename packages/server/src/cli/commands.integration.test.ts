@@ -34,7 +34,7 @@ describe("publish", () => {
     const id = await makeEndpoint("unheard", "https://hooks.example/in");
     await posthorn`endpoints update ${id} --tenant unheard --events invoice.*`;
     const { out, err } = await publish();
-    expect(err).toMatch(/^No endpoint of unheard matched:\nnot sent to ep_\S+: .+\n$/);
+    expect(err).toMatch(/^No endpoint of unheard received it:\nnot sent to ep_\S+: .+\n$/);
     expect((await posthorn`events get ${eventIn(out)}`).out).toMatch(/\nnot sent to ep_\S+: .+\n$/);
     expect((await posthorn`trace ${eventIn(out)}`).out).toContain(err.split(": ")[0]);
     expect(await publish("--json")).toMatchObject({ code: 0, err: "", json: { deliveries: 0 } });

@@ -38,6 +38,10 @@ const t = defineTexts({
     ],
     rejected: ["The catalogue rejected the event.", "Der Katalog hat das Ereignis abgelehnt."],
     tenant_inactive: ["The tenant is inactive.", "Der Mandant ist inaktiv."],
+    dropped: [
+      "Delivery was off, and events published then were dropped.",
+      "Die Zustellung war ausgeschaltet; in dieser Zeit veröffentlichte Ereignisse wurden verworfen.",
+    ],
     matches_now: [
       "The current settings match the event. The endpoint has been changed since, the tenant was inactive, or the delivery was deleted or has passed its retention period.",
       "Das Ereignis passt zu den aktuellen Einstellungen. Der Endpunkt wurde inzwischen geändert, der Mandant war inaktiv, oder die Zustellung wurde gelöscht oder nach Ablauf der Aufbewahrungsfrist entfernt.",
@@ -76,6 +80,7 @@ const t = defineTexts({
       "Activate the tenant, then replay missed events.",
       "Den Mandanten aktivieren, dann verpasste Ereignisse per Replay zustellen.",
     ],
+    dropped: ["Replay missed events to deliver it.", "Verpasste Ereignisse per Replay zustellen."],
     matches_now: ["Replay missed events to deliver it.", "Verpasste Ereignisse per Replay zustellen."],
     batch: ["No action is needed.", "Es ist nichts zu tun."],
     lease_expired: ["The subscriber must subscribe again.", "Der Abonnent muss erneut abonnieren."],

@@ -1,6 +1,7 @@
 // The reason why an endpoint has no delivery of an event.
 import { expect, test } from "vitest";
 import { databasePerTest } from "../../../../../tests/support/database/database-per-test.ts";
+import { eventually } from "../../../../../tests/support/eventually.ts";
 import type { TestInstance } from "../../testing/index.ts";
 import type { EndpointInput } from "../endpoints/settings.ts";
 
@@ -60,6 +61,33 @@ test("an endpoint changed after the event is judged by its current settings and 
   expect(await whyNot(a, event, id)).toMatchObject({ reason: "filter", settingsChanged: true });
   await a.hooks.endpoints.update("acme", id, { filter: null });
   expect(await whyNot(a, event, id)).toMatchObject({ reason: "matches_now", settingsChanged: true });
+});
+
+test("an event that was dropped because delivery was off says so, events before and after it do not", async () => {
+  const a = await world.open();
+  const id = await endpoint(a, { events: ["invoice.*"] });
+  const before = await publish(a);
+  await a.hooks.endpoints.update("acme", id, { events: ["*"] });
+  await a.hooks.deliveryMode.set({ mode: "drop" });
+  await a.settle();
+  const dropped = await publish(a);
+  expect(await whyNot(a, dropped, id)).toMatchObject({ reason: "dropped" });
+  await a.hooks.endpoints.update("acme", id, { events: ["invoice.*"] });
+  await a.hooks.deliveryMode.set({ mode: "on" });
+  await a.settle();
+  await a.advance(1_000);
+  const after = await publish(a);
+  await a.hooks.endpoints.update("acme", id, { events: ["*"] });
+  expect(await whyNot(a, before, id)).toMatchObject({ reason: "matches_now" });
+  expect(await whyNot(a, dropped, id)).toMatchObject({ reason: "dropped" });
+  expect(await whyNot(a, after, id)).toMatchObject({ reason: "matches_now" });
+});
+
+test("with the start-up setting drop, also the first event is explained as dropped", async () => {
+  const a = await world.open({ enabled: "drop" });
+  const id = await endpoint(a);
+  const event = await publish(a);
+  await eventually("it is counted", async () => (await whyNot(a, event, id))?.reason === "dropped");
 });
 
 test("endpoints created later or deleted since are listed, those deleted before are not", async () => {

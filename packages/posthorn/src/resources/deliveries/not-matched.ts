@@ -21,6 +21,7 @@ export type NotMatchedReason =
   | "rejected"
   | "tenant_inactive"
   | "lease_expired"
+  | "dropped"
   | "matches_now";
 
 export interface NotMatched {
@@ -72,7 +73,8 @@ function whyNot(event: Event, endpoint: EventEndpointRow, facts: FilterFacts): W
   const mismatch = mismatchOf({ events, filter }, { type: event.type, ...facts });
   if (mismatch !== null) return mismatch;
   if (endpoint.eventWaits) return why("waiting");
-  return why(endpoint.tenantIsActive ? "matches_now" : "tenant_inactive");
+  if (!endpoint.tenantIsActive) return why("tenant_inactive");
+  return why(endpoint.eventWasDropped ? "dropped" : "matches_now");
 }
 
 const DETAILS = {
@@ -86,6 +88,8 @@ const DETAILS = {
   rejected: "The catalogue rejected the event, so nothing receives it until it is released.",
   waiting: "The event is stored; its deliveries have not been created yet.",
   tenant_inactive: "The tenant is inactive and receives nothing.",
+  dropped:
+    "Delivery was off and dropped events when it was published. Replay missed events to deliver it (resubscribe).",
   matches_now:
     "It matches the event with its current settings. It was changed after the event, the tenant was inactive then, the delivery is older than the retention, or its dead letter was deleted.",
 } as const satisfies Partial<Record<NotMatchedReason, string>>;

@@ -11,7 +11,7 @@ export async function explainNoDeliveries(remote: Remote, event: EventDetail): P
   if (rejection !== null) return explainRejection(event, rejection);
   const name = clean(tenant);
   if (not_matched.length > 0)
-    return [`No endpoint of ${name} matched:`, ...not_matched.map(explainNotMatched)].join("\n");
+    return [`No endpoint of ${name} received it:`, ...not_matched.map(explainNotMatched)].join("\n");
   return (
     (await unknownTenant(remote, tenant)) ??
     `${name} has no endpoints. List them with: posthorn endpoints list --tenant ${name}`

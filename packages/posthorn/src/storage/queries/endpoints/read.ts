@@ -139,6 +139,8 @@ export interface EventEndpointRow {
   readonly eventWaits: boolean;
   readonly eventIsRejected: boolean;
   readonly eventIsTest: boolean;
+  /** Delivery was off and dropped events when it was published. */
+  readonly eventWasDropped: boolean;
 }
 
 /**
@@ -157,7 +159,20 @@ select
   t.is_active as "tenantIsActive",
   exists (select from posthorn.outbox o where o.event_id = $2::uuid) as "eventWaits",
   exists (select from posthorn.rejected_events r where r.event_id = $2::uuid) as "eventIsRejected",
-  exists (select from posthorn.events e where e.id = $2::uuid and e.is_test) as "eventIsTest"
+  exists (select from posthorn.events e where e.id = $2::uuid and e.is_test) as "eventIsTest",
+  exists (
+    select
+    from (
+      select m.*, lag(m.since) over by_version is null as "isFirst", lead(m.since) over by_version as "endsAt"
+      from posthorn.delivery_modes m
+      window by_version as (order by m.version)
+    ) m
+    where (m.mode = 'drop' or (m.mode is null and m.dropped > 0))
+      -- the first row of a start-up setting is written after the events that it counts
+      and ($2::uuid >= posthorn.lowest_uuid_at(m.since) or (m."isFirst" and m.mode is null))
+      -- processes follow within a second
+      and (m."endsAt" is null or $2::uuid < posthorn.lowest_uuid_at(m."endsAt" + interval '1 second'))
+  ) as "eventWasDropped"
 from posthorn.endpoints ep
 join posthorn.tenants t on t.id = ep.tenant
 where ep.tenant = $1::text
