@@ -15,6 +15,13 @@ import {
 
 const SCHEMES = [...schemeNames.filter((name) => !schemeNamed(name).isMessageSignature), "sha256:sha256_v2"];
 
+/** Secrets of another sender: their characters or the bytes that they encode are the key. */
+const IMPORTED = {
+  text: "Ein Satz als Schlüssel",
+  base64: Buffer.alloc(32, 0xfe).toString("base64"),
+  hex: Buffer.alloc(32, 0xfe).toString("hex"),
+};
+
 interface Case extends SignedRequest {
   readonly what: string;
   readonly expected: boolean;
@@ -22,6 +29,7 @@ interface Case extends SignedRequest {
 
 const snippets = new Map<string, SnippetSource[]>();
 const cases: Case[] = [];
+const importedNames: string[] = [];
 
 beforeAll(async () => {
   const stops: (() => Promise<void>)[] = [];
@@ -45,9 +53,30 @@ beforeAll(async () => {
       snippets.set(language, [...known, { scheme, code, needsUrl: facts.signed.includes("{url}") }]);
     }
   }
+  for (const scheme of ["t-v1", "sha256", "standard-webhooks", "shopify"]) {
+    for (const [encoding, secret] of Object.entries(IMPORTED)) {
+      const name = `${scheme}-${encoding}`;
+      const { path } = await server.newEndpoint(
+        {
+          url: `${receiver.url}/${name}?a=1`,
+          signature: { schemes: [scheme], header_prefix: "X-Shop" },
+          secret,
+          secret_encoding: encoding,
+        },
+        "acme",
+      );
+      secrets.set(name, secret);
+      importedNames.push(name);
+      const { json } = await server.call("GET", `${path}/contract?secret_encoding=${encoding}`);
+      const [{ facts, snippets: sources }] = json.signatures;
+      expect(facts.key).toBe(encoding);
+      for (const { language, code } of sources)
+        snippets.get(language)?.push({ scheme: name, code, needsUrl: false });
+    }
+  }
   const data = { note: "Grüße €", "Buffer.from": '\\"' };
   await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data });
-  for (const { url, headers, body } of await receiver.received(SCHEMES.length)) {
+  for (const { url, headers, body } of await receiver.received(SCHEMES.length + importedNames.length)) {
     const scheme = url.slice(1, url.indexOf("?"));
     const sent = {
       scheme,
@@ -56,7 +85,11 @@ beforeAll(async () => {
       secret: secrets.get(scheme) as string,
       url: receiver.url + url,
     };
-    cases.push(...(await casesOf(sent)));
+    if (importedNames.includes(scheme)) {
+      const other = sent.secret.replace(/^./, (first) => (first === "a" ? "b" : "a"));
+      cases.push({ what: "as it was sent", ...sent, expected: true });
+      cases.push({ what: "with another secret", ...sent, secret: other, expected: false });
+    } else cases.push(...(await casesOf(sent)));
   }
   await receiver.close();
   for (const stop of stops) await stop();
@@ -125,8 +158,11 @@ function publicKeyOf(signingKey: string): string {
 
 test("every scheme has a snippet in every language", () => {
   expect([...snippets.keys()].toSorted()).toEqual(Object.keys(runtimes).toSorted());
-  for (const sources of snippets.values()) expect(sources.map(({ scheme }) => scheme)).toEqual(SCHEMES);
-  expect(cases.filter(({ what }) => what === "as it was sent")).toHaveLength(SCHEMES.length);
+  for (const sources of snippets.values())
+    expect(sources.map(({ scheme }) => scheme)).toEqual([...SCHEMES, ...importedNames]);
+  expect(cases.filter(({ what }) => what === "as it was sent")).toHaveLength(
+    SCHEMES.length + importedNames.length,
+  );
 });
 
 test.for(rotate(Object.keys(runtimes), 0))(

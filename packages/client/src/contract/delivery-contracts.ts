@@ -42,8 +42,8 @@ const facts = z.object({
     "The algorithm. `token`: the header is the secret itself.",
   ),
   key: s.choice(
-    ["text", "base64", "ed25519"],
-    "The key. `text`: the bytes of the whole secret. `base64`: what follows `whsec_`, decoded. `ed25519`: what follows `whpk_` of the public key, decoded.",
+    ["text", "base64", "hex", "ed25519"],
+    "The key. `text`: the bytes of the whole secret. `base64`: the secret, or what follows its `whsec_`, decoded. `hex`: the secret, decoded. `ed25519`: what follows `whpk_` of the public key, decoded.",
   ),
   encoding: s.choice(["hex", "base64", "text"], "The encoding of a signature."),
   signature_header: s.text("The header with the signatures."),
@@ -162,6 +162,14 @@ export type DeliveryContract = z.output<typeof deliveryContract>;
 
 const reading: Permission = { scopes: ["webhooks:manage", "deliveries:read"], reach: "tenant" };
 
+/** Stored secrets are bytes, so only the caller knows how the receiver has them. */
+const secretQuery = {
+  secret_encoding: s.optional(
+    s.secretEncoding,
+    "The `secret_encoding` with which the endpoint's secret was given: the code then takes that secret. Default: `whsec`, Posthorn's own format.",
+  ),
+};
+
 export const deliveryContracts = {
   get: operation("GET", "/api/v1/contract", {
     summary: "Returns the delivery contract of endpoints that use the deployment's settings",
@@ -169,12 +177,14 @@ export const deliveryContracts = {
     query: z.object({
       scheme: s.optionalText("A signature scheme to use instead of the deployment's."),
       header_prefix: s.optionalText("A header prefix to use instead of the deployment's."),
+      ...secretQuery,
     }),
     response: { status: 200, schema: deliveryContract },
   }),
   ofEndpoint: operation("GET", "/api/v1/tenants/{tenant}/endpoints/{endpoint}/contract", {
     summary: "Returns the delivery contract of an endpoint",
     permission: reading,
+    query: z.object(secretQuery),
     response: { status: 200, schema: deliveryContract },
     errors: { 404: ["endpoint_not_found"], 409: ["endpoint_is_subscription"] },
   }),

@@ -21,6 +21,7 @@ const t = defineTexts({
   keys: {
     text: ["the whole secret as text, including whsec_", "das ganze Secret als Text, einschließlich whsec_"],
     base64: ["the secret after whsec_, decoded from Base64", "das Secret nach whsec_, aus Base64 dekodiert"],
+    hex: ["the secret, decoded from hexadecimal", "das Secret, aus Hexadezimal dekodiert"],
     ed25519: [
       "the public key on the endpoint's page: what follows whpk_, decoded from Base64",
       "der öffentliche Schlüssel von der Seite des Endpunkts: der Teil nach whpk_, aus Base64 dekodiert",

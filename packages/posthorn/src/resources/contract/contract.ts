@@ -1,13 +1,13 @@
 // The delivery contract: what receivers can rely on and must do, computed from the settings in effect.
-import { type EffectiveSettings, maxAttempts, schemeNamed } from "@posthorn/wire";
+import { type EffectiveSettings, maxAttempts, type SecretEncoding, schemeNamed } from "@posthorn/wire";
 import type { FormatContext, RetryPolicy, TargetAuthorization } from "../../model.ts";
 import { nextDelayMs } from "../../settle/retry-schedule.ts";
 import {
   type ContractHeader,
   EXAMPLE_EVENT_ID,
-  EXAMPLE_SECRET,
   type ExampleRequest,
   exampleRequest,
+  exampleSecret,
 } from "./example-request.ts";
 import { type ContractError, type ContractResponse, errorsOf, responsesOf } from "./responses.ts";
 import { type SchemeFacts, schemeFacts } from "./scheme-facts.ts";
@@ -105,6 +105,7 @@ export interface ContractRetries {
 export function deliveryContract(
   settings: ContractSettings,
   { apiVersion, formatContext, retentionDays }: ContractDeployment,
+  secretEncoding: SecretEncoding,
 ): DeliveryContract {
   const { format, signature, timeoutMs, retryPolicy, retryOn, circuitBreaker, disableAfter } = settings;
   const example = exampleRequest({
@@ -117,6 +118,7 @@ export function deliveryContract(
     headers: Object.fromEntries(settings.headers.map((name) => [name, "…"])),
     authorization: settings.authorization && { ...settings.authorization, token: "TOKEN" },
     handshakeOrigin: settings.handshake?.origin ?? null,
+    secretEncoding,
   });
   const retries = retriesOf(retryPolicy);
   return {
@@ -129,8 +131,8 @@ export function deliveryContract(
       body: example.body,
       followsRedirects: false,
     },
-    signatures: signature.schemes.map((name) => signatureOf(name, signature.headerPrefix)),
-    exampleSecret: EXAMPLE_SECRET,
+    signatures: signature.schemes.map((name) => signatureOf(name, signature.headerPrefix, secretEncoding)),
+    exampleSecret: exampleSecret(secretEncoding).text,
     responses: responsesOf(retryOn),
     errors: errorsOf(retryOn),
     retries,
@@ -159,8 +161,8 @@ export function deliveryContract(
   };
 }
 
-function signatureOf(name: string, headerPrefix: string): ContractSignature {
-  const facts = schemeFacts(schemeNamed(name), headerPrefix);
+function signatureOf(name: string, headerPrefix: string, secretEncoding: SecretEncoding): ContractSignature {
+  const facts = schemeFacts(schemeNamed(name), headerPrefix, secretEncoding);
   if (facts === null) return { scheme: name, facts: null, snippets: [] };
   const { scheme, ...rest } = facts;
   const isTimed = facts.timestamp !== null || facts.timeInBody !== null;

@@ -1,9 +1,10 @@
 // Returns the delivery contracts of the deployment and of its endpoints.
-import { headerPrefixProblem, schemeProblems } from "@posthorn/wire";
+import { headerPrefixProblem, type SecretEncoding, schemeProblems } from "@posthorn/wire";
 import { PosthornError } from "../../errors.ts";
 import { UNSET_SETTINGS } from "../../storage/queries/endpoints/setting-columns.ts";
 import { type EndpointDefaults, effectiveSettings } from "../endpoints/effective-settings.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
+import { readEncoding } from "../endpoints/secret-input.ts";
 import { readFilters } from "../page.ts";
 import { text } from "../read-fields.ts";
 import {
@@ -13,7 +14,12 @@ import {
   deliveryContract,
 } from "./contract.ts";
 
-export interface ContractQuery {
+export interface SecretQuery {
+  /** How the receiver has the secret, if it is one of another sender. Default: `whsec`. */
+  readonly secretEncoding?: SecretEncoding | undefined;
+}
+
+export interface ContractQuery extends SecretQuery {
   /** The contract of an endpoint with this signature scheme. */
   readonly scheme?: string | undefined;
   /** The contract of an endpoint with this header prefix. */
@@ -23,13 +29,15 @@ export interface ContractQuery {
 export interface Contracts {
   /** Returns the contract of endpoints that set nothing but their URL and events. */
   get(query?: ContractQuery): Promise<DeliveryContract>;
-  ofEndpoint(tenant: string, id: string): Promise<DeliveryContract>;
+  ofEndpoint(tenant: string, id: string, query?: SecretQuery): Promise<DeliveryContract>;
 }
 
 export interface ContractsOptions extends Omit<ContractDeployment, "formatContext"> {
   readonly defaults: EndpointDefaults;
   readonly endpoints: Pick<Endpoints, "get">;
 }
+
+const SECRET_FIELDS = { secretEncoding: readEncoding };
 
 export function createContracts({ defaults, endpoints, ...others }: ContractsOptions): Contracts {
   const deploymentOf = (tenant: string): ContractDeployment => {
@@ -38,7 +46,11 @@ export function createContracts({ defaults, endpoints, ...others }: ContractsOpt
   };
   return {
     async get(query = {}) {
-      const asked = readFilters(query, { scheme: text(), headerPrefix: text() });
+      const asked = readFilters(query, {
+        ...SECRET_FIELDS,
+        scheme: text(),
+        headerPrefix: text(),
+      });
       const { handshake: _, ...settings } = effectiveSettings(UNSET_SETTINGS, defaults);
       const signature = {
         schemes: asked.scheme === null ? settings.signature.schemes : [asked.scheme],
@@ -55,17 +67,19 @@ export function createContracts({ defaults, endpoints, ...others }: ContractsOpt
         authorization: null,
         handshake: null,
       };
-      return deliveryContract(own, deploymentOf("{tenant}"));
+      return deliveryContract(own, deploymentOf("{tenant}"), asked.secretEncoding ?? "whsec");
     },
 
-    async ofEndpoint(tenant, id) {
+    async ofEndpoint(tenant, id, query = {}) {
+      const { secretEncoding } = readFilters(query, SECRET_FIELDS);
       const endpoint = await endpoints.get(tenant, id);
       if (endpoint.websub !== null)
         throw new PosthornError(
           "endpoint_is_subscription",
           "The endpoint is a WebSub subscription: its deliveries follow WebSub instead of a contract.",
         );
-      return deliveryContract({ ...endpoint, headers: Object.keys(endpoint.headers) }, deploymentOf(tenant));
+      const settings = { ...endpoint, headers: Object.keys(endpoint.headers) };
+      return deliveryContract(settings, deploymentOf(tenant), secretEncoding ?? "whsec");
     },
   };
 }

@@ -1,12 +1,12 @@
 // The request of an example event, built and signed by the code that builds and signs deliveries. The contract takes its
 // headers from it, so that it lists what is sent.
-import { headerNames, schemeHeaders, schemeNames } from "@posthorn/wire";
+import { headerNames, rawSecret, type SecretEncoding, schemeHeaders, schemeNames } from "@posthorn/wire";
 import { wireHeaders } from "../../attempt/wire-headers.ts";
 import { buildRequest, type WebhookTarget } from "../../destinations/webhook/build-request.ts";
 import type { Event, PreparedRequest, TargetSecret } from "../../model.ts";
 
 /** Known to everyone, therefore never used for an endpoint: bytes 1 to 32, and the key of RFC 8032 §7.1, test 1. */
-export const EXAMPLE_SECRET = "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=";
+const EXAMPLE_SECRET = "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=";
 const EXAMPLE_SIGNING_KEY =
   "whsk_nWGxne/9WmC6hEr0kuwsxERJxXN7MmkZcDusAxyuf2DXWpgBgrEKt9VL/tPJZAc6DuFy89qmIyWvAhpo9wdRGg==";
 
@@ -60,6 +60,7 @@ export type ExampleTarget = Pick<
 > & {
   readonly authorization: WebhookTarget["authorization"];
   readonly handshakeOrigin: string | null;
+  readonly secretEncoding: SecretEncoding;
   readonly userAgent: string;
   readonly apiVersion: string;
 };
@@ -70,14 +71,18 @@ export interface ExampleRequest {
   readonly body: string;
 }
 
+/** The secret as the receiver has it, and as it is stored. Imported, its characters are the key. */
+export function exampleSecret(encoding: SecretEncoding): { readonly text: string; readonly value: string } {
+  if (encoding === "whsec") return { text: EXAMPLE_SECRET, value: EXAMPLE_SECRET };
+  const key = Buffer.from(EXAMPLE_SECRET);
+  return { text: key.toString(encoding === "text" ? "utf8" : encoding), value: rawSecret(key) };
+}
+
 export function exampleRequest(target: ExampleTarget): ExampleRequest {
-  const { body, headers } = build(target, [EXAMPLE_SECRET, EXAMPLE_SIGNING_KEY]);
+  const secret = exampleSecret(target.secretEncoding).value;
+  const { body, headers } = build(target, [secret, EXAMPLE_SIGNING_KEY]);
   // with a second secret of each kind there are the headers of a rotation too
-  const rotated = build(target, [
-    `${EXAMPLE_SECRET.slice(0, -2)}E=`,
-    EXAMPLE_SECRET,
-    EXAMPLE_SIGNING_KEY,
-  ]).headers;
+  const rotated = build(target, [`${EXAMPLE_SECRET.slice(0, -2)}E=`, secret, EXAMPLE_SIGNING_KEY]).headers;
   const origin = target.handshakeOrigin;
   const all = wireHeaders({
     ...rotated,
@@ -100,7 +105,7 @@ export function exampleRequest(target: ExampleTarget): ExampleRequest {
 }
 
 function build(target: ExampleTarget, secrets: readonly string[]): PreparedRequest {
-  const { userAgent, apiVersion, handshakeOrigin: _, ...webhook } = target;
+  const { userAgent, apiVersion, handshakeOrigin: _, secretEncoding: __, ...webhook } = target;
   const expiresAt = new Date(EXAMPLE_TIME.getTime() + 1_000);
   const valid: TargetSecret[] = secrets.map((value, index) => ({
     value,

@@ -1,11 +1,19 @@
 // What a receiver has to know about a signature scheme, as data: derived from the description that signs, so that snippets
 // and pages cannot differ from it.
-import { type Algorithm, headerNames, type KeyKind, type Scheme, type TimeFormat } from "@posthorn/wire";
+import {
+  type Algorithm,
+  headerNames,
+  type KeyKind,
+  type Scheme,
+  type SecretEncoding,
+  type TimeFormat,
+} from "@posthorn/wire";
 
 export interface SchemeFacts {
   readonly scheme: string;
   readonly algorithm: Algorithm;
-  readonly key: KeyKind;
+  /** `hex` only for imported secrets. */
+  readonly key: KeyKind | "hex";
   readonly encoding: Scheme["encoding"];
   readonly signatureHeader: string;
   /** The header has signatures with this prefix, such as `v1=`, between separators. It contains nothing but one of them if the separator is null. */
@@ -33,7 +41,11 @@ const PLACES = { id: "{id}", timestamp: "{timestamp}", method: "{method}", url: 
 const DIGEST = "0".repeat(64);
 
 /** Returns null for HTTP Message Signatures, which need a library. */
-export function schemeFacts(scheme: Scheme, headerPrefix: string): SchemeFacts | null {
+export function schemeFacts(
+  scheme: Scheme,
+  headerPrefix: string,
+  secretEncoding: SecretEncoding,
+): SchemeFacts | null {
   if (scheme.isMessageSignature) return null;
   const names = headerNames(headerPrefix);
   const { signature, signatureNext, timestamp, id } = scheme.headers;
@@ -43,7 +55,7 @@ export function schemeFacts(scheme: Scheme, headerPrefix: string): SchemeFacts |
   return {
     scheme: scheme.name,
     algorithm: scheme.algorithm,
-    key: scheme.key,
+    key: keyOf(scheme, secretEncoding),
     encoding: scheme.encoding,
     signatureHeader: signature(names),
     signaturePrefix: written.signaturePrefix,
@@ -61,6 +73,12 @@ export function schemeFacts(scheme: Scheme, headerPrefix: string): SchemeFacts |
     digestParameter: scheme.urlToSend === undefined ? null : "bodySHA256",
     timeInBody: scheme.timeInBody?.join(".") ?? null,
   };
+}
+
+/** Every scheme signs with the bytes of an imported secret. A token is sent as it is. */
+function keyOf({ key, algorithm }: Scheme, secretEncoding: SecretEncoding): SchemeFacts["key"] {
+  const isImported = secretEncoding !== "whsec" && key !== "ed25519" && algorithm !== "token";
+  return isImported ? secretEncoding : key;
 }
 
 /** Reads the format from a header that it writes. */

@@ -25,7 +25,7 @@ export function libraryOperations(
     activity: { get: ({ query }) => activity.get(query) },
     deliveryContracts: {
       get: ({ query }) => contracts.get(query),
-      ofEndpoint: ({ params }) => contracts.ofEndpoint(params.tenant, params.endpoint),
+      ofEndpoint: ({ params, query }) => contracts.ofEndpoint(params.tenant, params.endpoint, query),
     },
     deliveryMode: {
       get: () => deliveryMode.get(),

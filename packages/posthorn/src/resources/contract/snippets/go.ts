@@ -5,8 +5,8 @@ export const go: Template = (facts) => {
   const { isToken, isByKeyPair, isHmac, needsId, needsUrl, ...shape } = shapeOf(facts);
   const { signatureHeader, signaturePrefix: prefix, separator, encoding, digestParameter } = facts;
   const { timeFormat } = shape;
-  const isBase64 = !isToken && (encoding === "base64" || facts.key !== "text");
-  const isHex = !isToken && (encoding === "hex" || digestParameter !== null);
+  const isBase64 = !isToken && (encoding === "base64" || facts.key === "base64" || isByKeyPair);
+  const isHex = !isToken && (encoding === "hex" || facts.key === "hex" || digestParameter !== null);
   const imports = [
     !isToken && "bytes",
     isByKeyPair && "crypto/ed25519",
@@ -74,8 +74,9 @@ export const go: Template = (facts) => {
     isHmac &&
       facts.key === "base64" &&
       '\tkey, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))',
+    isHmac && facts.key === "hex" && "\tkey, err := hex.DecodeString(secret)",
     isByKeyPair && '\tkey, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "whpk_"))',
-    isHmac && facts.key === "base64" && "\tif err != nil || len(key) == 0 {",
+    isHmac && facts.key !== "text" && "\tif err != nil || len(key) == 0 {",
     isByKeyPair && "\tif err != nil || len(key) != ed25519.PublicKeySize {",
     !isToken && facts.key !== "text" && "\t\treturn false",
     !isToken && facts.key !== "text" && "\t}",

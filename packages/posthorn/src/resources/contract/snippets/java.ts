@@ -5,8 +5,8 @@ export const java: Template = (facts) => {
   const { isToken, isByKeyPair, isHmac, needsId, needsUrl, ...shape } = shapeOf(facts);
   const { signaturePrefix: prefix, separator, encoding, digestParameter } = facts;
   const { timeFormat } = shape;
-  const isBase64 = !isToken && (encoding === "base64" || facts.key !== "text");
-  const isHex = (!isToken && encoding === "hex") || digestParameter !== null;
+  const isBase64 = !isToken && (encoding === "base64" || facts.key === "base64" || isByKeyPair);
+  const isHex = (!isToken && (encoding === "hex" || facts.key === "hex")) || digestParameter !== null;
   const header = (name: string) => `Objects.toString(header.apply("${name}"), "")`;
   const secret = isByKeyPair ? "publicKey" : "secret";
   const values = {
@@ -69,7 +69,9 @@ export const java: Template = (facts) => {
     isHmac &&
       (facts.key === "text"
         ? `    mac.init(new SecretKeySpec(bytes(secret), "${mac}"));`
-        : `    mac.init(new SecretKeySpec(Base64.getDecoder().decode(secret.replaceFirst("^whsec_", "")), "${mac}"));`),
+        : facts.key === "hex"
+          ? `    mac.init(new SecretKeySpec(HexFormat.of().parseHex(secret), "${mac}"));`
+          : `    mac.init(new SecretKeySpec(Base64.getDecoder().decode(secret.replaceFirst("^whsec_", "")), "${mac}"));`),
     ...(isHmac ? signed.map((part) => `    mac.update(${part});`) : []),
     isHmac && `    byte[] expected = bytes(${encode}(mac.doFinal()));`,
     isByKeyPair &&

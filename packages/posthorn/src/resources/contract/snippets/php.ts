@@ -42,6 +42,7 @@ export const php: Template = (facts) => {
     needsId && `    $id = ${header(facts.idHeader ?? "")};`,
     !isToken && `    $signed = ${signed.join(" . ")};`,
     isHmac && facts.key === "base64" && "    $key = base64_decode(preg_replace('/^whsec_/', '', $secret));",
+    isHmac && facts.key === "hex" && "    $key = hex2bin($secret);",
     isHmac && facts.key === "text" && "    $key = $secret;",
     isByKeyPair && "    $key = base64_decode(preg_replace('/^whpk_/', '', $publicKey));",
     isHmac &&

@@ -5,7 +5,7 @@ export const python: Template = (facts) => {
   const { isToken, isByKeyPair, isHmac, needsId, needsUrl, ...shape } = shapeOf(facts);
   const { signatureHeader, signaturePrefix: prefix, separator, encoding, digestParameter } = facts;
   const { timeFormat } = shape;
-  const isBase64 = !isToken && (encoding === "base64" || facts.key !== "text");
+  const isBase64 = !isToken && (encoding === "base64" || facts.key === "base64" || isByKeyPair);
   const secret = isByKeyPair ? "public_key" : "secret";
   const values = {
     id: "message_id.encode()",
@@ -54,7 +54,9 @@ export const python: Template = (facts) => {
     isHmac &&
       (facts.key === "text"
         ? "    key = secret.encode()"
-        : '    key = base64.b64decode(secret.removeprefix("whsec_"))'),
+        : facts.key === "hex"
+          ? "    key = bytes.fromhex(secret)"
+          : '    key = base64.b64decode(secret.removeprefix("whsec_"))'),
     isHmac &&
       (encoding === "hex"
         ? `    expected = ${digest}.hexdigest().encode()`

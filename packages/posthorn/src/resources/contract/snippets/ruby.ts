@@ -45,6 +45,7 @@ export const ruby: Template = (facts) => {
     needsId && `  id = ${header(facts.idHeader ?? "")}`,
     !isToken && "",
     !isToken && `  signed = ${signed.join(" + ")}`,
+    isHmac && facts.key === "hex" && '  key = [secret].pack("H*")',
     isHmac && facts.key === "text" && "  key = secret",
     isHmac && facts.key === "base64" && '  key = secret.delete_prefix("whsec_").unpack1("m")',
     isHmac &&

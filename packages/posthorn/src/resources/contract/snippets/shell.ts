@@ -48,7 +48,9 @@ export const shell: Template = (facts) => {
     isHmac &&
       (facts.key === "text"
         ? "  key=$(printf %s \"$secret\" | od -An -v -tx1 | tr -d ' \\n')"
-        : `  key=$(printf %s "\${secret#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')`),
+        : facts.key === "hex"
+          ? "  key=$secret"
+          : `  key=$(printf %s "\${secret#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')`),
     isHmac &&
       `  expected=$({ ${signed}; } | openssl dgst -${shape.hash} -mac HMAC -macopt "hexkey:$key" -binary | ${encode})`,
     isHmac && `  for item in "\${items[@]}"; do [[ $item == "${prefix}$expected" ]] && return 0; done`,

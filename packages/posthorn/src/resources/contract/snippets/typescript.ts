@@ -43,7 +43,9 @@ export const typescript: Template = (facts) => {
     isHmac &&
       (facts.key === "text"
         ? "  const key = secret;"
-        : '  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");'),
+        : facts.key === "hex"
+          ? '  const key = Buffer.from(secret, "hex");'
+          : '  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");'),
     isHmac && `  const expected = createHmac("${shape.hash}", key).update(signed).digest();`,
     isByKeyPair &&
       '  const x = Buffer.from(publicKey.replace(/^whpk_/, ""), "base64").toString("base64url");',
