@@ -215,9 +215,9 @@ function isFailing(
   { failures, failurePercent, failuresPerHour }: Target["circuitBreaker"],
   nowMs: number,
 ): boolean {
+  if (failuresPerHour > 0 && countOf(recentFailures) >= failuresPerHour) return true;
   if (failures === 0) return false;
   if (consecutiveFailures >= failures) return true;
-  if (failuresPerHour > 0 && countOf(recentFailures) >= failuresPerHour) return true;
   return failurePercent > 0 && window.failedPercent(nowMs) >= failurePercent;
 }
 

@@ -315,7 +315,7 @@ export const endpointSettings = {
         min: 0,
         max: 10_000,
         deploymentOption: "circuitFailures",
-        description: "Consecutive failures that open the circuit. 0 disables the circuit breaker.",
+        description: "Consecutive failures that open the circuit. 0: neither these nor `failure_percent` do.",
         flag: { option: "--circuit-failures <number>", about: "consecutive failures that open the circuit" },
       },
       failurePercent: {

@@ -296,7 +296,9 @@ function Retries({ contract: { retries, duplicates } }: { readonly contract: Del
 function failureTexts({ failures }: DeliveryContract): string[] {
   const circuit = [
     failures.circuit_failures > 0 && t.inARow({ count: failures.circuit_failures }),
-    failures.circuit_failure_percent > 0 && t.percent({ count: failures.circuit_failure_percent }),
+    failures.circuit_failures > 0 &&
+      failures.circuit_failure_percent > 0 &&
+      t.percent({ count: failures.circuit_failure_percent }),
     failures.circuit_failures_per_hour > 0 && t.perHour({ count: failures.circuit_failures_per_hour }),
   ].filter((rule) => rule !== false);
   const disabling = [
@@ -304,7 +306,7 @@ function failureTexts({ failures }: DeliveryContract): string[] {
     failures.disable_after_days > 0 && t.days({ count: failures.disable_after_days }),
   ].filter((rule) => rule !== false);
   return [
-    failures.circuit_failures === 0
+    circuit.length === 0
       ? t.noCircuit
       : t.circuit({ rules: anyOf(circuit), pause: duration(failures.circuit_pause_ms) }),
     ...(disabling.length === 0 ? [t.neverDisabled] : [t.disabledAfter({ rules: anyOf(disabling) }), t.kept]),

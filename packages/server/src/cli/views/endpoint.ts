@@ -139,12 +139,12 @@ function orderingText({ ordering, fifo_on_dead }: Endpoint): string {
 
 function circuitText(breaker: Endpoint["circuit_breaker"]): string {
   const { failures, failure_percent: percent, failures_per_hour: perHour, pause_ms } = breaker;
-  if (failures === 0) return "never opens";
   const conditions = [
-    `${failures} consecutive failures`,
-    ...(percent === 0 ? [] : [`${percent} % in a minute`]),
+    ...(failures === 0 ? [] : [`${failures} consecutive failures`]),
+    ...(failures === 0 || percent === 0 ? [] : [`${percent} % in a minute`]),
     ...(perHour === 0 ? [] : [`${perHour} in an hour`]),
   ];
+  if (conditions.length === 0) return "never opens";
   return `opens after ${conditions.join(" or ")}, for ${durationText(pause_ms)}`;
 }
 
