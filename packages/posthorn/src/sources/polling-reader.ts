@@ -9,6 +9,7 @@ import {
   type PolledTable,
   readOpenTransactions,
   readRows,
+  refuseUnordered,
 } from "../storage/foreign/poll-table.ts";
 import { columnsOf, mapRow } from "./map-row.ts";
 import type { SourceConfig, SourceTable } from "./options.ts";
@@ -53,6 +54,7 @@ export class PollingReader implements Reader {
         return { items: [], readAgain: false, behindMs: null, isUrgent: false };
       const { at: before, readAt } = this.#horizon;
       const { delayMs } = this.#config;
+      await refuseUnordered(this.#connection, this.#polled, this.#cursor);
       const rows = await readRows(this.#connection, this.#polled, {
         after: this.#cursor,
         before,
@@ -86,7 +88,7 @@ export class PollingReader implements Reader {
   #item(row: Row): SourceItem {
     const { name } = this.#config;
     return {
-      reference: row[this.#polled.id] ?? "",
+      reference: row[this.#polled.id] ?? `${this.#polled.updatedAt} ${row[this.#polled.updatedAt]}`,
       input: mapRow(name, this.#table, row),
       position: JSON.stringify(cursorOf(row, this.#polled)),
     };
@@ -94,5 +96,5 @@ export class PollingReader implements Reader {
 }
 
 function cursorOf(row: Row | undefined, { id, updatedAt }: PolledTable): Cursor | null {
-  return row === undefined ? null : { updatedAt: row[updatedAt] ?? "", id: row[id] ?? "" };
+  return row === undefined ? null : { updatedAt: row[updatedAt] ?? "", id: row[id] ?? null };
 }

@@ -183,6 +183,41 @@ test("an event of another publisher never takes the place of a row", async () =>
   expect(await publishedAre(2)).toEqual([0, 1]);
 });
 
+test("rows without an id or a finite time are reported, not passed over", async () => {
+  await shop.query(
+    "alter table outbox drop constraint outbox_pkey, alter id drop identity, alter id drop not null",
+  );
+  await shop.query("alter table outbox alter updated_at drop not null");
+  const add = (id: number | null, n: number, time: string | null) =>
+    shop.query(
+      "insert into outbox (id, customer, body, updated_at) values ($1, 'acme', jsonb_build_object('n', $2::integer), $3)",
+      [id, n, time],
+    );
+  await add(1, 1, "2026-01-01");
+  const instance = await world.open({ sources: [source] });
+  await publishedAre(1);
+  const errorIs = (text: string) =>
+    eventually(text, async () => (await state(instance))?.error?.includes(text));
+  await add(null, 2, "2026-01-01");
+  await errorIs("because id is null");
+  await shop.query("update outbox set id = 2 where id is null");
+  expect(await publishedAre(2)).toEqual([1, 2]);
+  for (const [time, n] of [
+    [null, 3],
+    ["infinity", 4],
+  ] as const) {
+    await add(n, n, time);
+    await errorIs("because updated_at is null or infinite");
+    await shop.query("update outbox set updated_at = now() where id = $1", [n]);
+    await publishedAre(n);
+  }
+  await add(null, 5, "now");
+  await errorIs("The row has no id");
+  await instance.hooks.sources.skip("shop");
+  await add(6, 6, "now");
+  expect(await publishedAre(5)).toEqual([1, 2, 3, 4, 6]);
+});
+
 test("a missing column is reported, and the source goes on when it exists", async () => {
   await insert(shop, 1, 1);
   await shop.query("alter table outbox rename column body to payload");

@@ -11,7 +11,8 @@ export interface PolledTable {
 
 export interface Cursor {
   readonly updatedAt: string;
-  readonly id: string;
+  /** Null sorts last within one `updatedAt`. */
+  readonly id: string | null;
 }
 
 export interface OpenTransactions {
@@ -71,7 +72,7 @@ export function readRows(
 select ${table.columns.map(escapeIdentifier).join(", ")}
 from ${escapeIdentifier(table.schema)}.${escapeIdentifier(table.name)}
 where ${updatedAt} < $1::timestamptz - $2::double precision * interval '1 millisecond'
-  ${after === null ? "" : `and (${updatedAt}, ${id}) > ($4, $5)`}
+  ${after === null ? "" : `and ${after.id === null ? `${updatedAt} > $4` : `(${updatedAt}, ${id}) > ($4, $5)`}`}
 order by ${updatedAt}, ${id}
 limit $3::integer
 `;
@@ -79,8 +80,35 @@ limit $3::integer
     before,
     delayMs,
     limit,
-    ...(after === null ? [] : [after.updatedAt, after.id]),
+    ...(after === null ? [] : [after.updatedAt, after.id].filter((value) => value !== null)),
   ]);
+}
+
+/** Throws if there are rows that `readRows` never returns, because they have no place in the order. */
+export async function refuseUnordered(
+  connection: ForeignConnection,
+  table: PolledTable,
+  after: Cursor | null,
+): Promise<void> {
+  const [id, updatedAt] = [escapeIdentifier(table.id), escapeIdentifier(table.updatedAt)];
+  const rows = `select from ${escapeIdentifier(table.schema)}.${escapeIdentifier(table.name)} where`;
+  const passed = after?.id ? after.updatedAt : null;
+  const [found] = await connection.query<{ hasTime: string; hasId: string }>(
+    `
+select not exists (${rows} ${updatedAt} is null)
+    and not exists (${rows} ${updatedAt} >= 'infinity')
+    and not exists (${rows} ${updatedAt} <= '-infinity') as "hasTime",
+  ${passed === null ? "true" : `not exists (${rows} ${updatedAt} = $1 and ${id} is null)`} as "hasId"
+`,
+    passed === null ? [] : [passed],
+  );
+  const name = `${table.schema}.${table.name}`;
+  if (found?.hasTime === "f")
+    throw new Error(
+      `rows of ${name} cannot be ordered, because ${table.updatedAt} is null or infinite: set it, or delete them`,
+    );
+  if (found?.hasId === "f")
+    throw new Error(`rows of ${name} cannot be ordered, because ${table.id} is null: set it, or delete them`);
 }
 
 /** Runs the statements of a poll at `read committed`; a column without time zone is read as UTC. */
