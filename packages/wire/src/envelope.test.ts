@@ -105,3 +105,8 @@ test("attributes are in a fixed order", () => {
     `${FACTS},"attributes":{"id":"1","source":"/shop","extensions":{"a":true,"region":"eu","zz":1},"encoding":"text"},"data":"x"}`,
   );
 });
+
+test("a field can neither be nor be named __proto__", () => {
+  expect(envelopeNameProblems({ id: "__proto__" })).toMatchObject([{ field: "id" }]);
+  expect(envelopeNameProblems(JSON.parse('{"__proto__":"x"}'))).toMatchObject([{ field: "__proto__" }]);
+});

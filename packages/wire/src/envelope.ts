@@ -53,7 +53,9 @@ export function envelopeNameProblems(names: Readonly<Record<string, unknown>>): 
     if (!ENVELOPE_FIELDS.some((known) => known === field))
       refuse(`The envelope has no field "${field.slice(0, 60)}". ${didYouMean(field, ENVELOPE_FIELDS)}`);
     else if (typeof name !== "string" || !FIELD_NAME.test(name))
-      refuse(`The name of ${field} has 1 to 64 letters, digits, hyphens and underscores, such as team_id.`);
+      refuse(
+        `The name of ${field} has 1 to 64 letters, digits, hyphens and underscores, such as team_id, and is not __proto__.`,
+      );
     else if (other !== undefined)
       refuse(`The envelope would have "${name}" twice, for ${other} and ${field}. Choose another name.`);
     else used.set(name, field);
@@ -61,7 +63,8 @@ export function envelopeNameProblems(names: Readonly<Record<string, unknown>>): 
   return problems;
 }
 
-const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+/** A receiver that copies the fields would set its object's prototype. */
+const FIELD_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 type Keys = Readonly<Record<EnvelopeField, string>>;
 

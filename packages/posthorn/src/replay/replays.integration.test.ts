@@ -79,6 +79,14 @@ test("an event of the last millisecond that an id can have does not prevent repl
   expect(await replayed(instance, { resubscribe: true })).toMatchObject({ state: "finished" });
 });
 
+test("a replay of something other than an object is refused", async () => {
+  const { hooks } = await open();
+  for (const input of [null, "dead", 1] as never[]) {
+    await expect(hooks.replays.start(input)).rejects.toMatchObject({ code: "invalid_replay" });
+    await expect(hooks.replays.preview(input)).rejects.toMatchObject({ code: "invalid_replay" });
+  }
+});
+
 test("a replayed delivery has a new retry schedule", async () => {
   const instance = await open();
   const endpoint = await endpointOf(instance);

@@ -187,6 +187,8 @@ interface Asked extends Omit<Range, "startedAtMs"> {
 }
 
 function readInput(input: ReplayInput, nowMs: number): Asked {
+  if (typeof input !== "object" || input === null)
+    throw new PosthornError("invalid_replay", `Pass an object with ${Object.keys(FIELDS).join(", ")}.`);
   const problems: InputProblem[] = [];
   checkTogether(input, problems);
   checkStart(input.startAt, nowMs, problems);

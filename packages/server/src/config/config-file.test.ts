@@ -197,3 +197,20 @@ test("an unreadable file is rejected, and no message contains a secret of the fi
   for (const content of ["admin_key: 'hunter2", "admin_key: hunter2", "admin_key: [hunter2"])
     expect((await problemsOf(content)).join()).not.toContain("hunter2");
 });
+
+test.each([
+  ["a list that contains itself", "allow_cidrs: &a [*a]"],
+  ["an object that contains itself", "endpoint_defaults: &a { headers: *a }"],
+  [
+    "aliases that multiply",
+    `a: &a [1,1,1,1,1,1,1,1,1,1]
+b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]
+c: &c [*b,*b,*b,*b,*b,*b,*b,*b]
+d: &d [*c,*c,*c,*c,*c,*c,*c]
+e: [*d,*d,*d,*d,*d]`,
+  ],
+])("%s is refused with what to do", async (_, content) => {
+  expect(await problemsOf(content)).toEqual([
+    expect.stringMatching(/posthorn\.yaml:\d\) has YAML aliases .* Write the values out\.$/),
+  ]);
+});

@@ -38,8 +38,8 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
   const entries = document.contents.items.map(({ key, value }) => {
     const name = String(key);
     const { line } = lineCounter.linePos(yaml.isNode(key) ? (key.range?.[0] ?? 0) : 0);
-    const json = JSON.stringify(yaml.isNode(value) ? value.toJS(document) : null);
     const label = `${name} (${basename(path)}:${line})`;
+    const json = jsonOf(value, document, label, yaml);
     return { key: name, label, text: textOf(value, document, yaml), json };
   });
   return { path, entries };
@@ -59,6 +59,17 @@ function read(path: string): string {
 /** The parser's messages quote the line, which may contain a secret. */
 function firstLineOf(message: string): string {
   return message.split("\n")[0]?.replace(/:$/, ".") ?? "";
+}
+
+function jsonOf(value: unknown, document: Document, label: string, yaml: Yaml): string {
+  try {
+    return JSON.stringify(yaml.isNode(value) ? value.toJS(document) : null);
+  } catch {
+    // the parser gives no code: an alias without an anchor, inside its own anchor, or multiplied too often
+    throw new ConfigError([
+      `${label} has YAML aliases (*name) that contain themselves, have no anchor or repeat too much. Write the values out.`,
+    ]);
+  }
 }
 
 /** Scalars keep the text of the file: a key of 32 digits must not become a rounded number. */

@@ -27,6 +27,8 @@ test("__proto__ is refused as a name, except in data of the caller", () => {
   const message = '"__proto__" is not allowed as a name. Remove it.';
   expect(() => read('{"headers":{"__proto__":1}}')).toThrow(refusal("/headers/__proto__", message));
   expect(() => read('{"__proto__":{"name":"a"}}')).toThrow(refusal("/__proto__", message));
+  const renamed = '{"envelope_fields":{"__proto__":"a"}}';
+  expect(() => read(renamed)).toThrow(refusal("/envelope_fields/__proto__", message));
   expect(JSON.stringify(read('{"data":{"__proto__":1}}'))).toBe('{"data":{"__proto__":1}}');
 });
 

@@ -23,6 +23,8 @@ export function parseSettings(bytes: Buffer): unknown {
 }
 
 const DROPPED = "__proto__";
+/** Their names are the caller's, but the schema would drop that one. */
+const MAPS: ReadonlySet<string> = new Set(["headers", "envelope_fields"]);
 
 interface Survey {
   names: number;
@@ -52,7 +54,7 @@ function survey(body: unknown): Survey {
     for (const name of names) {
       const inner = (value as Record<string, unknown>)[name];
       if (!isNested(inner)) continue;
-      const isOwn = isOpaque || (OPAQUE_FIELDS.has(name) && name !== "headers");
+      const isOwn = isOpaque || (OPAQUE_FIELDS.has(name) && !MAPS.has(name));
       open.push({ value: inner, pointer: pointer + pointerTo([name]), isOpaque: isOwn });
     }
   }

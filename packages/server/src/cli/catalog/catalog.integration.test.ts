@@ -116,6 +116,11 @@ test.each([
   ["invalid.mjs", 'export const events = { "Order Paid": { schema: {} } };', "is not a valid type"],
   ["wrong.json", "[]", "has no list event_types"],
   ["broken.json", "{", "is not JSON"],
+  [
+    "redact.json",
+    '{"event_types": [{"name": "a.b", "redact": null}]}',
+    "has a redact of a.b that is not a list",
+  ],
 ])("%s is refused with what to do, and nothing is sent", async (name, text, message) => {
   const { folder, posthorn, write } = await openWorld();
   const file = text === null ? `${folder}/${name}` : write(name, text);

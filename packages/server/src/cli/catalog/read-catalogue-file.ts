@@ -33,6 +33,8 @@ function readJson(file: string): CatalogueFile {
   const types = isObject(content) ? content.event_types : undefined;
   if (!Array.isArray(types) || !types.every(isType))
     throw wrong("has no list event_types of types with a name");
+  const unreadable = types.find(({ redact }) => redact !== undefined && !Array.isArray(redact));
+  if (unreadable !== undefined) throw wrong(`has a redact of ${unreadable.name} that is not a list of paths`);
   return { types: types.map((type) => ({ ...DEFAULTS, ...type })), withoutSchema: [] };
 }
 

@@ -84,14 +84,16 @@ function describeEach({ user, events }: PublishedForUser): string {
   return events.map(({ tenant, ...published }) => `${clean(tenant)}: ${describe(published)}`).join("\n");
 }
 
-function describe({ id, duplicate, deliveries }: Published): string {
+function describe({ id, duplicate, deliveries, dropped }: Published): string {
   const shown = clean(id);
   if (duplicate) return `${shown} was already published with this idempotency key.`;
   const made =
     deliveries === null
       ? "Its deliveries are being created."
       : deliveries === 0
-        ? "No endpoint matches."
+        ? dropped
+          ? "Delivery is off, and it was dropped."
+          : "No endpoint matches."
         : `${deliveries} ${deliveries === 1 ? "delivery" : "deliveries"} created.`;
   const next = deliveries === 0 ? "" : `\nFollow it with: posthorn trace ${shown}`;
   return `Published ${shown}. ${made}${next}`;
