@@ -56,6 +56,14 @@ test("an undefined tx is rejected, and the event is not published", async () => 
   });
 });
 
+test("a Sequelize instance is no transaction, also before start()", async () => {
+  const sequelize = { getQueryInterface: () => ({}) };
+  await expect(withoutDatabase().publish(event, { tx: sequelize as never })).rejects.toMatchObject({
+    code: "not_a_transaction",
+    message: expect.stringContaining("nothing was stored. Pass the transaction of sequelize.transaction("),
+  });
+});
+
 const calls: readonly [what: string, call: Call][] = [
   ["migrate", (hooks) => hooks.migrate()],
   ["migrationStatus", (hooks) => hooks.migrationStatus()],

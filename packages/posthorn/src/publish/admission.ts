@@ -112,10 +112,12 @@ export class Admission {
 
   /** Reads through the caller's connection, which may be the last one of its pool. */
   #readIn(tx: Transaction) {
-    const { query } = queryIn(tx);
+    const { query, notInTransaction } = queryIn(tx);
     const text = inSchema(catalogueStatement.text, this.#options.schema);
     return async (version: number) => {
       const [row] = await query(text, [String(version)]);
+      // a library object without a transaction sends nothing
+      if (row === undefined) throw notInTransaction();
       return storedCatalogue(row);
     };
   }
