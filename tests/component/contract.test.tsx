@@ -1,4 +1,5 @@
 // The delivery contract in dashboard and portal, under settings that differ from the defaults.
+import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { startServer } from "../support/servers/start-server.ts";
 import { openDashboard } from "./render.tsx";
@@ -70,4 +71,16 @@ test("code to verify requests follows the chosen scheme and header prefix", asyn
   await ui.fill("Signature scheme", "two-headers");
   await ui.fill("Header prefix", "X-Shop");
   await ui.see("Verify signatures: two-headers", "X-Shop-Signature");
+});
+
+test("a pasted request is verified with the deployment's header prefix", async () => {
+  const server = await startServer({ started: false, posthorn: settings });
+  const { ui } = await openDashboard(server, "/verify");
+  await ui.see("Verify signatures: sha256");
+  const secret = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
+  const signature = createHmac("sha256", secret).update('{"a":1}').digest("hex");
+  await ui.fill("Request", `X-OrientedOS-Signature: sha256=${signature}\n\n{"a":1}`);
+  await ui.fill("Secret", secret);
+  await ui.click("Verify");
+  await ui.see("sha256: Valid signature");
 });

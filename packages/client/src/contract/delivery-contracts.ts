@@ -106,6 +106,7 @@ const deliveryContract = s.component("DeliveryContract", {
     timeout_ms: s.int("Milliseconds within which the receiver has to respond."),
     format: s.choice(endpointSettings.format.values, "The format of the body."),
     content_type: s.nullableText("The content type. Null if none is sent."),
+    header_prefix: s.text("The prefix of Posthorn's own headers."),
     headers: s.list(header, "The headers, except `Host`, `Connection` and `Content-Length`."),
     body: s.text("The body of an example."),
     follows_redirects: z.literal(false).describe("Redirects are never followed."),

@@ -70,10 +70,10 @@ type Verdict =
   | { readonly nothing: "noSignature" | "message" }
   | { readonly nothing: "noSecret"; readonly schemes: string };
 
-const DEFAULT_PREFIX = "X-Webhook";
-
 export function Verify() {
-  const [form, setForm] = useState({ text: "", secret: "", url: "", prefix: DEFAULT_PREFIX });
+  const [form, setForm] = useState({ text: "", secret: "", url: "", prefix: "" });
+  // of the endpoints that set none
+  const usualPrefix = useApi("deliveryContracts.get", {}).data?.request.header_prefix;
   const field = fieldsIn({ form, onChange: setForm });
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const [isNone, setNone] = useState(false);
@@ -81,7 +81,8 @@ export function Verify() {
     const { text, secret, url, prefix } = form;
     const pasted = readPastedRequest(text);
     setNone(pasted === null);
-    setVerdict(pasted === null ? null : await judge(pasted, secret.trim(), prefix.trim(), url.trim()));
+    const headerPrefix = prefix.trim() || usualPrefix;
+    setVerdict(pasted === null ? null : await judge(pasted, secret.trim(), headerPrefix, url.trim()));
   };
   return (
     <Page title={t.verifySignature} lead={t.lead}>
@@ -104,7 +105,7 @@ export function Verify() {
               {...field("secret")}
             />
             <TextField label={t.url} hint={t.urlHint} inputMode="url" {...field("url")} />
-            <TextField label={t.headerPrefix} {...field("prefix")} />
+            <TextField label={t.headerPrefix} placeholder={usualPrefix} {...field("prefix")} />
           </div>
           <div>
             <Button kind="primary" type="submit">
@@ -116,7 +117,7 @@ export function Verify() {
           {verdict !== null && <VerdictView verdict={verdict} />}
         </div>
       </Panel>
-      <VerifySnippets prefix={form.prefix} />
+      <VerifySnippets prefix={form.prefix.trim()} />
     </Page>
   );
 }
@@ -144,14 +145,19 @@ function VerdictView({ verdict }: { readonly verdict: Verdict }) {
   );
 }
 
-async function judge(pasted: PastedRequest, secret: string, prefix: string, url: string): Promise<Verdict> {
+async function judge(
+  pasted: PastedRequest,
+  secret: string,
+  headerPrefix: string | undefined,
+  url: string,
+): Promise<Verdict> {
   const request = {
     headers: pasted.headers,
     body: new TextEncoder().encode(pasted.body),
     method: pasted.method,
     url: url === "" ? pasted.url : url,
     secrets: [secret],
-    headerPrefix: prefix === "" ? DEFAULT_PREFIX : prefix,
+    ...(headerPrefix !== undefined && { headerPrefix }),
     toleranceSeconds: Number.POSITIVE_INFINITY,
   };
   const findings = await examine(request);
@@ -168,7 +174,7 @@ function VerifySnippets({ prefix }: { readonly prefix: string }) {
   const { filters, set } = useFilters();
   const query = useApi(
     "deliveryContracts.get",
-    { query: { scheme: filters.scheme, header_prefix: prefix === DEFAULT_PREFIX ? undefined : prefix } },
+    { query: { scheme: filters.scheme, header_prefix: prefix === "" ? undefined : prefix } },
     { placeholderData: keepPreviousData },
   );
   const [signature] = query.data?.signatures ?? [];

@@ -57,6 +57,7 @@ export interface DeliveryContract {
     readonly timeoutMs: number;
     readonly format: ContractSettings["format"];
     readonly contentType: string | null;
+    readonly headerPrefix: string;
     readonly headers: readonly ContractHeader[];
     /** A body in this format. */
     readonly body: string;
@@ -127,6 +128,7 @@ export function deliveryContract(
       timeoutMs,
       format,
       contentType: example.contentType,
+      headerPrefix: signature.headerPrefix,
       headers: example.headers,
       body: example.body,
       followsRedirects: false,
