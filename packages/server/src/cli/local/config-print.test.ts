@@ -13,6 +13,12 @@ function fileWith(content: string): string {
 const password = "hunter2-kqzvbw-9174-hunter2-mxplt-60358";
 
 describe("config print", () => {
+  test("shows structured values as JSON", async () => {
+    const env = { POSTHORN_RETRY_POLICY: '{"gaps":["1s"]}' };
+    const { out } = await posthorn({ env })`config print`;
+    expect(out).toMatch(/POSTHORN_RETRY_POLICY +\{"gaps":\["1s"\]\} +POSTHORN_RETRY_POLICY/);
+  });
+
   test("shows each setting with its value and origin, and masks secrets", async () => {
     const config = fileWith(`timeout_ms: 5000\nadmin_key: ${password}\nallow_cidrs: [10.0.0.0/8, fd00::/8]`);
     const env = { POSTHORN_CONFIG: config, PORT: "9000", DATABASE_URL: `postgres://app:${password}@db/shop` };

@@ -59,5 +59,6 @@ function text(shown: readonly Shown[], terminal: Terminal): string {
 
 function valueText({ value, default: preset }: Shown): string {
   if (value === null) return preset;
-  return Array.isArray(value) ? value.join() || "none" : String(value);
+  if (Array.isArray(value)) return value.join() || "none";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
