@@ -145,6 +145,7 @@ export class Engine {
       },
       routes: new Routes(targets.ofTenants),
       isDropping: () => this.deliveryMode.mode === "drop",
+      storing: (store) => this.deliveryMode.storing(store),
       onDropped: (events) => {
         observer.metrics.dropped(events);
         this.deliveryMode.noteDropped(events);

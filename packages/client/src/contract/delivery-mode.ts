@@ -32,7 +32,8 @@ export const deliveryMode = {
   }),
   set: operation("PUT", "/api/v1/delivery-mode", {
     summary: "Turns delivery off or on for the whole installation",
-    remark: "Every process follows within a second. Attempts in flight are finished.",
+    remark:
+      "No event that is published after the response is dropped by an earlier mode. Otherwise every process follows within a second. Attempts in flight are finished.",
     permission,
     body: z
       .strictObject({

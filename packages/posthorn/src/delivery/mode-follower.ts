@@ -3,11 +3,11 @@
 import type { DeliveryMode } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { Loop, POLLED_MS } from "../service/loop.ts";
-import type { Queryable } from "../storage/database.ts";
-import { addDropped, currentDeliveryMode } from "../storage/queries/delivery-modes.ts";
+import type { Database } from "../storage/database.ts";
+import { addDropped, currentDeliveryMode, keepDeliveryMode } from "../storage/queries/delivery-modes.ts";
 
 export interface ModeFollowerOptions {
-  readonly db: Queryable;
+  readonly db: Database;
   readonly logger: Logger;
   /** The start-up setting. */
   readonly setting: DeliveryMode;
@@ -62,6 +62,28 @@ export class ModeFollower {
 
   async runNow(): Promise<void> {
     await this.#loop.runNow();
+  }
+
+  /**
+   * Stores events. While this process drops, the mode is read again and kept until they are stored: a change waits for
+   * them, so that nothing is dropped after it.
+   */
+  async storing<Stored>(store: (isDropping: boolean) => Promise<Stored>): Promise<Stored> {
+    if (this.#mode !== "drop") return await store(false);
+    const { db, setting } = this.#options;
+    let dropped: { readonly stored: Stored } | null = null as { readonly stored: Stored } | null;
+    try {
+      await db.transaction(async (tx) => {
+        const mode = (await keepDeliveryMode(tx))?.mode ?? setting;
+        if (mode === "drop") dropped = { stored: await store(true) };
+      });
+    } catch (error) {
+      // they are stored by another connection, also if this one is lost now
+      if (dropped === null) throw error;
+    }
+    if (dropped !== null) return dropped.stored;
+    this.wake();
+    return await store(false);
   }
 
   noteDropped(events: number): void {

@@ -23,6 +23,7 @@ const { fit } = createFanOut({
   observer: unused,
   onCollected: () => {},
   isDropping: () => false,
+  storing: (store) => store(false),
   onDropped: () => {},
   routes,
 });

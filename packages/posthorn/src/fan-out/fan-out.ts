@@ -61,6 +61,13 @@ export interface FanOutResult {
   readonly deliveries: ReadonlyMap<Uuid, number | null>;
 }
 
+interface Try {
+  readonly workerId: number;
+  readonly tenants: ReadonlySet<string>;
+  /** The events get no deliveries. */
+  readonly drops: boolean;
+}
+
 interface Tried {
   readonly plan: Plan;
   readonly dropped: ReadonlySet<Uuid>;
@@ -79,6 +86,7 @@ export function createFanOut({
   observer,
   onCollected,
   isDropping,
+  storing,
   onDropped,
 }: {
   db: Database;
@@ -87,8 +95,10 @@ export function createFanOut({
   observer: Observer;
   /** Events wait for their batches. */
   onCollected: (collected: readonly Collected[]) => void;
-  /** Events get no deliveries at the moment. */
+  /** Events get no deliveries at the moment, as far as this process knows. */
   isDropping: () => boolean;
+  /** Stores events, which get no deliveries if `isDropping`. */
+  storing: <Stored>(store: (isDropping: boolean) => Promise<Stored>) => Promise<Stored>;
   onDropped: (events: number) => void;
 }) {
   return { passesTo, confirmPassed, compareRoutes, fit, run };
@@ -139,7 +149,7 @@ export function createFanOut({
       await lanes.beginClaim();
       let tried: Tried;
       try {
-        tried = await tryOnce(batch, workerId, tenants);
+        tried = await storing((drops) => tryOnce(batch, { workerId, tenants, drops }));
       } finally {
         lanes.endClaim();
       }
@@ -171,9 +181,9 @@ export function createFanOut({
     );
   }
 
-  async function tryOnce(batch: FanOutBatch, workerId: number, tenants: ReadonlySet<string>): Promise<Tried> {
+  async function tryOnce(batch: FanOutBatch, { workerId, tenants, drops }: Try): Promise<Tried> {
     const planned = planDeliveries(batch, routes);
-    const dropped = isDropping() ? eventIdsOf(planned) : NONE;
+    const dropped = drops ? eventIdsOf(planned) : NONE;
     const plan = dropped.size > 0 ? NO_DELIVERIES : planned;
     lanes.reserve(plan.deliveries);
     const written: IngestBatch = {

@@ -107,6 +107,52 @@ test("every process follows, those that only ingest too", async () => {
   await eventually("it is delivered", () => received() === 1);
 });
 
+test("no event that is published after drop has ended is dropped, in any process", async () => {
+  const { hooks, received } = await openWithEndpoint();
+  const other = await world.open({ started: false });
+  await other.hooks.start({ role: "api" });
+  const dropsEverywhere = () =>
+    [hooks, other.hooks].every(({ engine }) => engine?.deliveryMode.mode === "drop");
+  let kept = 0;
+  for (let round = 0; round < 5; round += 1) {
+    await hooks.deliveryMode.set({ mode: "drop" });
+    await eventually("both drop", dropsEverywhere);
+    // published meanwhile: dropped or not, as the result says
+    const meanwhile = [1, 2, 3, 4].flatMap(() => [hooks.publish(publish), other.hooks.publish(publish)]);
+    await hooks.deliveryMode.set({ mode: "on" });
+    expect(other.hooks.engine?.deliveryMode.mode).toBe("drop");
+    const after = await Promise.all([other.hooks.publish(publish), hooks.publish(publish)]);
+    for (const result of after) expect(result).toMatchObject({ deliveries: 1 });
+    expect(after.some((result) => "dropped" in result)).toBe(false);
+    const results = await Promise.all(meanwhile);
+    kept += after.length + results.filter((result) => !("dropped" in result)).length;
+    expect(results.filter((result) => "dropped" in result).every(({ deliveries }) => deliveries === 0)).toBe(
+      true,
+    );
+  }
+  await eventually("all are delivered", () => received() === kept);
+});
+
+test("a change waits until the events that are being dropped are stored", async () => {
+  const { hooks } = await openWithEndpoint({ enabled: "drop" });
+  const storing = await world.pool.connect();
+  await storing.query("begin");
+  // as a process that drops does
+  await storing.query("lock table posthorn.delivery_modes in row share mode");
+  const changed = hooks.deliveryMode.set({ mode: "on" });
+  await eventually("the change waits", async () => {
+    const { rows } = await world.pool.query(
+      "select 1 from pg_locks where mode = 'ExclusiveLock' and not granted",
+    );
+    return rows.length === 1;
+  });
+  // nobody waits to read it
+  expect(await hooks.deliveryMode.get()).toMatchObject({ mode: "drop" });
+  await storing.query("commit");
+  storing.release();
+  expect(await changed).toMatchObject({ mode: "on" });
+});
+
 test("a stored mode wins over the setting at start, and null returns to it", async () => {
   const first = await openWithEndpoint();
   await first.hooks.deliveryMode.set({ mode: "hold" });

@@ -35,7 +35,10 @@ export interface DeliveryModeInput {
 
 export interface DeliveryModes {
   get(): Promise<DeliveryModeView>;
-  /** Every process follows within a second. Attempts in flight are finished. */
+  /**
+   * No event that is published after it has resolved is dropped by an earlier mode. Otherwise every process follows within
+   * a second. Attempts in flight are finished.
+   */
   set(input: DeliveryModeInput): Promise<DeliveryModeView>;
 }
 
@@ -56,7 +59,7 @@ export function createDeliveryModes({ db, setting, onChanged }: DeliveryModesOpt
         input,
         FIELDS,
       );
-      const row = await setDeliveryMode(db, mode, changedBy, note);
+      const row = await setDeliveryMode(db, { mode, changedBy, note });
       onChanged();
       return toView(row);
     },

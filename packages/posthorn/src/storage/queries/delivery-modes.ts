@@ -1,6 +1,7 @@
 // The mode of delivery of the installation. The newest row is in effect.
 import type { DeliveryMode } from "../../model.ts";
-import { firstRow, onlyRow, run } from "../query.ts";
+import type { Database, Queryable } from "../database.ts";
+import { fields, firstRow, onlyRow, run } from "../query.ts";
 
 export interface DeliveryModeRow {
   readonly version: number;
@@ -23,10 +24,34 @@ order by m.version desc
 limit 1
 `;
 
-export const setDeliveryMode = onlyRow<
-  DeliveryModeRow,
-  [mode: DeliveryMode | null, changedBy: string | null, note: string | null]
->("set delivery mode")`
+/** Returns the mode, which cannot change until the transaction ends. */
+export async function keepDeliveryMode(tx: Queryable): Promise<DeliveryModeRow | null> {
+  await lockAgainstChange(tx);
+  return await currentDeliveryMode(tx);
+}
+
+export interface NewDeliveryMode {
+  readonly mode: DeliveryMode | null;
+  readonly changedBy: string | null;
+  readonly note: string | null;
+}
+
+/** Waits until events that are being dropped are stored. */
+export async function setDeliveryMode(db: Database, set: NewDeliveryMode): Promise<DeliveryModeRow> {
+  return await db.transaction(async (tx) => {
+    await lockToChange(tx);
+    return await insert(tx, set);
+  });
+}
+
+// the weakest two modes of which the second waits for the first, and not for readers
+const lockAgainstChange = run("keep delivery mode")`lock table posthorn.delivery_modes in row share mode`;
+const lockToChange = run("lock delivery mode")`lock table posthorn.delivery_modes in exclusive mode`;
+
+const insert = onlyRow<DeliveryModeRow, [NewDeliveryMode]>(
+  "set delivery mode",
+  fields("mode", "changedBy", "note"),
+)`
 insert into posthorn.delivery_modes as m (mode, changed_by, note)
 values ($1::text, $2::text, $3::text)
 returning ${columns}
