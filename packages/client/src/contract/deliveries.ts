@@ -5,7 +5,7 @@ import * as s from "./parts.ts";
 
 const state = s.choice(
   ["pending", "in_flight", "success", "failed", "dead"],
-  "`pending`: waiting for the first attempt, or queued again by a manual retry or a replay. `in_flight`: being sent. `success`: the receiver returned 2xx. `failed`: waiting for a retry. `dead`: failed for good, cancelled or discarded.",
+  "`pending`: waiting for the first attempt, or queued again by a manual retry or a replay. `in_flight`: claimed by a worker, which sends it, or holds it in memory for what `waits_for` says. `success`: the receiver returned 2xx. `failed`: waiting for a retry. `dead`: failed for good, cancelled or discarded.",
 );
 
 const waitsFor = s.component("WaitsFor", {
@@ -50,7 +50,7 @@ export const delivery = s.component("Delivery", {
   dead_at: s.nullableTime("When it became dead. Null unless it is dead."),
   waits_for: s.nullable(
     waitsFor,
-    "What a `pending` or `failed` delivery waits for. Null if it is due, and sent as soon as a worker is free.",
+    "What a delivery waits for that is neither finished nor being sent. Null if it is due, and sent as soon as a worker is free. The endpoint's own limits are reported after a second of waiting.",
   ),
 });
 export type Delivery = z.output<typeof delivery>;

@@ -308,6 +308,45 @@ test.each([
   },
 );
 
+test.each([
+  ["cap", { maxInFlight: 1, maxInFlightBurst: 1 }],
+  ["rate_limit", { rateLimit: 1 }],
+] as const)(
+  "deliveries that a worker holds in memory wait for %s too, as every process reports",
+  async (reason, limits) => {
+    const owner = await open();
+    const { path, id } = await endpointOn(owner, limits);
+    const reader = await open({ started: false });
+    await reader.hooks.start({ role: "api" });
+    const { opened, open: release } = gate();
+    receiver.answer(path, [{ until: opened }, {}]);
+    await publish(owner, 20);
+    for (const { hooks } of [owner, reader]) {
+      await eventuallyPasses(async () => {
+        const { data } = await hooks.deliveries.list({ endpoint: id, state: "in_flight" });
+        const held = data.filter(({ waitsFor }) => waitsFor !== null);
+        // the one that is being sent waits for nothing
+        expect(data.length - held.length).toBeGreaterThanOrEqual(1);
+        expect(held.length).toBeGreaterThanOrEqual(3);
+        for (const { waitsFor, nextRetryAt } of held) {
+          expect(waitsFor).toEqual({ reason, until: null, remedy: expect.any(String) });
+          expect(nextRetryAt).toBeNull();
+        }
+        const detail = await hooks.deliveries.get(held.at(-1)?.id ?? "");
+        expect(detail).toMatchObject({ state: "in_flight", waitsFor: { reason } });
+      });
+    }
+    release();
+    await owner.hooks.endpoints.update("acme", id, {
+      maxInFlight: 50,
+      maxInFlightBurst: 50,
+      rateLimit: null,
+    });
+    await receiver.received(20, { path });
+    await eventuallyPasses(async () => expect(await countStates()).toEqual({ success: 20 }));
+  },
+);
+
 test("a worker whose event loop is busy leaves a lane with work to one that is idle", async () => {
   vi.spyOn(performance, "eventLoopUtilization").mockReturnValue({ idle: 0, active: 1, utilization: 1 });
   onTestFinished(() => void vi.restoreAllMocks());

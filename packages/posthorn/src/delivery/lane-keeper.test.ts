@@ -29,7 +29,15 @@ test("a delivery that is recovered while its lane is being released is released 
   const lane = lanes.open({ ...target, allowedPerMinute: null } as Target, null);
   const replies: Record<string, (values: readonly unknown[]) => unknown> = {
     "survey lanes": () => [
-      { endpointId, targetVersion: 1, dueInMs: null, limitedBy: null, inFlightLimit: null, probeAtMs: null },
+      {
+        endpointId,
+        targetVersion: 1,
+        dueInMs: null,
+        limitedBy: null,
+        sending: null,
+        inFlightLimit: null,
+        probeAtMs: null,
+      },
     ],
     "lock lanes to release": () => {
       locking.open();

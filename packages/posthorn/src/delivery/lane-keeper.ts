@@ -42,7 +42,10 @@ const lanesPerClaim = 200;
  * receivers for this long claims nothing, because the lane could not start here while another worker may be free.
  */
 const leftToOthersMs = 1_000;
-/** Delay after which a lane at its own limit is marked as limited; a shorter one is not worth a write. */
+/**
+ * Delay after which a lane at its own limit is marked as limited, and time after which an attempt is recorded as being
+ * sent meanwhile; a shorter one is not worth a write.
+ */
 const limitedAfterMs = 1_000;
 /** How often changed limits on attempts in flight are recorded: they are only displayed. */
 const limitsRecordedMs = 5_000;
@@ -141,7 +144,7 @@ export class LaneKeeper {
     const unknown = new Set<Uuid>();
     const limited: LimitedLane[] = [];
     const limits: InFlightLimit[] = [];
-    for (const { endpointId, targetVersion, probeAtMs, dueInMs, limitedBy, inFlightLimit } of surveyed) {
+    for (const { endpointId, targetVersion, probeAtMs, dueInMs, inFlightLimit, ...recorded } of surveyed) {
       const lane = lanes.get(endpointId);
       if (lane === undefined) {
         unknown.add(endpointId);
@@ -149,8 +152,10 @@ export class LaneKeeper {
       }
       if (targetVersion !== lane.target.version) stale.push(endpointId);
       if (probeAtMs !== null && blocked.get(lane) === lane.health) lanes.bringProbeForward(lane, probeAtMs);
-      const by = dueInMs !== null && dueInMs < -limitedAfterMs ? lane.limitedBy : null;
-      if (by !== limitedBy) limited.push({ endpointId, limitedBy: by });
+      const isBacklogLate = dueInMs !== null && dueInMs < -limitedAfterMs;
+      const { limitedBy, sending } = lane.surveyLimit(limitedAfterMs, isBacklogLate);
+      if (limitedBy !== recorded.limitedBy || sending !== recorded.sending)
+        limited.push({ endpointId, limitedBy, sending });
       const limit = lane.cap === lane.target.maxInFlight ? null : lane.cap;
       if (limit !== inFlightLimit) limits.push({ endpointId, limit });
       if (dueInMs === null) continue;

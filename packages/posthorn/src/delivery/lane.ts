@@ -40,6 +40,8 @@ const transitions: Readonly<Record<LaneState, readonly LaneState[]>> = {
   lost: [],
 };
 
+const NONE: ReadonlyMap<ClaimedDelivery, number> = new Map();
+
 /** Times are monotonic except where a name says that they are the database's. */
 export interface LaneClock {
   readonly now: () => number;
@@ -56,8 +58,6 @@ export class Lane {
   inFlight = 0;
   /** Capacity reserved for rows of an ingest statement that is in progress. */
   reserved = 0;
-  /** Deliveries with an outcome that is not yet settled. */
-  unsettled = 0;
   /** A fetch for this lane is in progress. */
   isFetching = false;
   /**
@@ -86,6 +86,11 @@ export class Lane {
   #blockedUntilMs = 0;
   #bucket: RateBucket | null = null;
   readonly #limit: AdaptiveLimit;
+  /** Deliveries that were started and are not yet settled. */
+  readonly #unsettled = new Set<ClaimedDelivery>();
+  /** Waiting and unsettled deliveries, and the time of the survey that saw them first. */
+  #waitingSince = NONE;
+  #sentSince = NONE;
 
   constructor(target: Target, health: EndpointHealth, clock: LaneClock) {
     this.endpointId = target.endpointId;
@@ -200,7 +205,7 @@ export class Lane {
 
   /** True while the lane has deliveries, or state that is not yet written. */
   get isHolding(): boolean {
-    const held = this.waiting.length + this.inFlight + this.reserved + this.unsettled;
+    const held = this.waiting.length + this.inFlight + this.reserved + this.#unsettled.size;
     const isUnwritten = this.isHealthUnrecorded || this.#state === "disabling";
     return this.isFetching || held > 0 || this.order.hasPendingPromotions || isUnwritten;
   }
@@ -261,12 +266,12 @@ export class Lane {
     const delivery = index === 0 ? this.waiting.shift() : this.waiting.splice(index, 1)[0];
     this.order.begin(delivery as ClaimedDelivery);
     this.inFlight += 1;
-    this.unsettled += 1;
+    this.#unsettled.add(delivery as ClaimedDelivery);
     return delivery as ClaimedDelivery;
   }
 
   settled(delivery: ClaimedDelivery): void {
-    this.unsettled -= 1;
+    this.#unsettled.delete(delivery);
     this.order.end(delivery);
   }
 
@@ -275,9 +280,30 @@ export class Lane {
   }
 
   /** The endpoint's own limit that prevents one more attempt; null if at most this worker's load does. */
-  get limitedBy(): LaneLimit | null {
+  get #limitReached(): LaneLimit | null {
     if (this.inFlight >= this.cap) return "cap";
     return (this.#bucket?.waitMs(this.#clock.now()) ?? 0) > 0 ? "rate_limit" : null;
+  }
+
+  /**
+   * Returns the limit that deliveries, in the backlog or in memory, have waited for this long, and the deliveries that
+   * have been sent for this long. Each survey calls it once, so that starting an attempt costs nothing more.
+   */
+  surveyLimit(
+    afterMs: number,
+    isBacklogLate: boolean,
+  ): { readonly limitedBy: LaneLimit | null; readonly sending: string | null } {
+    if (!isBacklogLate && this.waiting.length === 0) {
+      this.#waitingSince = this.#sentSince = NONE;
+      return NOT_LIMITED;
+    }
+    const now = this.#clock.now();
+    this.#waitingSince = sinceSurvey(this.waiting, this.#waitingSince, now);
+    this.#sentSince = sinceSurvey(this.#unsettled, this.#sentSince, now);
+    const isLate = isBacklogLate || seenFor(this.#waitingSince, now - afterMs).length > 0;
+    const limitedBy = isLate ? this.#limitReached : null;
+    if (limitedBy === null) return NOT_LIMITED;
+    return { limitedBy, sending: seenFor(this.#sentSince, now - afterMs).join() };
   }
 
   /** Milliseconds until the lane may be able to start again; 0 if only other lanes are in the way. */
@@ -285,6 +311,22 @@ export class Lane {
     if (this.isBlocked) return this.#blockedUntilMs - this.#clock.databaseMs();
     return this.#bucket?.waitMs(this.#clock.now()) ?? 0;
   }
+}
+
+const NOT_LIMITED = { limitedBy: null, sending: null } as const;
+
+function sinceSurvey(
+  present: Iterable<ClaimedDelivery>,
+  before: ReadonlyMap<ClaimedDelivery, number>,
+  now: number,
+): ReadonlyMap<ClaimedDelivery, number> {
+  const since = new Map<ClaimedDelivery, number>();
+  for (const delivery of present) since.set(delivery, before.get(delivery) ?? now);
+  return since;
+}
+
+function seenFor(since: ReadonlyMap<ClaimedDelivery, number>, latest: number): Uuid[] {
+  return [...since].filter(([, at]) => at <= latest).map(([{ id }]) => id);
 }
 
 /**

@@ -17,9 +17,9 @@ const MAX_DOTS = 24;
 
 export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail }) {
   const { attempt_count: used, state, tenant, endpoint_id: endpoint, waits_for: waits } = delivery;
-  const isUnfinished = state === "pending" || state === "failed";
+  const isUnfinished = state === "failed" || waits !== null;
   const { data: receiver } = useApi("endpoints.get", { tenant, endpoint }, { enabled: isUnfinished });
-  if (!isUnfinished || (state === "pending" && waits === null)) return null;
+  if (!isUnfinished) return null;
   const gaps = receiver === undefined ? [] : gapsOf(receiver.retry_policy);
   const rest = gaps.slice(used);
   const planned = gaps.length + 1;

@@ -42,7 +42,7 @@ export interface DeliveryView extends Omit<DeliveryRow, "attempts" | "finishedMs
   readonly deliveredAt: Date | null;
   /** When it became dead: failed for good, was cancelled or discarded. */
   readonly deadAt: Date | null;
-  /** What it waits for. Null if it is due, in flight or finished. */
+  /** What it waits for. Null if it is due, being sent or finished. */
   readonly waitsFor: Wait | null;
 }
 

@@ -43,7 +43,8 @@ function limited(by: string, leaseSeconds: number): string {
       insert into posthorn.workers (lease_expires_at, holds_liveness_lock, name)
       values (now() + interval '${leaseSeconds} seconds', false, 'test') returning id
     )
-    insert into posthorn.lanes (endpoint_id, owner, limited_by, limited_until) select $1, w.id, '${by}', 'infinity' from w
+    insert into posthorn.lanes (endpoint_id, owner, limited_by, limited_until, sending)
+    select $1, w.id, '${by}', 'infinity', '{}' from w
     on conflict (endpoint_id) do update set owner = excluded.owner, limited_by = excluded.limited_by`;
 }
 
@@ -108,7 +109,28 @@ test("a pending delivery waits like a failed one, and has no retry", async () =>
   });
 });
 
-test("a delivery in flight or finished waits for nothing", async () => {
+test("of the deliveries that the owner of a limited lane has claimed, those wait that it does not send", async () => {
+  const { tenant, id: endpoint, uuid } = await newEndpoint();
+  await world.pool.query(situations["the lane is at its rate"], [uuid]);
+  const { rows } = await world.pool.query("select owner from posthorn.lanes where endpoint_id = $1", [uuid]);
+  const claimedBy = rows[0].owner as number;
+  const sent = await world.addQueued(await world.addEvent(tenant), endpoint, { claimedBy });
+  const held = await world.addQueued(await world.addEvent(tenant), endpoint, { claimedBy });
+  const ofAnother = await world.addQueued(await world.addEvent(tenant), endpoint, {
+    claimedBy: claimedBy + 1_000,
+  });
+  await world.pool.query("update posthorn.lanes set sending = array[$2::uuid] where endpoint_id = $1", [
+    uuid,
+    sent.slice(4),
+  ]);
+  const { data } = await deliveries.list({ tenant });
+  const reasons = new Map(data.map(({ id, state, waitsFor }) => [id, `${state} ${waitsFor?.reason}`]));
+  expect(reasons.get(sent)).toBe("in_flight undefined");
+  expect(reasons.get(held)).toBe("in_flight rate_limit");
+  expect(reasons.get(ofAnother)).toBe("in_flight undefined");
+});
+
+test("a delivery that is being sent or finished waits for nothing", async () => {
   const { tenant, id: endpoint, uuid } = await newEndpoint();
   await world.addQueued(await world.addEvent(tenant), endpoint, { claimedBy: 1 });
   await world.addEnded(await world.addEvent(tenant), endpoint, "success");

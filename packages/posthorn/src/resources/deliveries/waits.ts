@@ -17,19 +17,19 @@ export type IsSending = () => Promise<boolean>;
 
 export const ALWAYS: IsSending = async () => true;
 
-/** Reads what the rows wait for. A delivery that is due, in flight or finished waits for nothing. */
+/** Reads what the rows wait for. A delivery that is due, being sent or finished waits for nothing. */
 export async function readWaits(
   db: Queryable,
   deliveries: readonly DeliveryRow[],
   isSending: IsSending,
 ): Promise<(row: DeliveryRow) => Wait | null> {
-  const waiting = deliveries.filter(({ state }) => state === "pending" || state === "failed");
-  if (waiting.length === 0) return () => null;
+  const unfinished = deliveries.filter(({ state }) => state !== "success" && state !== "dead");
+  if (unfinished.length === 0) return () => null;
   // whatever else a delivery waits for, nothing is sent before this ends
   if (!(await isSending())) return ({ state }) => (state === "pending" || state === "failed" ? OFF : null);
   const found = await waitsOf(
     db,
-    waiting.map(({ id }) => id),
+    unfinished.map(({ id }) => id),
   );
   const waits = new Map(found.map((row) => [row.deliveryId, toWait(row)]));
   return ({ id }) => waits.get(id) ?? null;

@@ -215,7 +215,7 @@ create index endpoint_handshakes_due on posthorn.endpoint_handshakes (next_at) w
   {
     version: 3,
     name: "events-and-queue",
-    checksum: "0f80b9d92325d69f56ddcb01f98d25f5bfc3495cbec849c80c67752f606027b8",
+    checksum: "0ce23ac208a42f502d2abc64951f30a3b6f1883625d68bf805092ac15a553848",
     sql: `-- Events, the deliveries that are not finished, and the workers that send them.
 
 -- Committed facts. Only \`claims\` is changed, when a dead letter is deleted. Partitioned by day.
@@ -351,10 +351,13 @@ create table posthorn.lanes (
   paused boolean not null default false,
   -- until when due deliveries wait for the endpoint's own rate or concurrency limit: infinity while they do, later the
   -- time at which that ended. Distinguishes a limited endpoint from an overloaded worker. Written by the owner at most
-  -- once a second, only for lanes with a backlog.
+  -- once a second, only for lanes whose deliveries have waited for a second.
   limited_until timestamptz,
   -- which of the two limits it is, cap or rate_limit; null while due deliveries do not wait for either
   limited_by text check (limited_by in ('cap', 'rate_limit')),
+  -- while limited: the deliveries that have been sent for a second. The others that the owner has claimed wait in its
+  -- memory. A slow receiver changes it rarely, and with a fast one it is empty, so it is seldom written.
+  sending uuid[],
   -- the current limit on attempts in flight, for display; null: max_in_flight. Written by the owner, about every 5 seconds
   -- while it changes.
   in_flight_limit integer
@@ -428,7 +431,7 @@ create index batch_events_of_event on posthorn.batch_events (event_id);
   {
     version: 4,
     name: "history-and-retention",
-    checksum: "4a5974e3345009da1de81031b7ac641fa2980bdbbe506c1eed02aac8644d7238",
+    checksum: "abc1a965823db2a9a6216b624f6d4700ced899afe479d0377f27eae72c9ae7ad",
     sql: `-- Finished deliveries, their attempts, and the retention that drops old days.
 
 -- Finished deliveries: success or dead. Partitioned by day. A delivery whose first attempt succeeded contains that attempt,
@@ -644,9 +647,10 @@ union all
 select c.id, c.event_id, c.endpoint_id, 'in_flight'::text, 0, null::timestamptz, null::text, 0, null::timestamptz
 from posthorn.event_claims() c;
 
--- What each delivery that is neither finished nor in flight waits for, and until when. The reason is null if it is due and
--- sent as soon as a worker has a free slot; the time is null if it is not known. This is the only place that decides it: API,
--- command line and dashboard show what it returns.
+-- What each delivery that is neither finished nor being sent waits for, and until when. A claimed delivery waits if its
+-- lane is limited and does not list it as being sent. The reason is null if it is due and sent as soon as a worker has a
+-- free slot; the time is null if it is not known. This is the only place that decides it: API, command line and dashboard
+-- show what it returns.
 create view posthorn.waits as
 select
   q.id as delivery_id,
@@ -676,7 +680,7 @@ left join posthorn.lanes l on l.endpoint_id = q.endpoint_id and l.limited_by is 
 -- what a dead owner recorded no longer holds
 left join posthorn.workers w on w.id = l.owner and w.lease_expires_at > posthorn.now()
 cross join lateral (select greatest(q.next_at, h.probe_at, h.throttled_until) as until) timed
-where q.claimed_by is null;
+where q.claimed_by is null or (q.claimed_by = w.id and q.id <> all (l.sending));
 
 -- The worker that runs maintenance. A row instead of an advisory lock, so that it works behind a transaction pooler.
 create table posthorn.leadership (

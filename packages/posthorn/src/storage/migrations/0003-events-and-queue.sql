@@ -133,10 +133,13 @@ create table posthorn.lanes (
   paused boolean not null default false,
   -- until when due deliveries wait for the endpoint's own rate or concurrency limit: infinity while they do, later the
   -- time at which that ended. Distinguishes a limited endpoint from an overloaded worker. Written by the owner at most
-  -- once a second, only for lanes with a backlog.
+  -- once a second, only for lanes whose deliveries have waited for a second.
   limited_until timestamptz,
   -- which of the two limits it is, cap or rate_limit; null while due deliveries do not wait for either
   limited_by text check (limited_by in ('cap', 'rate_limit')),
+  -- while limited: the deliveries that have been sent for a second. The others that the owner has claimed wait in its
+  -- memory. A slow receiver changes it rarely, and with a fast one it is empty, so it is seldom written.
+  sending uuid[],
   -- the current limit on attempts in flight, for display; null: max_in_flight. Written by the owner, about every 5 seconds
   -- while it changes.
   in_flight_limit integer

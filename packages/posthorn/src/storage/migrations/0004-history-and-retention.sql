@@ -213,9 +213,10 @@ union all
 select c.id, c.event_id, c.endpoint_id, 'in_flight'::text, 0, null::timestamptz, null::text, 0, null::timestamptz
 from posthorn.event_claims() c;
 
--- What each delivery that is neither finished nor in flight waits for, and until when. The reason is null if it is due and
--- sent as soon as a worker has a free slot; the time is null if it is not known. This is the only place that decides it: API,
--- command line and dashboard show what it returns.
+-- What each delivery that is neither finished nor being sent waits for, and until when. A claimed delivery waits if its
+-- lane is limited and does not list it as being sent. The reason is null if it is due and sent as soon as a worker has a
+-- free slot; the time is null if it is not known. This is the only place that decides it: API, command line and dashboard
+-- show what it returns.
 create view posthorn.waits as
 select
   q.id as delivery_id,
@@ -245,7 +246,7 @@ left join posthorn.lanes l on l.endpoint_id = q.endpoint_id and l.limited_by is 
 -- what a dead owner recorded no longer holds
 left join posthorn.workers w on w.id = l.owner and w.lease_expires_at > posthorn.now()
 cross join lateral (select greatest(q.next_at, h.probe_at, h.throttled_until) as until) timed
-where q.claimed_by is null;
+where q.claimed_by is null or (q.claimed_by = w.id and q.id <> all (l.sending));
 
 -- The worker that runs maintenance. A row instead of an advisory lock, so that it works behind a transaction pooler.
 create table posthorn.leadership (

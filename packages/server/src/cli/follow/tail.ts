@@ -64,8 +64,9 @@ function eventLine(terminal: Terminal, event: Event): Line {
 /** Lines for deliveries that were attempted or wait for something; others are printed after their first attempt. */
 function deliveryLines(remote: Remote, deliveries: readonly Delivery[]): Line[] {
   return deliveries
-    .filter(({ state }) => state !== "in_flight")
-    .filter(({ attempt_count, waits_for }) => attempt_count > 0 || waits_for !== null)
+    .filter(({ state, attempt_count, waits_for }) =>
+      waits_for === null ? state !== "in_flight" && attempt_count > 0 : true,
+    )
     .map((delivery) => deliveryLine(remote, delivery));
 }
 

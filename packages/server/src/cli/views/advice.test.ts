@@ -25,6 +25,7 @@ const disabled = (disabled_reason: string) => ({ is_active: false, disabled_reas
 test.each<[state: DeliveryDetail["state"], delivery: object, endpoint: object | null, says: string | null]>([
   ["success", {}, {}, null],
   ["in_flight", {}, {}, "It is being sent"],
+  ["in_flight", waiting("cap"), {}, "Do something about it."],
   ["pending", {}, {}, "It waits for its turn"],
   ["failed", scheduled, {}, "at 2026-11-15T10:00:00Z. To retry now: posthorn retry dlv_1"],
   ["failed", scheduled, null, "posthorn retry dlv_1"],

@@ -8,7 +8,7 @@ type KnownEndpoint = Pick<Endpoint, "id" | "is_active" | "disabled_reason">;
 export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null): string | null {
   const { state, id, tenant, waits_for } = delivery;
   if (state === "success") return null;
-  if (state === "in_flight") return "It is being sent. Check again in a few seconds.";
+  if (state === "in_flight" && waits_for === null) return "It is being sent. Check again in a few seconds.";
   if (endpoint !== null && !endpoint.is_active) {
     const first =
       endpoint.disabled_reason === "manual"

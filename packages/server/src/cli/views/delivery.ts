@@ -53,7 +53,7 @@ export const attemptColumns: readonly Column<Attempt>[] = [
       status_code !== null && status_code >= 200 && status_code < 300 ? "good" : "bad",
   },
   { title: "TRIGGER", value: ({ trigger }) => trigger },
-  { title: "NEXT RETRY", value: ({ next_retry_at }) => timeText(next_retry_at) },
+  { title: "RETRY SCHEDULED FOR", value: ({ next_retry_at }) => timeText(next_retry_at) },
   { title: "RESPONSE", value: ({ response_body }) => response_body?.slice(0, 200), canShrink: true },
 ];
 

@@ -11,11 +11,16 @@ export interface LimitedLane {
   readonly endpointId: Uuid;
   /** Null: no longer limited. */
   readonly limitedBy: LaneLimit | null;
+  /** The deliveries that are being sent, separated by commas. Null: no longer limited. */
+  readonly sending: string | null;
 }
 
 export const markLimitedLanes = run<[workerId: number, lanes: readonly LimitedLane[]]>(
   "mark limited lanes",
-  (workerId, lanes) => [workerId, ...arrays(lanes, { endpointId: uuidArray, limitedBy: textArray })],
+  (workerId, lanes) => [
+    workerId,
+    ...arrays(lanes, { endpointId: uuidArray, limitedBy: textArray, sending: textArray }),
+  ],
 )`
 with locked as materialized (
   select l.endpoint_id
@@ -27,8 +32,9 @@ with locked as materialized (
 )
 update posthorn.lanes l
 set limited_by = given.limited_by,
+  sending = string_to_array(given.sending, ',')::uuid[],
   limited_until = case when given.limited_by is null then posthorn.now() else 'infinity' end
-from unnest($2::uuid[], $3::text[]) as given (endpoint_id, limited_by)
+from unnest($2::uuid[], $3::text[], $4::text[]) as given (endpoint_id, limited_by, sending)
 where l.endpoint_id = given.endpoint_id
   and l.endpoint_id = any (array(select endpoint_id from locked))
 `;

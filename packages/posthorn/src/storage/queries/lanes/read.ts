@@ -13,6 +13,8 @@ export interface SurveyedLane {
   readonly targetVersion: number;
   /** The recorded limit that due deliveries wait for. */
   readonly limitedBy: LaneLimit | null;
+  /** The recorded deliveries that are being sent while it is limited, separated by commas. */
+  readonly sending: string | null;
   /** The recorded limit on attempts in flight; null: the endpoint's `max_in_flight`. */
   readonly inFlightLimit: number | null;
   /** The recorded probe time if the circuit is not closed. */
@@ -27,6 +29,7 @@ select
   l.endpoint_id as "endpointId",
   ep.version as "targetVersion",
   l.limited_by as "limitedBy",
+  array_to_string(l.sending, ',') as sending,
   l.in_flight_limit as "inFlightLimit",
   posthorn.epoch_ms(h.probe_at) as "probeAtMs",
   case when exists (select from posthorn.queue q where q.claimed_by is null) then (
