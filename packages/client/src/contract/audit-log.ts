@@ -8,11 +8,11 @@ export const auditEntry = s.component("AuditEntry", {
   at: s.time.describe("Time of the request, in UTC."),
   actor: s.group("The caller.", {
     kind: s.choice(
-      ["admin", "key", "member", "portal", "library", "operator"],
-      "The admin key, an API key, a member's token, a portal link, or code that uses the library. Tenants see `operator` instead of a key of the whole installation.",
+      ["admin", "key", "member", "portal", "library", "operator", "system"],
+      "The admin key, an API key, a member's token, a portal link, code that uses the library, or `system` for a consequence of another change. Tenants see `operator` instead of a key of the whole installation.",
     ),
     id: s.nullableText(
-      "Id of the key, token or link, or the name that the code gave itself. Null for the admin key and for `operator`.",
+      "Id of the key, token or link, or the name that the code gave itself. Null for the admin key, `operator` and `system`.",
     ),
     user: s.nullable(s.userId, "The member who used a token or a portal link. Null otherwise."),
   }),

@@ -62,6 +62,8 @@ export const keys = {
   }),
   revoke: operation("DELETE", "/api/v1/keys/{key}", {
     summary: "Revokes a key. All processes reject it within a second",
+    remark:
+      "Replays that it has scheduled are cancelled, each with an entry in the audit log. Running ones continue.",
     permission: managing,
     response: { status: 204, schema: null },
     errors: { 404: ["key_not_found"] },

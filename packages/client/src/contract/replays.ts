@@ -36,6 +36,13 @@ export const replay = s.component("Replay", {
   start_at: s.nullableTime("When it was scheduled to start. Null if it started when it was created."),
   started_at: s.nullableTime("When it started. Null if it has not started."),
   ended_at: s.nullableTime("When it finished or was cancelled. Null before that."),
+  cancel_reason: s.nullable(
+    s.choice(
+      ["requested", "key_revoked", "member_removed"],
+      "`requested`: by a request. `key_revoked`: the key, token or portal link that scheduled it was revoked. `member_removed`: the member who scheduled it was removed.",
+    ),
+    "Why it was cancelled. Null unless it was.",
+  ),
 });
 export type Replay = z.output<typeof replay>;
 

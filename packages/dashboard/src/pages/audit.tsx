@@ -23,6 +23,7 @@ const t = defineTexts({
     operator: ["operator", "Betreiber"],
     portal: ["portal link", "Portal-Link"],
     library: ["library", "Bibliothek"],
+    system: ["consequence of another change", "Folge einer anderen Änderung"],
   } as Readonly<Record<string, Text>>,
 });
 

@@ -17,7 +17,7 @@ import {
 } from "../resources/page.ts";
 import * as field from "../resources/read-fields.ts";
 import { tenantNotFound } from "../resources/tenants/tenants.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, Queryable } from "../storage/database.ts";
 import { END_REASONS, type EndReason } from "../storage/queries/deliveries/read.ts";
 import { endpointIdsOf, tenantOfEndpoint } from "../storage/queries/endpoints/read.ts";
 import {
@@ -30,6 +30,7 @@ import {
   type ReplayRow,
   type ReplayState,
 } from "../storage/queries/replays/replays.ts";
+import { lockRequester, type Requester } from "../storage/queries/replays/requester.ts";
 import { findTenant } from "../storage/queries/tenants.ts";
 import type { Range } from "./plan-step.ts";
 import { type CountedRange, countRange, rangeNow } from "./replay-range.ts";
@@ -61,6 +62,10 @@ export interface ReplayInput extends ReplayFilter {
   readonly startAt?: Date | undefined;
   /** Who requested it, at most 200 characters. */
   readonly requestedBy?: string | undefined;
+  /** Id of the key, token or portal link it is requested with. Revoking that cancels the replay if it is still scheduled. */
+  readonly credential?: string | undefined;
+  /** The member of the tenant who requests it. Removing the member cancels the replay if it is still scheduled. */
+  readonly user?: string | undefined;
 }
 
 export interface Replay extends Omit<ReplayRow, "endpointId" | "states" | `${string}Ms`> {
@@ -153,7 +158,10 @@ export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptio
   }
 
   async function insert(replay: NewReplay, most: number): Promise<ReplayRow> {
-    const row = await insertReplay(db, replay, most);
+    const row = await db.transaction(async (tx) => {
+      if (replay.startAtMs !== null) await checkRequester(tx, replay, replay.startAtMs);
+      return await insertReplay(tx, replay, most);
+    });
     if (row === null) throw limitReached(replay, most);
     return row;
   }
@@ -181,6 +189,8 @@ export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptio
 interface Asked extends Omit<Range, "startedAtMs"> {
   readonly rate: number;
   readonly requestedBy: string | null;
+  readonly credentialId: string | null;
+  readonly userId: string | null;
   readonly createdAfterMs: number | null;
   readonly createdBeforeMs: number | null;
   readonly startAtMs: number | null;
@@ -192,12 +202,24 @@ function readInput(input: ReplayInput, nowMs: number): Asked {
   const problems: InputProblem[] = [];
   checkTogether(input, problems);
   checkStart(input.startAt, nowMs, problems);
-  const { endpoint, states, resubscribe, rate, startAt, createdAfter, createdBefore, ...asked } =
-    field.readFields("invalid_replay", "There is no filter", input, FIELDS, problems);
+  const {
+    endpoint,
+    states,
+    resubscribe,
+    rate,
+    startAt,
+    createdAfter,
+    createdBefore,
+    user,
+    credential,
+    ...asked
+  } = field.readFields("invalid_replay", "There is no filter", input, FIELDS, problems);
   const { notBefore: position, before } = idRange({ createdAfter, createdBefore });
   return {
     ...asked,
     endpointId: endpoint,
+    userId: user,
+    credentialId: credential,
     states: resubscribe === true ? null : [...new Set(states ?? ["dead" as const])],
     rate: rate ?? DEFAULT_REPLAY_RATE,
     createdAfterMs: input.createdAfter?.getTime() ?? null,
@@ -250,6 +272,8 @@ const FIELDS = {
   reason: field.oneOf(END_REASONS),
   rate: field.integer(1, MAX_REPLAY_RATE),
   requestedBy: field.text(200),
+  credential: field.text(200),
+  user: field.text(200),
 };
 
 function toReplay({
@@ -275,6 +299,17 @@ function toReplay({
     startedAt: toDate(startedAtMs),
     endedAt: toDate(endedAtMs),
   };
+}
+
+/** Whoever schedules it must be allowed to act when it starts. */
+async function checkRequester(tx: Queryable, requester: Requester, startAtMs: number): Promise<void> {
+  const endsMs = await lockRequester(tx, requester);
+  if (endsMs === null || (endsMs !== undefined && endsMs > startAtMs)) return;
+  const message =
+    endsMs === undefined
+      ? "The key or the member that schedules the replay no longer exists. Use another key."
+      : `The key expires at ${new Date(endsMs).toISOString()}, before the replay would start. Use a key that is valid then, or start it earlier.`;
+  throw new PosthornError("invalid_replay", message, { problems: [{ pointer: "/startAt", message }] });
 }
 
 function limitReached({ tenant, startAtMs }: NewReplay, most: number): PosthornError {

@@ -137,3 +137,118 @@ test("a scheduled replay waits while five are running, and starts once", async (
   expect([await start(), await start()]).toEqual([true, false]);
   expect((await replays.get(id)).state).toBe("running");
 });
+
+test("what a revoked key has scheduled is cancelled, and the audit log names the key", async () => {
+  const instance = await open();
+  const { replays, keys, auditLog } = instance.hooks;
+  const { path } = await withDead(instance, 1);
+  receiver.answer(path, 200);
+  const { key } = await keys.create({ name: "nightly", tenant: "acme", scopes: ["deliveries:retry"] });
+  const { key: other } = await keys.create({ name: "other", scopes: ["admin"] });
+  const asked = { tenant: "acme", startAt: inAnHour() };
+  const scheduled = await replays.start({ ...asked, credential: key.id, requestedBy: key.id });
+  const kept = await replays.start({ ...asked, credential: other.id });
+  const running = await replays.start({ tenant: "acme", states: ["success"], credential: key.id });
+  await keys.revoke(key.id);
+  expect(await replays.get(scheduled.id)).toMatchObject({
+    state: "cancelled",
+    cancelReason: "key_revoked",
+    startedAt: null,
+    endedAt: expect.any(Date),
+  });
+  expect(await replays.get(kept.id)).toMatchObject({ state: "scheduled", cancelReason: null });
+  expect((await replays.get(running.id)).state).not.toBe("cancelled");
+  const { data } = await auditLog.list({ action: "replays.cancel" });
+  expect(data).toMatchObject([
+    {
+      actorKind: "system",
+      actorId: null,
+      tenant: "acme",
+      target: { replay: scheduled.id },
+      changes: { reason: "key_revoked", key: key.id },
+      status: 200,
+    },
+  ]);
+  await instance.advance(2 * HOUR_MS);
+  expect((await ended(instance, kept.id)).state).toBe("finished");
+  expect(await replays.get(scheduled.id)).toMatchObject({ state: "cancelled", done: 0 });
+  // the second attempt is that of the replay that was kept
+  expect(receiver.requestsTo(path)).toHaveLength(2);
+});
+
+test("a replay that is cancelled by a request says so", async () => {
+  const { hooks } = await open();
+  const { id } = await hooks.replays.start({ startAt: inAnHour() });
+  expect(await hooks.replays.cancel(id)).toMatchObject({ state: "cancelled", cancelReason: "requested" });
+});
+
+test("what a removed member has scheduled is cancelled; the end of a token does not matter", async () => {
+  const instance = await open();
+  const { replays, members, keys, auditLog } = instance.hooks;
+  await members.put("acme", "ann", { role: "admin" });
+  await members.put("acme", "bob", { role: "admin" });
+  const { key: token } = await keys.createToken("acme", "ann", { expiresInSeconds: 60 });
+  const byAnn = await replays.start({
+    tenant: "acme",
+    startAt: inAnHour(),
+    credential: token.id,
+    user: "ann",
+  });
+  const byBob = await replays.start({ tenant: "acme", startAt: inAnHour(), user: "bob" });
+  await instance.advance(HOUR_MS / 2);
+  expect((await replays.get(byAnn.id)).state).toBe("scheduled");
+  await members.delete("acme", "ann");
+  expect(await replays.get(byAnn.id)).toMatchObject({ state: "cancelled", cancelReason: "member_removed" });
+  expect((await replays.get(byBob.id)).state).toBe("scheduled");
+  const [entry] = (await auditLog.list({ action: "replays.cancel" })).data;
+  expect(entry).toMatchObject({ changes: { reason: "member_removed", user: "ann" } });
+});
+
+test("a revoked token or portal link cancels what it scheduled", async () => {
+  const { hooks } = await open();
+  const { replays, members, keys, sessions } = hooks;
+  await members.put("acme", "ann", { role: "admin" });
+  const { key: token } = await keys.createToken("acme", "ann");
+  const link = await sessions.createPortalLink("acme");
+  const asked = { tenant: "acme", startAt: inAnHour() };
+  const byToken = await replays.start({ ...asked, credential: token.id, user: "ann" });
+  const byLink = await replays.start({ ...asked, credential: link.id });
+  await keys.revoke(token.id);
+  await sessions.revokePortalLink("acme", link.id);
+  for (const { id } of [byToken, byLink])
+    expect(await replays.get(id)).toMatchObject({ state: "cancelled", cancelReason: "key_revoked" });
+});
+
+test("a key cannot schedule a replay beyond its expiry, and not after it was revoked", async () => {
+  const { hooks } = await open();
+  const { replays, keys } = hooks;
+  const startAt = inAnHour();
+  const expiring = async (afterStartMs: number) => {
+    const expiresAt = new Date(startAt.getTime() + afterStartMs);
+    return (await keys.create({ name: "short", scopes: ["deliveries:retry"], expiresAt })).key.id;
+  };
+  const start = async (credential: string) => replays.start({ startAt, credential });
+  await expect(start(await expiring(0))).rejects.toMatchObject({
+    code: "invalid_replay",
+    problems: [{ pointer: "/startAt", message: expect.stringMatching(/expires at .* valid then/) }],
+  });
+  expect((await start(await expiring(1))).state).toBe("scheduled");
+  const revoked = await expiring(1_000);
+  await keys.revoke(revoked);
+  await expect(start(revoked)).rejects.toMatchObject({
+    code: "invalid_replay",
+    message: expect.stringContaining("no longer exists"),
+  });
+  // one that starts at once needs no key later
+  expect((await replays.start({ credential: revoked })).state).toBe("running");
+});
+
+test("a deleted tenant takes its scheduled replays along", async () => {
+  const { hooks } = await open();
+  await hooks.tenants.upsert("leaving", {});
+  const { key } = await hooks.keys.create({ name: "own", tenant: "leaving", scopes: ["deliveries:retry"] });
+  const { id } = await hooks.replays.start({ tenant: "leaving", startAt: inAnHour(), credential: key.id });
+  await hooks.tenants.delete("leaving");
+  await expect(hooks.replays.get(id)).rejects.toMatchObject({ code: "replay_not_found" });
+  expect((await hooks.replays.list({ state: "scheduled" })).data).toEqual([]);
+});

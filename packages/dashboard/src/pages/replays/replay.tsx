@@ -19,6 +19,18 @@ const t = defineTexts({
   admin: ["admin key", "Admin-Schlüssel"],
   scheduled: ["Scheduled for", "Geplant für"],
   ended: ["Ended", "Beendet"],
+  cancelled: ["Cancelled because", "Abgebrochen, weil"],
+  reasons: {
+    requested: ["it was cancelled by a request", "der Abbruch angefordert wurde"],
+    key_revoked: [
+      "the key, token or link that scheduled it was revoked",
+      "der Schlüssel, das Token oder der Link, womit es geplant wurde, widerrufen wurde",
+    ],
+    member_removed: [
+      "the member who scheduled it was removed",
+      "das Mitglied, das es geplant hat, entfernt wurde",
+    ],
+  },
 });
 
 const REFRESH_MS = 1_000;
@@ -72,6 +84,7 @@ function Detail({ replay }: { readonly replay: Replay }) {
           <TimeFact name={t.scheduled} at={replay.start_at} />
           <TimeFact name={t.started} at={replay.started_at} />
           <TimeFact name={t.ended} at={replay.ended_at} />
+          {replay.cancel_reason !== null && <Fact name={t.cancelled}>{t.reasons[replay.cancel_reason]}</Fact>}
         </Facts>
       </Panel>
     </Page>

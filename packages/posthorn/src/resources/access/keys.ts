@@ -15,6 +15,7 @@ import {
   markUsed,
   type NewKey,
 } from "../../storage/queries/api-keys.ts";
+import { cancelScheduledBy } from "../../storage/queries/replays/requester.ts";
 import { lockTenant } from "../../storage/queries/tenants.ts";
 import { type Dated, dated, type Page, type PageQuery, readPage, toPage } from "../page.ts";
 import { integer, isWholeNumber, optional, readFields, required, text as textField } from "../read-fields.ts";
@@ -51,7 +52,10 @@ export interface Keys {
     input?: TokenInput,
   ): Promise<{ readonly key: Key; readonly text: string }>;
   list(query?: PageQuery & { readonly tenant?: string | undefined }): Promise<Page<Key>>;
-  /** Servers that have the key cached reject it within a second, others at once. */
+  /**
+   * Servers that have the key cached reject it within a second, others at once. Replays that it has scheduled are
+   * cancelled.
+   */
   revoke(id: string, scope?: { readonly tenant?: string | undefined }): Promise<void>;
   /** Returns the valid keys with these ids, including their digests. */
   known(ids: readonly string[]): Promise<readonly KnownKey[]>;
@@ -105,7 +109,7 @@ export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowM
     },
 
     async revoke(id, scope = {}) {
-      const isGone = /^[0-9A-Za-z]{1,32}$/.test(id) && (await deleteKey(db, id, scope.tenant ?? null));
+      const isGone = /^[0-9A-Za-z]{1,32}$/.test(id) && (await revoke(id, scope.tenant ?? null));
       if (!isGone)
         throw new PosthornError("key_not_found", "There is no such key. List keys to see their ids.");
     },
@@ -113,6 +117,14 @@ export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowM
     known: (ids) => knownKeys(db, ids),
     markUsed: (ids) => markUsed(db, ids),
   };
+
+  async function revoke(id: string, tenant: string | null): Promise<boolean> {
+    return await db.transaction(async (tx) => {
+      if (!(await deleteKey(tx, id, tenant))) return false;
+      await cancelScheduledBy(tx, { credentialId: id, tenant: null, userId: null }, "key_revoked");
+      return true;
+    });
+  }
 
   async function insert(kind: KeyKind, key: Omit<NewKey, "id" | "digest">) {
     const { id, text, digest } = mintKey(kind);

@@ -6,6 +6,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { ROLE_SCOPES, type Scope } from "@posthorn/wire";
 import { PosthornError } from "../../errors.ts";
 import type { Database } from "../../storage/database.ts";
+import { cancelScheduledBy } from "../../storage/queries/replays/requester.ts";
 import {
   deletePortalSession,
   deleteSession,
@@ -96,7 +97,7 @@ export function createSessions({ db }: { readonly db: Database }): Sessions {
     },
 
     async revokePortalLink(tenant, id) {
-      const isGone = /^[0-9A-Za-z]{1,32}$/.test(id) && (await deletePortalSession(db, tenant, id));
+      const isGone = /^[0-9A-Za-z]{1,32}$/.test(id) && (await revokeLink(tenant, id));
       if (!isGone)
         throw new PosthornError(
           "portal_link_not_found",
@@ -131,6 +132,14 @@ export function createSessions({ db }: { readonly db: Database }): Sessions {
     known: (ids) => knownSessions(db, ids),
     end: (id) => deleteSession(db, id),
   };
+
+  async function revokeLink(tenant: string, id: string): Promise<boolean> {
+    return await db.transaction(async (tx) => {
+      if (!(await deletePortalSession(tx, tenant, id))) return false;
+      await cancelScheduledBy(tx, { credentialId: id, tenant: null, userId: null }, "key_revoked");
+      return true;
+    });
+  }
 
   /** Returns null if the key, tenant or member does not exist. An operator's session has none of them. */
   async function insert(

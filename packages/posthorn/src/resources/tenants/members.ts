@@ -12,6 +12,7 @@ import {
   saveMember,
   updateMember,
 } from "../../storage/queries/members.ts";
+import { cancelScheduledBy } from "../../storage/queries/replays/requester.ts";
 import { findTenant } from "../../storage/queries/tenants.ts";
 import { type Dated, dated, type Page, type PageQuery, readPage, toPage } from "../page.ts";
 import { optional, readFields, required } from "../read-fields.ts";
@@ -35,6 +36,7 @@ export interface Members {
   update(tenant: string, user: string, input: MemberInput): Promise<Member>;
   get(tenant: string, user: string): Promise<Member>;
   list(tenant: string, query?: PageQuery): Promise<Page<Member>>;
+  /** Also ends the member's tokens and cancels the replays that they have scheduled. */
   delete(tenant: string, user: string): Promise<void>;
 }
 
@@ -69,10 +71,18 @@ export function createMembers(db: Database): Members {
     },
 
     async delete(tenant, user) {
-      const isGone = isTenantId(tenant) && isTenantId(user) && (await deleteMember(db, tenant, user));
+      const isGone = isTenantId(tenant) && isTenantId(user) && (await remove(tenant, user));
       if (!isGone) throw memberNotFound(user);
     },
   };
+
+  async function remove(tenant: string, userId: string): Promise<boolean> {
+    return await db.transaction(async (tx) => {
+      if (!(await deleteMember(tx, tenant, userId))) return false;
+      await cancelScheduledBy(tx, { credentialId: null, tenant, userId }, "member_removed");
+      return true;
+    });
+  }
 }
 
 const ROLES: readonly MemberRole[] = ["owner", "admin", "member"];

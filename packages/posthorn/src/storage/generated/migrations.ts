@@ -1413,7 +1413,7 @@ as $$ select p.id, p.sequence, p.duplicate from posthorn.publish_many(events::te
   {
     version: 6,
     name: "operations",
-    checksum: "a3876881abe495ef771c4d12338c3807440c687057bce09259e696dde03accc8",
+    checksum: "4fa2b7f6ec31fc7945d4c7b85c134f66c41a6f046f62c9fd33d044dc0ef9d0bf",
     sql: `-- Replays, charts, incidents and notifications.
 
 -- A replay delivers again what matches a filter. The row is also its progress.
@@ -1431,6 +1431,11 @@ create table posthorn.replays (
   -- deliveries per second
   rate integer not null,
   requested_by text,
+  -- the key, token or portal link it was requested with, and the member: if one is removed before it starts, it is cancelled
+  credential_id text,
+  user_id text,
+  -- requested, key_revoked or member_removed; null: not cancelled
+  cancel_reason text,
   -- scheduled, running, finished or cancelled
   state text not null default 'running',
   -- matching deliveries at the start; null: too many to count
@@ -1526,7 +1531,7 @@ create table posthorn.delivery_modes (
   {
     version: 7,
     name: "access",
-    checksum: "4d243ed2c4db1d70a7fffe0e5255a44b64de72d433850762a11d1f8848a7cf30",
+    checksum: "e34fe707a560c9dbfbd253ab2dc2dab5571ed22bf61f6e9647b74ffc20140fc2",
     sql: `-- API keys, sessions and the audit log.
 
 -- API keys and members' tokens. Only a digest is stored.
@@ -1587,7 +1592,7 @@ create index sessions_by_end on posthorn.sessions (expires_at);
 -- entry with an unknown result, never a change without an entry.
 create table posthorn.audit_log (
   id uuid primary key default posthorn.uuidv7(posthorn.now()),
-  -- admin, key, member, portal or library
+  -- admin, key, member, portal, library, or system: a consequence of another change
   actor_kind text not null,
   -- id of the key or token, or the name that the library's user gave; null: the admin key
   actor_id text,

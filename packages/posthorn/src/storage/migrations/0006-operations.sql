@@ -15,6 +15,11 @@ create table posthorn.replays (
   -- deliveries per second
   rate integer not null,
   requested_by text,
+  -- the key, token or portal link it was requested with, and the member: if one is removed before it starts, it is cancelled
+  credential_id text,
+  user_id text,
+  -- requested, key_revoked or member_removed; null: not cancelled
+  cancel_reason text,
   -- scheduled, running, finished or cancelled
   state text not null default 'running',
   -- matching deliveries at the start; null: too many to count

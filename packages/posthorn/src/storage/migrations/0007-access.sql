@@ -58,7 +58,7 @@ create index sessions_by_end on posthorn.sessions (expires_at);
 -- entry with an unknown result, never a change without an entry.
 create table posthorn.audit_log (
   id uuid primary key default posthorn.uuidv7(posthorn.now()),
-  -- admin, key, member, portal or library
+  -- admin, key, member, portal, library, or system: a consequence of another change
   actor_kind text not null,
   -- id of the key or token, or the name that the library's user gave; null: the admin key
   actor_id text,

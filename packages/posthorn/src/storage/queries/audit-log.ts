@@ -5,7 +5,7 @@ import type { Filter, IdRange } from "./page.ts";
 
 export interface AuditRow {
   readonly id: string;
-  readonly actorKind: "admin" | "key" | "member" | "portal" | "library";
+  readonly actorKind: "admin" | "key" | "member" | "portal" | "library" | "system";
   /** Id of the key, token or portal link, or the name of the library's user; null for the admin key. */
   readonly actorId: string | null;
   readonly actorUser: string | null;

@@ -34,8 +34,12 @@ export function libraryOperations(
     },
     replays: {
       start: async ({ body: { dryRun: isPreview = false, ...filter }, principal }) => {
-        const requestedBy = principal.user ?? principal.id ?? undefined;
-        const input = { ...filter, tenant: scopedTenant(principal, filter.tenant), requestedBy };
+        const requester = {
+          requestedBy: principal.user ?? principal.id ?? undefined,
+          credential: principal.id ?? undefined,
+          user: principal.user ?? undefined,
+        };
+        const input = { ...filter, tenant: scopedTenant(principal, filter.tenant), ...requester };
         if (!isPreview) return await replays.start(unchecked(input));
         return { dryRun: true as const, ...(await replays.preview(unchecked(input))) };
       },

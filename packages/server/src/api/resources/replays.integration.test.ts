@@ -31,6 +31,28 @@ test("a key of a tenant replays only its tenant's deliveries, and the replay nam
   expect(headers.authorization).toContain(started.json.requested_by);
 });
 
+test("revoking a key over HTTP cancels what it has scheduled, and tenants see why", async () => {
+  const { tenant } = await server.newEndpoint({ url: "https://example.com/in" });
+  const headers = await server.keyHeaders(["deliveries:retry", "deliveries:read"], tenant);
+  const start_at = new Date(Date.now() + 3_600_000).toISOString();
+  const { json: replay } = await server.call("POST", "/api/v1/replays", { start_at }, headers);
+  expect(replay).toMatchObject({ state: "scheduled", cancel_reason: null });
+  expect((await server.call("DELETE", `/api/v1/keys/${replay.requested_by}`)).status).toBe(204);
+  expect((await server.call("GET", `/api/v1/replays/${replay.id}`)).json).toMatchObject({
+    state: "cancelled",
+    cancel_reason: "key_revoked",
+  });
+  const admin = await server.keyHeaders(["admin"], tenant);
+  const { json: log } = await server.call("GET", "/api/v1/audit-log?action=replays.cancel", undefined, admin);
+  expect(log.data).toMatchObject([
+    {
+      actor: { kind: "system", id: null, user: null },
+      target: { replay: replay.id },
+      changes: { reason: "key_revoked", key: replay.requested_by },
+    },
+  ]);
+});
+
 test("manual retries are listed newest first, page by page, and to a tenant only its own", async () => {
   const own = await startServer();
   const [acme, rivals] = [await withDelivery(200, own), await withDelivery(200, own)];

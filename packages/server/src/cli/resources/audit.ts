@@ -37,7 +37,7 @@ export function addAudit(program: Command, terminal: Terminal): void {
 /** `key 4kQ9d0Zx1B`, `portal link 7hT2c8Wq3D`, `library billing`, or `ann (4kQ9d0Zx1B)` with the id of the token or link. */
 function actorText({ actor: { kind, id, user } }: AuditEntry): string {
   if (kind === "admin") return "admin key";
-  if (kind === "operator") return "operator";
+  if (kind === "operator" || kind === "system") return kind;
   if (kind === "library") return id === null ? "library" : `library ${id}`;
   if (user !== null) return `${user} (${id})`;
   return kind === "portal" ? `portal link ${id}` : `key ${id}`;

@@ -66,7 +66,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
   );
   const params = [["<key>", "id of the key, not the key itself"], YES] as const;
   add("revoke", "revoke a key", params, async (remote, [key]) => {
-    await remote.confirm(`This revokes the key ${key}.`);
+    await remote.confirm(`This revokes the key ${key} and cancels the replays that it has scheduled.`);
     await remote.client.keys.revoke({ key });
     remote.print({ id: key, revoked: true }, () => `${clean(key)} is revoked.`);
   });

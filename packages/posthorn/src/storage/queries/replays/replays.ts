@@ -7,6 +7,7 @@ import { column, fields, firstRow, hasRow, rows, run, value } from "../../query.
 import type { DeliveryState } from "../deliveries/read.ts";
 import type { PausedReason } from "../lanes/lock.ts";
 import type { Filter, IdPage } from "../page.ts";
+import type { Requester } from "./requester.ts";
 
 export type ReplayState = "scheduled" | "running" | "finished" | "cancelled";
 
@@ -14,6 +15,9 @@ export const REPLAY_STATES: readonly ReplayState[] = ["scheduled", "running", "f
 
 /** Why a delivery was skipped; `changed`: it changed meanwhile. */
 export type SkipReason = PausedReason | "changed";
+
+/** `requested`: by a request to cancel it. Otherwise whoever scheduled it may no longer act. */
+export type CancelReason = "requested" | "key_revoked" | "member_removed";
 
 export interface ReplayRow {
   readonly id: Uuid;
@@ -37,6 +41,8 @@ export interface ReplayRow {
   /** Null: it has not started. */
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
+  /** Null: it was not cancelled. */
+  readonly cancelReason: CancelReason | null;
 }
 
 /** Columns of `posthorn.replays r`. */
@@ -44,7 +50,8 @@ export const replayColumns = `r.id, r.tenant, r.endpoint_id as "endpointId", r.t
   posthorn.epoch_ms(r.created_after) as "createdAfterMs", posthorn.epoch_ms(r.created_before) as "createdBeforeMs",
   r.rate, r.requested_by as "requestedBy", r.state, r.total, r.done, r.skipped,
   posthorn.epoch_ms(r.created_at) as "createdAtMs", posthorn.epoch_ms(r.start_at) as "startAtMs",
-  posthorn.epoch_ms(r.started_at) as "startedAtMs", posthorn.epoch_ms(r.ended_at) as "endedAtMs"`;
+  posthorn.epoch_ms(r.started_at) as "startedAtMs", posthorn.epoch_ms(r.ended_at) as "endedAtMs",
+  r.cancel_reason as "cancelReason"`;
 
 /** Does not find another tenant's replay if a tenant is given. */
 export const findReplay = firstRow<ReplayRow, [id: Uuid, tenant: string | null]>("find replay")`
@@ -112,20 +119,23 @@ export interface ReplayRange {
 
 export type NewReplay = Omit<
   ReplayRow,
-  "state" | "done" | "skipped" | "createdAtMs" | "startedAtMs" | "endedAtMs"
+  "state" | "done" | "skipped" | "createdAtMs" | "startedAtMs" | "endedAtMs" | "cancelReason"
 > &
+  Requester &
   ReplayRange;
 
 /**
  * Without `startAtMs`, it runs at once. Returns null if there is the maximum number of replays in the same state, for this
  * tenant or, without one, for all.
  */
-export async function insertReplay(db: Database, replay: NewReplay, most: number): Promise<ReplayRow | null> {
-  return await db.transaction(async (tx) => {
-    // so that replays created at the same time count each other; waits for running steps
-    await lockReplays(tx);
-    return await insert(tx, replay, most);
-  });
+export async function insertReplay(
+  tx: Queryable,
+  replay: NewReplay,
+  most: number,
+): Promise<ReplayRow | null> {
+  // so that replays created at the same time count each other; waits for running steps
+  await lockReplays(tx);
+  return await insert(tx, replay, most);
 }
 
 /** Returns false if it is no longer scheduled, or if the maximum number is running. */
@@ -156,16 +166,16 @@ const insert = firstRow<ReplayRow, [replay: NewReplay, most: number]>("insert re
   )(replay),
   ...fields("rate", "requestedBy", "total", "position", "before")(replay),
   most,
-  replay.startAtMs,
+  ...fields("startAtMs", "credentialId", "userId")(replay),
 ])`
 insert into posthorn.replays as r (
   id, tenant, endpoint_id, type, states, reason, created_after, created_before, rate, requested_by, total, position,
-  before, paced_at, state, start_at, started_at
+  before, paced_at, state, start_at, started_at, credential_id, user_id
 )
 select $1::uuid, $2::text, $3::uuid, $4::text, $5::text[], $6::text, to_timestamp($7::double precision / 1000),
   to_timestamp($8::double precision / 1000), $9::integer, $10::text, $11::integer, $12::uuid, $13::uuid,
   posthorn.now() - interval '1 second', asked.state, to_timestamp($15::double precision / 1000),
-  case when asked.state = 'running' then posthorn.now() end
+  case when asked.state = 'running' then posthorn.now() end, $16::text, $17::text
 from (
   select case when $15::double precision is null then 'running' else 'scheduled' end as state
 ) asked
@@ -204,6 +214,7 @@ returning r.id
 export const cancelReplay = firstRow<ReplayRow, [id: Uuid]>("cancel replay")`
 update posthorn.replays r
 set state = 'cancelled',
+  cancel_reason = 'requested',
   ended_at = posthorn.now()
 where r.id = $1::uuid
   and r.state in ('scheduled', 'running')

@@ -21,7 +21,7 @@ export function withActor(
   { actorKind, actorId, actorUser, actorTenant, ...entry }: Entry,
   { tenant }: Principal,
 ) {
-  const isOperator = actorKind !== "member" && actorTenant === null;
+  const isOperator = actorKind !== "member" && actorKind !== "system" && actorTenant === null;
   if (tenant === null || !isOperator)
     return { ...entry, actor: { kind: actorKind, id: actorId, user: actorUser } };
   return { ...entry, actor: { kind: "operator" as const, id: null, user: null }, address: null };
