@@ -12,7 +12,7 @@ export interface Subject {
   readonly port: number;
   readonly pid: number;
   readonly key: string;
-  /** Returns the number of recorded successes. Called while the subject is idle. */
+  /** Returns the number of recorded successes. Called while no success is outstanding: the next counts start there. */
   settledCount(): Promise<number>;
   /** Returns whether there are `count` recorded successes. */
   hasSettled(count: number): Promise<boolean>;
