@@ -1,5 +1,5 @@
-// Builds both pages into the folder that the server carries. Where they will be mounted is known only when they are
-// asked for: so every address is relative to the page's <base>.
+// Builds dashboard and portal into the server's static folder. The path at which the server is mounted is known only at
+// run time, so all URLs are relative to the page's <base>.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,7 @@ const gzip = promisify<Buffer, { level: number }, Buffer>(gzipCompress);
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** React, the router and the queries. */
-const BASE =
+const LIBRARIES =
   /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(history|(react-)?(router|query|store)(-core)?))\//;
 const COMPRESSED = /^assets\/.+\.(js|css|svg)$/;
 
@@ -29,15 +29,17 @@ export default defineConfig({
     outDir: at("../server/static"),
     emptyOutDir: true,
     target: "es2022",
-    // the CSP allows images from data: URLs and nothing else from there
+    // the CSP allows data: URLs for images only
     assetsInlineLimit: 0,
     rolldownOptions: {
+      // on a slow machine it would print a warning about the plugins
+      checks: { pluginTimings: false },
       input: [at("index.html"), at("portal.html")],
       output: {
-        // one file in place of many for what every screen needs, and for what most do: a browser asks a host for six at a time
+        // few files for what most screens need, because a browser loads six at a time from a host
         codeSplitting: {
           groups: [
-            { name: "base", test: BASE },
+            { name: "base", test: LIBRARIES },
             { name: "common", test: /dashboard\/src\//, minShareCount: 8 },
           ],
         },
@@ -46,7 +48,7 @@ export default defineConfig({
   },
 });
 
-/** Beside each file its compressed forms, which the server sends as they are: to compress at each request costs more. */
+/** Writes compressed copies of each file, so that the server need not compress responses. */
 function compressed(): Plugin {
   return {
     name: "posthorn-compressed",
@@ -64,14 +66,14 @@ function compressed(): Plugin {
   };
 }
 
-/** Method and path of every operation, without the schemas: they would be half of what a browser loads. */
+/** Provides method and path of every operation without the schemas, which would double what a browser loads. */
 function operations(): Plugin {
   const id = "virtual:operations";
   return {
     name: "posthorn-operations",
-    resolveId: (asked) => (asked === id ? `\0${id}` : undefined),
-    load: (asked) =>
-      asked === `\0${id}` ? `export const operations = ${JSON.stringify(table())};` : undefined,
+    resolveId: (requested) => (requested === id ? `\0${id}` : undefined),
+    load: (requested) =>
+      requested === `\0${id}` ? `export const operations = ${JSON.stringify(table())};` : undefined,
   };
 }
 
