@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { startServer } from "../support/servers/start-server.ts";
-import { openDashboard } from "./render.tsx";
+import { openDashboard, openPortal } from "./render.tsx";
 
 const settings = {
   headerPrefix: "X-OrientedOS",
@@ -71,6 +71,32 @@ test("code to verify requests follows the chosen scheme and header prefix", asyn
   await ui.fill("Signature scheme", "two-headers");
   await ui.fill("Header prefix", "X-Shop");
   await ui.see("Verify signatures: two-headers", "X-Shop-Signature");
+});
+
+test("the code of deployment and endpoint takes a secret in the chosen encoding, in dashboard and portal", async () => {
+  const server = await startServer({ started: false, posthorn: settings });
+  const { path } = await server.newEndpoint({}, "acme");
+  const { ui } = await openDashboard(server, `${path.replace("/api/v1", "")}?tab=contract`);
+  await ui.see('createHmac("sha256", key)', "const key = secret;");
+  await ui.fill("Encoding of the secret", "hex");
+  await ui.see('const key = Buffer.from(secret, "hex");', "the secret, decoded from hexadecimal");
+
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", {});
+  const portal = await openPortal(server, json.url);
+  await portal.ui.click("How deliveries work");
+  await portal.ui.see("const key = secret;");
+  await portal.ui.fill("Encoding of the secret", "base64");
+  await portal.ui.see('Buffer.from(secret.replace(/^whsec_/, ""), "base64")');
+  expect(portal.path()).toBe("/contract?secret_encoding=base64");
+});
+
+test("code that is chosen by scheme follows the encoding, and keys of a pair have none", async () => {
+  const server = await startServer({ started: false, posthorn: settings });
+  const { ui } = await openDashboard(server, "/verify?secret_encoding=hex");
+  await ui.see('const key = Buffer.from(secret, "hex");');
+  await ui.fill("Signature scheme", "discord");
+  await ui.see("Verify signatures: discord", "publicKey");
+  expect(ui.text()).not.toContain("Encoding of the secret");
 });
 
 test("a pasted request is verified with the deployment's header prefix", async () => {

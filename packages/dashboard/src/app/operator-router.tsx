@@ -44,14 +44,15 @@ const PAGES = {
   "/endpoints": page(() => import("../pages/endpoints/endpoints.tsx"), "Endpoints", ["which", "tenant"]),
   "/tenants/$tenant/endpoints/$id": page(() => import("../pages/endpoints/endpoint.tsx"), "EndpointPage", [
     "tab",
+    "secret_encoding",
   ]),
   "/catalogue": page(() => import("../pages/catalogue/catalogue.tsx"), "Catalogue"),
   "/catalogue/$name": page(() => import("../pages/catalogue/event-type.tsx"), "EventTypePage", ["version"]),
   "/keys": page(() => import("../pages/keys.tsx"), "Keys", ["tenant"]),
   "/audit": page(() => import("../pages/audit.tsx"), "Audit", ["tenant", "action", ...CREATED]),
   "/system": page(() => import("../pages/system.tsx"), "SystemPage"),
-  "/contract": page(() => import("../pages/contract.tsx"), "ContractPage"),
-  "/verify": page(() => import("../pages/verify.tsx"), "Verify", ["scheme"]),
+  "/contract": page(() => import("../pages/contract.tsx"), "ContractPage", ["secret_encoding"]),
+  "/verify": page(() => import("../pages/verify.tsx"), "Verify", ["scheme", "secret_encoding"]),
 };
 
 export function createOperatorRouter(history?: RouterHistory) {

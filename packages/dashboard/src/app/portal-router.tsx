@@ -25,11 +25,14 @@ const PAGES = {
   "/deliveries/$id": page(() => import("../pages/deliveries/delivery.tsx"), "DeliveryPage"),
   "/replays": page(() => import("../pages/replays/replays.tsx"), "PortalReplays"),
   "/add": page(() => import("../pages/portal/add-endpoint.tsx"), "AddEndpoint"),
-  "/endpoints/$id": page(() => import("../pages/endpoints/endpoint.tsx"), "EndpointPage", ["tab"]),
+  "/endpoints/$id": page(() => import("../pages/endpoints/endpoint.tsx"), "EndpointPage", [
+    "tab",
+    "secret_encoding",
+  ]),
   "/catalogue": page(() => import("../pages/portal/catalogue.tsx"), "PortalCatalogue"),
   "/catalogue/$name": page(() => import("../pages/portal/catalogue.tsx"), "PortalEventType"),
-  "/contract": page(() => import("../pages/contract.tsx"), "ContractPage"),
-  "/verify": page(() => import("../pages/verify.tsx"), "Verify", ["scheme"]),
+  "/contract": page(() => import("../pages/contract.tsx"), "ContractPage", ["secret_encoding"]),
+  "/verify": page(() => import("../pages/verify.tsx"), "Verify", ["scheme", "secret_encoding"]),
 };
 
 export function createPortalRouter(history?: RouterHistory) {

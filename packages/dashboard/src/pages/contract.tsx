@@ -1,8 +1,10 @@
 // The delivery contract of endpoints that use the deployment's settings, and of a single endpoint.
+import { keepPreviousData } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useApi } from "../api/use-api.ts";
 import { defineTexts } from "../app/texts.ts";
 import { ContractView } from "../components/contract/contract-view.tsx";
+import { useShownEncoding } from "../components/endpoint/secret-encoding.tsx";
 import { NotLoaded, Page } from "../components/ui/page.tsx";
 
 const t = defineTexts({
@@ -14,7 +16,7 @@ const t = defineTexts({
 });
 
 export function ContractPage() {
-  const query = useApi("deliveryContracts.get", {});
+  const query = useApi("deliveryContracts.get", useSecretQuery(), { placeholderData: keepPreviousData });
   return (
     <Page
       title={t.howDeliveriesWork}
@@ -37,6 +39,14 @@ export function EndpointContract({
   readonly tenant: string;
   readonly endpoint: string;
 }) {
-  const query = useApi("deliveryContracts.ofEndpoint", { tenant, endpoint });
+  const query = useApi(
+    "deliveryContracts.ofEndpoint",
+    { tenant, endpoint, ...useSecretQuery() },
+    { placeholderData: keepPreviousData },
+  );
   return query.data === undefined ? <NotLoaded query={query} /> : <ContractView contract={query.data} />;
+}
+
+function useSecretQuery() {
+  return { query: { secret_encoding: useShownEncoding() } };
 }

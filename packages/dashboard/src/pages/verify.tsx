@@ -7,12 +7,13 @@ import { useApi } from "../api/use-api.ts";
 import { useFilters } from "../app/filters.ts";
 import { defineTexts } from "../app/texts.ts";
 import { SignaturePanel } from "../components/contract/signatures.tsx";
+import { ShownEncodingChoice, useShownEncoding } from "../components/endpoint/secret-encoding.tsx";
 import { Badge } from "../components/ui/badge.tsx";
 import { Button } from "../components/ui/button.tsx";
-import { fieldsIn, Select, submitted, TextArea, TextField } from "../components/ui/field.tsx";
+import { Choice, fieldsIn, submitted, TextArea, TextField } from "../components/ui/field.tsx";
 import { NotLoaded, Page, Panel } from "../components/ui/page.tsx";
 import { type PastedRequest, readPastedRequest } from "../format/pasted-request.ts";
-import { SCHEMES_BY_KIND } from "../format/signature-schemes.ts";
+import { isByKeyPair, SCHEMES_BY_KIND } from "../format/signature-schemes.ts";
 
 const t = defineTexts({
   lead: [
@@ -172,26 +173,34 @@ const SCHEMES = Object.values(SCHEMES_BY_KIND).flat();
 /** Code for the deployment's first scheme, or for another one. */
 function VerifySnippets({ prefix }: { readonly prefix: string }) {
   const { filters, set } = useFilters();
+  const encoding = useShownEncoding();
   const query = useApi(
     "deliveryContracts.get",
-    { query: { scheme: filters.scheme, header_prefix: prefix === "" ? undefined : prefix } },
+    {
+      query: {
+        scheme: filters.scheme,
+        header_prefix: prefix === "" ? undefined : prefix,
+        secret_encoding: encoding,
+      },
+    },
     { placeholderData: keepPreviousData },
   );
   const [signature] = query.data?.signatures ?? [];
   if (signature === undefined) return <NotLoaded query={query} />;
   return (
     <>
-      <h2 className="flex flex-wrap items-center gap-2 font-semibold">
-        {t.snippets}
-        <Select
-          aria-label={t.scheme}
-          // a scheme with a label of its own is not in the list
-          options={[...new Set([...SCHEMES, signature.scheme])].map((name) => [name, name])}
-          value={signature.scheme}
-          onChange={(event) => set({ scheme: event.target.value })}
-          className="py-1"
-        />
-      </h2>
+      <Panel title={t.snippets}>
+        <div className="grid gap-3 sm:grid-cols-2">
+          <Choice
+            label={t.scheme}
+            // a scheme with a label of its own is not in the list
+            options={[...new Set([...SCHEMES, signature.scheme])].map((name) => [name, name])}
+            value={signature.scheme}
+            onChange={(event) => set({ scheme: event.target.value })}
+          />
+          {!isByKeyPair(signature.scheme) && <ShownEncodingChoice />}
+        </div>
+      </Panel>
       <SignaturePanel signature={signature} />
     </>
   );

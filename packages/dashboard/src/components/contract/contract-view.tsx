@@ -2,7 +2,9 @@
 import type { DeliveryContract } from "@posthorn/client";
 import type { ReactNode } from "react";
 import { defineTexts } from "../../app/texts.ts";
+import { isByKeyPair } from "../../format/signature-schemes.ts";
 import { duration } from "../../format/time.ts";
+import { ShownEncodingChoice } from "../endpoint/secret-encoding.tsx";
 import { type Column, DataTable } from "../list/data-table.tsx";
 import { CodeView } from "../ui/json-view.tsx";
 import { Fact, Facts, Panel } from "../ui/page.tsx";
@@ -50,6 +52,7 @@ const t = defineTexts({
     custom: ["custom header", "benutzerdefinierter Header"],
     fixed: ["always this value", "immer dieser Wert"],
   },
+  verifySignatures: ["Verify signatures", "Signaturen prüfen"],
   responses: ["Responses", "Antworten"],
   status: "Status",
   result: ["Result", "Ergebnis"],
@@ -175,6 +178,11 @@ export function ContractView({ contract }: { readonly contract: DeliveryContract
       <Panel title={t.body}>
         <CodeView label={t.body} text={request.body} isJson />
       </Panel>
+      {signatures.some(({ scheme }) => !isByKeyPair(scheme)) && (
+        <Panel title={t.verifySignatures}>
+          <ShownEncodingChoice />
+        </Panel>
+      )}
       {signatures.map((signature) => (
         <SignaturePanel key={signature.scheme} signature={signature} />
       ))}

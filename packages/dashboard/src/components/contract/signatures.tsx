@@ -19,8 +19,14 @@ const t = defineTexts({
   format: ["Header format", "Format des Headers"],
   key: ["Key", "Schlüssel"],
   keys: {
-    text: ["the whole secret as text, including whsec_", "das ganze Secret als Text, einschließlich whsec_"],
-    base64: ["the secret after whsec_, decoded from Base64", "das Secret nach whsec_, aus Base64 dekodiert"],
+    text: [
+      "the whole secret as text (UTF-8), including a leading whsec_",
+      "das ganze Secret als Text (UTF-8), einschließlich whsec_ am Anfang",
+    ],
+    base64: [
+      "the secret without a leading whsec_, decoded from Base64",
+      "das Secret ohne whsec_ am Anfang, aus Base64 dekodiert",
+    ],
     hex: ["the secret, decoded from hexadecimal", "das Secret, aus Hexadezimal dekodiert"],
     ed25519: [
       "the public key on the endpoint's page: what follows whpk_, decoded from Base64",

@@ -1,6 +1,7 @@
 // The choice of how a given secret is written.
 import { SECRET_ENCODINGS, type SecretEncoding } from "@posthorn/wire";
 import type { ComponentProps } from "react";
+import { useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { Choice } from "../ui/field.tsx";
 
@@ -9,6 +10,10 @@ const t = defineTexts({
   hint: [
     "For an existing secret of another sender. Deliveries are signed with exactly these bytes.",
     "Für ein vorhandenes Secret eines anderen Senders. Zustellungen werden mit genau diesen Bytes signiert.",
+  ],
+  codeHint: [
+    "The code takes the secret in this encoding. Choose another one if the endpoint uses a secret of another sender.",
+    "Der Code erwartet das Secret in dieser Kodierung. Wählen Sie eine andere, wenn der Endpunkt das Secret eines anderen Senders verwendet.",
   ],
   own: ["whsec_… or whsk_…", "whsec_… oder whsk_…"],
   encodings: {
@@ -28,6 +33,24 @@ export function SecretEncodingChoice(field: Omit<ComponentProps<typeof Choice>, 
       none={t.own}
       options={IMPORTED.map((name) => [name, t.encodings[name]])}
       {...field}
+    />
+  );
+}
+
+/** The encoding that code to verify requests takes. It is part of the URL. */
+export function useShownEncoding(): SecretEncoding | undefined {
+  const { secret_encoding: name = "" } = useFilters().filters;
+  return isEncoding(name) ? name : undefined;
+}
+
+export function ShownEncodingChoice() {
+  const { set } = useFilters();
+  return (
+    <SecretEncodingChoice
+      hint={t.codeHint}
+      none="whsec_…"
+      value={useShownEncoding() ?? ""}
+      onChange={(event) => set({ secret_encoding: event.target.value })}
     />
   );
 }
