@@ -54,7 +54,8 @@ test("an endpoint shows the contract of its own settings", async () => {
   await ui.click("Contract");
   await ui.see(
     "Return 2xx within 30s.",
-    "Verify HTTP Message Signatures with an RFC 9421 library",
+    "The signature covers method, URL, content type",
+    'headers.get("Content-Digest")',
     "{id}.{timestamp}.{body}",
     "Failed deliveries are not retried.",
     "A dead delivery holds its subject",

@@ -212,7 +212,7 @@ test("an endpoint's contract has its own settings, and an unusual one is refused
     duplicates: { id_header: "X-Own-Id", id_in_body: "event_id", retried_for_ms: 66_000 },
     signatures: [
       { scheme: "github", facts: { signature_header: "X-Hub-Signature-256" } },
-      { scheme: "rfc9421", facts: null, snippets: [] },
+      { scheme: "rfc9421", facts: null },
     ],
   });
   const headers = new Map<string, object>(

@@ -1,8 +1,18 @@
 // Runs the snippets of delivery contracts, for every scheme and in every installed language, on requests of a real server,
 // and on requests that must be rejected.
-import { schemeNamed, schemeNames, sign, writeTime } from "@posthorn/wire";
+import {
+  generateSecret,
+  generateSigningKey,
+  type Scheme,
+  type SignedMessage,
+  schemeNamed,
+  schemeNames,
+  sign,
+  writeTime,
+} from "@posthorn/wire";
 import { startScriptedReceiver } from "posthorn/testing";
 import { beforeAll, expect, test } from "vitest";
+import { signRequest } from "../../packages/posthorn/src/destinations/webhook/sign.ts";
 import { rotate } from "../support/matrix.ts";
 import { startServer } from "../support/servers/start-server.ts";
 import {
@@ -13,7 +23,7 @@ import {
   verifyIn,
 } from "../support/snippet-runtimes.ts";
 
-const SCHEMES = [...schemeNames.filter((name) => !schemeNamed(name).isMessageSignature), "sha256:sha256_v2"];
+const SCHEMES = [...schemeNames, "sha256:sha256_v2"];
 
 /** Secrets of another sender: their characters or the bytes that they encode are the key. */
 const IMPORTED = {
@@ -50,10 +60,10 @@ beforeAll(async () => {
     const [{ facts, snippets: sources }] = json.signatures;
     for (const { language, code } of sources) {
       const known = snippets.get(language) ?? [];
-      snippets.set(language, [...known, { scheme, code, needsUrl: facts.signed.includes("{url}") }]);
+      snippets.set(language, [...known, { scheme, code, needsUrl: needsUrl(facts) }]);
     }
   }
-  for (const scheme of ["t-v1", "sha256", "standard-webhooks", "shopify"]) {
+  for (const scheme of ["t-v1", "sha256", "standard-webhooks", "shopify", "rfc9421"]) {
     for (const [encoding, secret] of Object.entries(IMPORTED)) {
       const name = `${scheme}-${encoding}`;
       const { path } = await server.newEndpoint(
@@ -69,9 +79,9 @@ beforeAll(async () => {
       importedNames.push(name);
       const { json } = await server.call("GET", `${path}/contract?secret_encoding=${encoding}`);
       const [{ facts, snippets: sources }] = json.signatures;
-      expect(facts.key).toBe(encoding);
+      expect(facts?.key ?? encoding).toBe(encoding);
       for (const { language, code } of sources)
-        snippets.get(language)?.push({ scheme: name, code, needsUrl: false });
+        snippets.get(language)?.push({ scheme: name, code, needsUrl: needsUrl(facts) });
     }
   }
   const data = { note: "Grüße €", "Buffer.from": '\\"' };
@@ -95,26 +105,29 @@ beforeAll(async () => {
   for (const stop of stops) await stop();
 });
 
+/** HTTP Message Signatures, which have no facts, always cover the URL. */
+function needsUrl(facts: { readonly signed: readonly string[] } | null): boolean {
+  return facts?.signed.includes("{url}") ?? true;
+}
+
 /** What was sent, and what an attacker or a wrong configuration would send. */
 async function casesOf(sent: SignedRequest): Promise<Case[]> {
   const scheme = schemeNamed(sent.scheme);
   const { algorithm, format, key, headers: names } = scheme;
+  const isMessage = scheme.isMessageSignature === true;
   const secret = key === "ed25519" ? publicKeyOf(sent.secret) : sent.secret;
   const request = { ...sent, secret };
   const header = names.signature({ signature: "X-Shop-Signature" } as never).toLowerCase();
   const given = request.headers[header] as string;
   const withHeader = (value: string) => ({ ...request, headers: { ...request.headers, [header]: value } });
   const isTimed = names.timestamp !== undefined || format.write(["A"], "T").includes("T");
-  const signedAgo = async (seconds: number) => {
+  const signedAgo = async (seconds: number, secrets = [sent.secret]) => {
     const timestamp = writeTime(new Date(Date.now() - seconds * 1_000), scheme.timeFormat ?? "seconds");
     const id = request.headers[names.id?.({} as never) ?? ""] ?? "";
     const message = { id, timestamp, body: request.body, method: "POST", url: request.url };
-    const signed = await sign({
-      ...message,
-      schemes: [scheme],
-      secrets: [sent.secret],
-      headerPrefix: "X-Shop",
-    });
+    const signed = isMessage
+      ? signedAsMessage(scheme, request.headers, message, secrets)
+      : await sign({ ...message, schemes: [scheme], secrets, headerPrefix: "X-Shop" });
     const lower = Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value]);
     return { ...request, headers: { ...request.headers, ...Object.fromEntries(lower) } };
   };
@@ -139,12 +152,39 @@ async function casesOf(sent: SignedRequest): Promise<Case[]> {
       ...withHeader(format.write(["AAAA", given.replace(/.*(?:v1a?|h1)[=,]/, "")], timestampIn(given))),
       expected: true,
     },
+    isMessage && {
+      what: "signed with two secrets",
+      ...(await signedAgo(0, [await otherSecretFor(scheme), sent.secret])),
+      expected: true,
+    },
+    isMessage && {
+      what: "for another URL",
+      ...request,
+      url: `${request.url}2`,
+      expected: false,
+    },
     // the languages run up to a minute later
     isTimed && { what: "signed 3 minutes ago", ...(await signedAgo(180)), expected: true },
     isTimed && { what: "signed 301 seconds ago", ...(await signedAgo(301)), expected: false },
     isTimed && { what: "signed for the future", ...(await signedAgo(-3_600)), expected: false },
   ];
   return all.filter((one) => one !== false);
+}
+
+function signedAsMessage(
+  { name }: Scheme,
+  sent: SignedRequest["headers"],
+  message: SignedMessage,
+  shared: readonly string[],
+): Record<string, string> {
+  const headers = { "content-type": sent["content-type"] as string };
+  const settings = { schemes: [name], headerPrefix: "X-Shop" };
+  signRequest(headers, settings, message, { shared, ofScheme: null }, new Date());
+  return headers;
+}
+
+async function otherSecretFor({ key }: Scheme): Promise<string> {
+  return key === "ed25519" ? (await generateSigningKey()).signingKey : generateSecret();
 }
 
 function timestampIn(header: string): string {

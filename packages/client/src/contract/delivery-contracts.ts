@@ -70,7 +70,10 @@ const facts = z.object({
 
 const signature = s.component("ContractSignature", {
   scheme: s.text("Name of the signature scheme."),
-  facts: s.nullable(facts, "How it is verified. Null for RFC 9421, which needs a library."),
+  facts: s.nullable(
+    facts,
+    "How it is verified. Null for HTTP Message Signatures (RFC 9421): their headers state what is signed.",
+  ),
   snippets: s.list(
     z.object({
       language: s.choice(

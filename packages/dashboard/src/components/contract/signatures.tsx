@@ -63,9 +63,9 @@ const t = defineTexts({
     "The signature covers the URL: use the endpoint's public URL, not one rewritten by a proxy.",
     "Die Signatur umfasst die URL: Verwenden Sie die öffentliche URL des Endpunkts, nicht eine von einem Proxy umgeschriebene.",
   ],
-  library: [
-    "Verify HTTP Message Signatures with an RFC 9421 library for your language. The signature also covers method and URL.",
-    "Prüfen Sie HTTP Message Signatures mit einer Bibliothek für RFC 9421 in Ihrer Sprache. Die Signatur umfasst auch Methode und URL.",
+  message: [
+    "The signature covers method, URL, content type, digest of the body, event id and timestamp. RFC 9421 libraries can also verify it.",
+    "Die Signatur umfasst Methode, URL, Inhaltstyp, Hash des Body, Ereignis-ID und Zeitstempel. Auch Bibliotheken für RFC 9421 können sie prüfen.",
   ],
   standard: [
     "Standard Webhooks libraries can also verify it.",
@@ -83,9 +83,9 @@ export function SignaturePanel({ signature }: { readonly signature: Signature })
   const [chosen, setChosen] = useState("TypeScript");
   const snippet = snippets.find(({ language }) => language === chosen) ?? snippets[0];
   const notes = [
-    facts === null ? t.library : facts.algorithm === "token" ? t.token : t.raw,
-    facts !== null && rotationText(facts),
-    facts?.signed.includes("{url}") && t.url,
+    facts?.algorithm === "token" ? t.token : t.raw,
+    facts === null ? `${t.message} ${t.many}` : rotationText(facts),
+    (facts === null || facts.signed.includes("{url}")) && t.url,
     scheme.startsWith("standard-webhooks") && t.standard,
     kindOf(scheme) === "vendor" && t.vendor({ name: scheme }),
   ].filter(Boolean);

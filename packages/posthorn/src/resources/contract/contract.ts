@@ -10,7 +10,8 @@ import {
   exampleSecret,
 } from "./example-request.ts";
 import { type ContractError, type ContractResponse, errorsOf, responsesOf } from "./responses.ts";
-import { type SchemeFacts, schemeFacts } from "./scheme-facts.ts";
+import { keyOf, type SchemeFacts, schemeFacts } from "./scheme-facts.ts";
+import { messageSnippetsFor } from "./snippets/messages/messages.ts";
 import { TOLERANCE_SECONDS } from "./snippets/snippet.ts";
 import { type Snippet, snippetsFor } from "./snippets/snippets.ts";
 
@@ -46,7 +47,7 @@ export interface ContractDeployment {
 
 export interface ContractSignature {
   readonly scheme: string;
-  /** Null for HTTP Message Signatures (RFC 9421), which need a library. */
+  /** Null for HTTP Message Signatures (RFC 9421): their headers state what is signed. */
   readonly facts: (Omit<SchemeFacts, "scheme"> & { readonly toleranceSeconds: number | null }) | null;
   readonly snippets: readonly Snippet[];
 }
@@ -165,7 +166,10 @@ export function deliveryContract(
 
 function signatureOf(name: string, headerPrefix: string, secretEncoding: SecretEncoding): ContractSignature {
   const facts = schemeFacts(schemeNamed(name), headerPrefix, secretEncoding);
-  if (facts === null) return { scheme: name, facts: null, snippets: [] };
+  if (facts === null) {
+    const snippets = messageSnippetsFor(keyOf(schemeNamed(name), secretEncoding));
+    return { scheme: name, facts: null, snippets };
+  }
   const { scheme, ...rest } = facts;
   const isTimed = facts.timestamp !== null || facts.timeInBody !== null;
   const toleranceSeconds = isTimed ? TOLERANCE_SECONDS : null;

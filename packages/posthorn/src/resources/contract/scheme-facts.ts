@@ -40,7 +40,7 @@ export interface SchemeFacts {
 const PLACES = { id: "{id}", timestamp: "{timestamp}", method: "{method}", url: "{url}" } as const;
 const DIGEST = "0".repeat(64);
 
-/** Returns null for HTTP Message Signatures, which need a library. */
+/** Returns null for HTTP Message Signatures: their headers state what is signed. */
 export function schemeFacts(
   scheme: Scheme,
   headerPrefix: string,
@@ -76,7 +76,7 @@ export function schemeFacts(
 }
 
 /** Every scheme signs with the bytes of an imported secret. A token is sent as it is. */
-function keyOf({ key, algorithm }: Scheme, secretEncoding: SecretEncoding): SchemeFacts["key"] {
+export function keyOf({ key, algorithm }: Scheme, secretEncoding: SecretEncoding): SchemeFacts["key"] {
   const isImported = secretEncoding !== "whsec" && key !== "ed25519" && algorithm !== "token";
   return isImported ? secretEncoding : key;
 }

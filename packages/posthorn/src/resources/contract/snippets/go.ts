@@ -70,16 +70,7 @@ export const go: Template = (facts) => {
     digestParameter !== null && "\t}",
     needsId && `\tid := headers.Get("${facts.idHeader}")`,
     !isToken && `\tsigned := bytes.Join([][]byte{${signed.join(", ")}}, nil)`,
-    isHmac && facts.key === "text" && "\tkey := []byte(secret)",
-    isHmac &&
-      facts.key === "base64" &&
-      '\tkey, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))',
-    isHmac && facts.key === "hex" && "\tkey, err := hex.DecodeString(secret)",
-    isByKeyPair && '\tkey, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "whpk_"))',
-    isHmac && facts.key !== "text" && "\tif err != nil || len(key) == 0 {",
-    isByKeyPair && "\tif err != nil || len(key) != ed25519.PublicKeySize {",
-    !isToken && facts.key !== "text" && "\t\treturn false",
-    !isToken && facts.key !== "text" && "\t}",
+    ...(isToken ? [] : keyLines[facts.key]),
     isHmac && `\tmac := hmac.New(${shape.hash}.New, key)`,
     isHmac && "\tmac.Write(signed)",
     isHmac && "\texpected := mac.Sum(nil)",
@@ -96,3 +87,26 @@ export const go: Template = (facts) => {
     "}",
   );
 };
+
+/** By the encoding of the secret. */
+export const keyLines = {
+  text: ["\tkey := []byte(secret)"],
+  hex: [
+    "\tkey, err := hex.DecodeString(secret)",
+    "\tif err != nil || len(key) == 0 {",
+    "\t\treturn false",
+    "\t}",
+  ],
+  base64: [
+    '\tkey, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))',
+    "\tif err != nil || len(key) == 0 {",
+    "\t\treturn false",
+    "\t}",
+  ],
+  ed25519: [
+    '\tkey, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "whpk_"))',
+    "\tif err != nil || len(key) != ed25519.PublicKeySize {",
+    "\t\treturn false",
+    "\t}",
+  ],
+} as const;

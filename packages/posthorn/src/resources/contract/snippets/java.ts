@@ -66,18 +66,10 @@ export const java: Template = (facts) => {
     digestParameter !== null && `    if (!url.contains("${digestParameter}=" + digest)) return false;`,
     needsId && `    String id = ${header(facts.idHeader ?? "")};`,
     isHmac && `    Mac mac = Mac.getInstance("${mac}");`,
-    isHmac &&
-      (facts.key === "text"
-        ? `    mac.init(new SecretKeySpec(bytes(secret), "${mac}"));`
-        : facts.key === "hex"
-          ? `    mac.init(new SecretKeySpec(HexFormat.of().parseHex(secret), "${mac}"));`
-          : `    mac.init(new SecretKeySpec(Base64.getDecoder().decode(secret.replaceFirst("^whsec_", "")), "${mac}"));`),
+    isHmac && `    mac.init(new SecretKeySpec(${sharedKey[facts.key]}, "${mac}"));`,
     ...(isHmac ? signed.map((part) => `    mac.update(${part});`) : []),
     isHmac && `    byte[] expected = bytes(${encode}(mac.doFinal()));`,
-    isByKeyPair &&
-      '    String key = "302a300506032b6570032100" + HexFormat.of().formatHex(Base64.getDecoder().decode(publicKey.replaceFirst("^whpk_", "")));',
-    isByKeyPair &&
-      '    PublicKey verifying = KeyFactory.getInstance("Ed25519").generatePublic(new X509EncodedKeySpec(HexFormat.of().parseHex(key)));',
+    ...(isByKeyPair ? verifyingKey : []),
     !isToken && "    for (String item : items) {",
     !isToken && prefix !== "" && `      if (!item.startsWith("${prefix}")) continue;`,
     isHmac && `      if (MessageDigest.isEqual(bytes(${given}), expected)) return true;`,
@@ -99,3 +91,16 @@ export const java: Template = (facts) => {
     "}",
   );
 };
+
+/** By the encoding of the secret. */
+export const sharedKey = {
+  text: "bytes(secret)",
+  hex: "HexFormat.of().parseHex(secret)",
+  base64: 'Base64.getDecoder().decode(secret.replaceFirst("^whsec_", ""))',
+  ed25519: "",
+} as const;
+
+export const verifyingKey = [
+  '    String key = "302a300506032b6570032100" + HexFormat.of().formatHex(Base64.getDecoder().decode(publicKey.replaceFirst("^whpk_", "")));',
+  '    PublicKey verifying = KeyFactory.getInstance("Ed25519").generatePublic(new X509EncodedKeySpec(HexFormat.of().parseHex(key)));',
+] as const;

@@ -41,10 +41,7 @@ export const php: Template = (facts) => {
     digestParameter !== null && "    }",
     needsId && `    $id = ${header(facts.idHeader ?? "")};`,
     !isToken && `    $signed = ${signed.join(" . ")};`,
-    isHmac && facts.key === "base64" && "    $key = base64_decode(preg_replace('/^whsec_/', '', $secret));",
-    isHmac && facts.key === "hex" && "    $key = hex2bin($secret);",
-    isHmac && facts.key === "text" && "    $key = $secret;",
-    isByKeyPair && "    $key = base64_decode(preg_replace('/^whpk_/', '', $publicKey));",
+    !isToken && keyLine[facts.key],
     isHmac &&
       (encoding === "hex"
         ? `    $expected = hash_hmac('${shape.hash}', $signed, $key);`
@@ -65,3 +62,11 @@ export const php: Template = (facts) => {
     "}",
   );
 };
+
+/** By the encoding of the secret. */
+export const keyLine = {
+  text: "    $key = $secret;",
+  hex: "    $key = hex2bin($secret);",
+  base64: "    $key = base64_decode(preg_replace('/^whsec_/', '', $secret));",
+  ed25519: "    $key = base64_decode(preg_replace('/^whpk_/', '', $publicKey));",
+} as const;

@@ -51,19 +51,13 @@ export const python: Template = (facts) => {
     isToken &&
       `    return hmac.compare_digest(headers.get("${signatureHeader}", "").encode(), secret.encode())`,
     !isToken && `    signed = ${signed.join(" + ")}`,
-    isHmac &&
-      (facts.key === "text"
-        ? "    key = secret.encode()"
-        : facts.key === "hex"
-          ? "    key = bytes.fromhex(secret)"
-          : '    key = base64.b64decode(secret.removeprefix("whsec_"))'),
+    isHmac && sharedKey[facts.key],
     isHmac &&
       (encoding === "hex"
         ? `    expected = ${digest}.hexdigest().encode()`
         : `    expected = base64.b64encode(${digest}.digest())`),
     isHmac && `    return any(hmac.compare_digest(${given}.encode(), expected) for item in items${filter})`,
-    isByKeyPair &&
-      '    key = Ed25519PublicKey.from_public_bytes(base64.b64decode(public_key.removeprefix("whpk_")))',
+    isByKeyPair && publicKey,
     isByKeyPair && "    for item in items:",
     isByKeyPair && "        try:",
     isByKeyPair && prefix !== "" && `            if not item.startswith("${prefix}"):`,
@@ -76,3 +70,14 @@ export const python: Template = (facts) => {
     isByKeyPair && "    return False",
   );
 };
+
+/** By the encoding of the secret. */
+export const sharedKey = {
+  text: "    key = secret.encode()",
+  hex: "    key = bytes.fromhex(secret)",
+  base64: '    key = base64.b64decode(secret.removeprefix("whsec_"))',
+  ed25519: false,
+} as const;
+
+export const publicKey =
+  '    key = Ed25519PublicKey.from_public_bytes(base64.b64decode(public_key.removeprefix("whpk_")))';

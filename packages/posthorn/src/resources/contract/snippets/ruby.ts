@@ -45,17 +45,13 @@ export const ruby: Template = (facts) => {
     needsId && `  id = ${header(facts.idHeader ?? "")}`,
     !isToken && "",
     !isToken && `  signed = ${signed.join(" + ")}`,
-    isHmac && facts.key === "hex" && '  key = [secret].pack("H*")',
-    isHmac && facts.key === "text" && "  key = secret",
-    isHmac && facts.key === "base64" && '  key = secret.delete_prefix("whsec_").unpack1("m")',
+    ...(isHmac ? keyLines[facts.key] : []),
     isHmac &&
       (encoding === "hex"
         ? `  expected = OpenSSL::HMAC.hexdigest("${hash}", key, signed)`
         : `  expected = [OpenSSL::HMAC.digest("${hash}", key, signed)].pack("m0")`),
     isHmac && `  items.any? { |item| ${condition}OpenSSL.secure_compare(${given}, expected) }`,
-    isByKeyPair &&
-      '  der = ["302a300506032b6570032100"].pack("H*") + public_key.delete_prefix("whpk_").unpack1("m")',
-    isByKeyPair && "  key = OpenSSL::PKey.read(der)",
+    ...(isByKeyPair ? keyLines.ed25519 : []),
     isByKeyPair && "  items.any? do |item|",
     isByKeyPair &&
       `    signature = ${encoding === "hex" ? `[${given}].pack("H*")` : `${given}.unpack1("m")`}`,
@@ -64,3 +60,14 @@ export const ruby: Template = (facts) => {
     "end",
   );
 };
+
+/** By the encoding of the secret. */
+export const keyLines = {
+  text: ["  key = secret"],
+  hex: ['  key = [secret].pack("H*")'],
+  base64: ['  key = secret.delete_prefix("whsec_").unpack1("m")'],
+  ed25519: [
+    '  der = ["302a300506032b6570032100"].pack("H*") + public_key.delete_prefix("whpk_").unpack1("m")',
+    "  key = OpenSSL::PKey.read(der)",
+  ],
+} as const;

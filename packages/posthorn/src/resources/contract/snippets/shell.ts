@@ -45,20 +45,14 @@ export const shell: Template = (facts) => {
     digestParameter !== null &&
       `  [[ $url == *"${digestParameter}=$(openssl dgst -sha256 -r "$body_file" | cut -d' ' -f1)"* ]] || return 1`,
     isHmac && "  local key expected",
-    isHmac &&
-      (facts.key === "text"
-        ? "  key=$(printf %s \"$secret\" | od -An -v -tx1 | tr -d ' \\n')"
-        : facts.key === "hex"
-          ? "  key=$secret"
-          : `  key=$(printf %s "\${secret#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')`),
+    isHmac && sharedKey[facts.key],
     isHmac &&
       `  expected=$({ ${signed}; } | openssl dgst -${shape.hash} -mac HMAC -macopt "hexkey:$key" -binary | ${encode})`,
     isHmac && `  for item in "\${items[@]}"; do [[ $item == "${prefix}$expected" ]] && return 0; done`,
     isByKeyPair && "  local folder",
     isByKeyPair && "  folder=$(mktemp -d)",
     isByKeyPair && `  { ${signed}; } >"$folder/signed"`,
-    isByKeyPair &&
-      `  { printf '\\x30\\x2a\\x30\\x05\\x06\\x03\\x2b\\x65\\x70\\x03\\x21\\x00'; printf %s "\${public_key#whpk_}" | openssl base64 -d -A; } >"$folder/key"`,
+    isByKeyPair && publicKey,
     isByKeyPair && `  for item in "\${items[@]}"; do`,
     isByKeyPair && prefix !== "" && `    [[ $item == ${prefix}* ]] || continue`,
     isByKeyPair && encoding === "hex" && `    [[ ${given} =~ ^[0-9a-f]{128}$ ]] || continue`,
@@ -66,11 +60,23 @@ export const shell: Template = (facts) => {
       (encoding === "hex"
         ? `    printf %b "$(printf %s "${given}" | sed 's/../\\\\x&/g')" >"$folder/signature"`
         : `    printf %s "${given}" | openssl base64 -d -A >"$folder/signature"`),
-    isByKeyPair &&
-      '    openssl pkeyutl -verify -pubin -keyform DER -inkey "$folder/key" -rawin -in "$folder/signed" -sigfile "$folder/signature" >/dev/null 2>&1 && { rm -r "$folder"; return 0; }',
+    isByKeyPair && verifyFiles,
     isByKeyPair && "  done",
     isByKeyPair && '  rm -r "$folder"',
     !isToken && "  return 1",
     "}",
   );
 };
+
+/** In hexadecimal, by the encoding of the secret. */
+export const sharedKey = {
+  text: "  key=$(printf %s \"$secret\" | od -An -v -tx1 | tr -d ' \\n')",
+  hex: "  key=$secret",
+  base64: `  key=$(printf %s "\${secret#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')`,
+  ed25519: false,
+} as const;
+
+export const publicKey = `  { printf '\\x30\\x2a\\x30\\x05\\x06\\x03\\x2b\\x65\\x70\\x03\\x21\\x00'; printf %s "\${public_key#whpk_}" | openssl base64 -d -A; } >"$folder/key"`;
+
+export const verifyFiles =
+  '    openssl pkeyutl -verify -pubin -keyform DER -inkey "$folder/key" -rawin -in "$folder/signed" -sigfile "$folder/signature" >/dev/null 2>&1 && { rm -r "$folder"; return 0; }';

@@ -40,17 +40,9 @@ export const typescript: Template = (facts) => {
     isToken && '  const digest = (text: string) => createHash("sha256").update(text).digest();',
     isToken && "  return timingSafeEqual(digest(token), digest(secret));",
     !isToken && `  const signed = Buffer.concat([${signed.map(asBytes).join(", ")}]);`,
-    isHmac &&
-      (facts.key === "text"
-        ? "  const key = secret;"
-        : facts.key === "hex"
-          ? '  const key = Buffer.from(secret, "hex");'
-          : '  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");'),
+    isHmac && sharedKey[facts.key],
     isHmac && `  const expected = createHmac("${shape.hash}", key).update(signed).digest();`,
-    isByKeyPair &&
-      '  const x = Buffer.from(publicKey.replace(/^whpk_/, ""), "base64").toString("base64url");',
-    isByKeyPair &&
-      '  const key = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });',
+    ...(isByKeyPair ? publicKey : []),
     !isToken && "  return items.some((item) => {",
     !isToken && prefix !== "" && `    if (!item.startsWith("${prefix}")) return false;`,
     !isToken && `    const given = Buffer.from(item.slice(${prefix.length}), "${encoding}");`,
@@ -60,6 +52,19 @@ export const typescript: Template = (facts) => {
     "}",
   );
 };
+
+/** By the encoding of the secret. */
+export const sharedKey = {
+  text: "  const key = secret;",
+  hex: '  const key = Buffer.from(secret, "hex");',
+  base64: '  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");',
+  ed25519: false,
+} as const;
+
+export const publicKey = [
+  '  const x = Buffer.from(publicKey.replace(/^whpk_/, ""), "base64").toString("base64url");',
+  '  const key = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });',
+] as const;
 
 function asBytes(expression: string): string {
   return expression === "body" ? expression : `Buffer.from(${expression})`;

@@ -1,0 +1,55 @@
+// Verifies HTTP Message Signatures in Python with the standard library; Ed25519 needs the package cryptography.
+import { publicKey, sharedKey } from "../python.ts";
+import { code, TOLERANCE_SECONDS } from "../snippet.ts";
+import { type MessageTemplate, quotedHeaders } from "./message.ts";
+
+export const python: MessageTemplate = (key) => {
+  const isByKeyPair = key === "ed25519";
+  return code(
+    "import base64",
+    "import hashlib",
+    !isByKeyPair && "import hmac",
+    "import time",
+    isByKeyPair && "",
+    isByKeyPair && "from cryptography.exceptions import InvalidSignature",
+    isByKeyPair && "from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey",
+    "",
+    "",
+    `def is_authentic(headers, body: bytes, ${isByKeyPair ? "public_key" : "secret"}: str, url: str) -> bool:`,
+    '    """headers: with names in any case, such as request.headers. body: the raw bytes, before any JSON parser. url: as the sender addressed you."""',
+    '    timestamp = headers.get("webhook-timestamp", "")',
+    "    try:",
+    "        sent_at = int(timestamp)",
+    "    except ValueError:",
+    "        return False",
+    `    if abs(time.time() - sent_at) > ${TOLERANCE_SECONDS}:`,
+    "        return False",
+    "    digest = base64.b64encode(hashlib.sha256(body).digest()).decode()",
+    '    if headers.get("Content-Digest") != f"sha-256=:{digest}:":',
+    "        return False",
+    '    components = {"@method": "POST", "@target-uri": url}',
+    `    for name in (${quotedHeaders}):`,
+    "        if headers.get(name) is not None:",
+    "            components[name] = headers.get(name)",
+    `    covered = "(" + " ".join(f'"{name}"' for name in components) + ");"`,
+    `    lines = "".join(f'"{name}": {value}\\n' for name, value in components.items())`,
+    isByKeyPair ? publicKey : sharedKey[key],
+    '    signatures = headers.get("Signature", "").split(", ")',
+    '    inputs = headers.get("Signature-Input", "").split(", ")',
+    "    for item, signature_input in zip(signatures, inputs):",
+    '        params = signature_input.partition("=")[2]',
+    '        given = item.partition("=")[2].strip(":")',
+    `        signed = f'{lines}"@signature-params": {params}'.encode()`,
+    "        if not params.startswith(covered):",
+    "            continue",
+    !isByKeyPair && "        expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())",
+    !isByKeyPair && "        if hmac.compare_digest(given.encode(), expected):",
+    !isByKeyPair && "            return True",
+    isByKeyPair && "        try:",
+    isByKeyPair && "            key.verify(base64.b64decode(given), signed)",
+    isByKeyPair && "            return True",
+    isByKeyPair && "        except (InvalidSignature, ValueError):",
+    isByKeyPair && "            pass",
+    "    return False",
+  );
+};
