@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type PosthornOptions, resolveConfig } from "./config.ts";
+import type { PosthornError } from "./errors.ts";
 
 const resolve = (options: Record<string, unknown>) =>
   resolveConfig({ database: "postgresql://127.0.0.1/x", ...options } as PosthornOptions);
@@ -71,6 +72,38 @@ test.each<[options: Record<string, unknown>, says: string]>([
   ],
 ])("%o is rejected", (options, says) => {
   expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "invalid_config", message: says }));
+});
+
+test("all wrong options are reported together, by their paths", () => {
+  const error = (() => {
+    try {
+      resolve({
+        ...{
+          retryPolicy: "bogus",
+          timeoutMs: 1,
+          endpointConcurrency: 0,
+          schema: "1st",
+          encryptionKeys: "k1",
+        },
+        ...{ publicUrl: 5, websub: { leaseSeconds: 1, maxTopicBytes: 1, signature: "md5" }, apiVersion: "/" },
+      });
+    } catch (thrown) {
+      return thrown;
+    }
+  })() as PosthornError;
+  expect(error.problems.map(({ pointer }) => pointer).toSorted()).toEqual([
+    "/apiVersion",
+    "/encryptionKeys",
+    "/endpointConcurrency",
+    "/publicUrl",
+    "/retryPolicy",
+    "/schema",
+    "/timeoutMs",
+    "/websub/leaseSeconds",
+    "/websub/maxTopicBytes",
+    "/websub/signature",
+  ]);
+  for (const { message } of error.problems) expect(error.message).toContain(message);
 });
 
 test.each([

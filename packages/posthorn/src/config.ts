@@ -8,6 +8,7 @@ import type { CatalogueMode } from "./catalogue/catalogue.ts";
 import { DeclaredTypes, type EventDeclarations } from "./catalogue/declared-types.ts";
 import { resolveWebSub, type WebSubOptions } from "./destinations/websub/options.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
+import { type InputProblem, PosthornError } from "./errors.ts";
 import {
   apiVersionSyntax,
   apiVersionSyntaxInWords,
@@ -20,6 +21,7 @@ import { type Logger, silentLogger } from "./observe/log.ts";
 import {
   invalid,
   type NumericOption,
+  OptionCheck,
   oneOf,
   readNumbers,
   readRanges,
@@ -32,6 +34,8 @@ import {
   readEndpointDefaults,
 } from "./resources/endpoints/endpoint-defaults.ts";
 import { resolveSources, type SourceOptions } from "./sources/options.ts";
+import { parseKeyRing } from "./storage/key-ring.ts";
+import { isSchemaName } from "./storage/sql.ts";
 
 /** Options that are defaults of endpoint settings are in `EndpointDefaultOptions`. */
 export interface PosthornOptions extends EndpointDefaultOptions {
@@ -161,62 +165,101 @@ export const optionNames: readonly (keyof PosthornOptions)[] = [
 
 export const CATALOGUE_MODES = ["auto", "strict", "open"] as const satisfies readonly CatalogueMode[];
 
+/** Throws one error for all wrong options; each of its problems has the path of an option as its pointer. */
 export function resolveConfig(options: PosthornOptions) {
-  refuseUnknown("There is no option", options, optionNames);
-  if (options.database === undefined || options.database === "") {
-    throw invalid("database is missing: pass a pg Pool or a connection string.");
-  }
-  const addressPolicy = readAddressPolicy(options);
-  const apiVersion = readApiVersion(options.apiVersion ?? DEFAULT_API_VERSION);
-  const { concurrency, leaseMs, maxEndpointsPerTenant, ...numbers } = readNumbers(options, numericOptions);
-  const { retentionDays, idempotencyDays, auditDays } = numbers;
-  const endpointDefaults = readEndpointDefaults(options);
-  return {
-    database: options.database,
-    schema: options.schema ?? "posthorn",
-    encryptionKeys: options.encryptionKeys ?? (process.env.POSTHORN_ENCRYPTION_KEYS || undefined),
+  const check = new OptionCheck();
+  check.read("", () => refuseUnknown("There is no option", options, optionNames));
+  const addressPolicy = readAddressPolicy(check, options);
+  const apiVersion = check.read(
+    "apiVersion",
+    () => readApiVersion(options.apiVersion ?? DEFAULT_API_VERSION),
+    DEFAULT_API_VERSION,
+  );
+  const publicUrl = check.read("publicUrl", () => readPublicUrl("publicUrl", options.publicUrl), "");
+  const numbers = readNumbers(check, options, numericOptions);
+  const { concurrency, leaseMs, maxEndpointsPerTenant, retentionDays, idempotencyDays, auditDays } = numbers;
+  const endpointDefaults = readEndpointDefaults(check, options);
+  const encryptionKeys = options.encryptionKeys ?? (process.env.POSTHORN_ENCRYPTION_KEYS || undefined);
+  check.read("encryptionKeys", () => parseKeyRing(encryptionKeys));
+  const flag = (name: "notifyDeadLetters" | "notifyCircuits" | "metricsEndpointLabel") =>
+    check.read(name, () => yesOrNo(name, options[name] ?? true));
+  const config = {
+    database: check.read("database", () => readDatabase(options.database)),
+    schema: check.read("schema", () => readSchema(options.schema ?? "posthorn")),
+    encryptionKeys,
     addressPolicy,
-    endpointDefaults: { ...endpointDefaults, formatContext: readFormatContext(options) },
+    endpointDefaults: {
+      ...endpointDefaults,
+      formatContext: check.read("cloudEventsSource", () => readFormatContext(options, publicUrl)),
+    },
     concurrency,
     leaseMs,
     maxEndpointsPerTenant,
     retention: {
       retentionDays,
-      deadRetentionDays: optional(options.deadRetentionDays, (value) =>
-        within("deadRetentionDays", value, days),
+      deadRetentionDays: check.read("deadRetentionDays", () =>
+        optional(options.deadRetentionDays, (value) => within("deadRetentionDays", value, days)),
       ),
       idempotencyDays,
       auditDays,
     },
     userAgent: endpointDefaults.userAgent,
     apiVersion,
-    declaredTypes: new DeclaredTypes(options.events ?? {}, apiVersion),
-    catalogue: oneOf("catalogue", options.catalogue ?? "auto", CATALOGUE_MODES),
-    operatorTenant: optional(options.operatorTenant, readOperatorTenant),
-    reports: {
-      deadLetters: yesOrNo("notifyDeadLetters", options.notifyDeadLetters ?? true),
-      circuits: yesOrNo("notifyCircuits", options.notifyCircuits ?? true),
-    },
-    sendMail: optional(options.sendMail, readSendMail),
-    alertWebhookUrl: optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),
-    publicUrl: optional(options.publicUrl, (url) => readPublicUrl("publicUrl", url)),
-    customerPortalUrl: optional(options.customerPortalUrl, (url) => readPublicUrl("customerPortalUrl", url)),
+    declaredTypes: check.read("events", () => new DeclaredTypes(options.events ?? {}, apiVersion)),
+    catalogue: check.read("catalogue", () =>
+      oneOf("catalogue", options.catalogue ?? "auto", CATALOGUE_MODES),
+    ),
+    operatorTenant: check.read("operatorTenant", () => optional(options.operatorTenant, readOperatorTenant)),
+    reports: { deadLetters: flag("notifyDeadLetters"), circuits: flag("notifyCircuits") },
+    sendMail: check.read("sendMail", () => optional(options.sendMail, readSendMail)),
+    alertWebhookUrl: check.read("alertWebhookUrl", () =>
+      optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),
+    ),
+    publicUrl,
+    customerPortalUrl: check.read("customerPortalUrl", () =>
+      readPublicUrl("customerPortalUrl", options.customerPortalUrl),
+    ),
     /** Null if this installation is not a hub. */
-    websub: resolveWebSub(options.websub, options.publicUrl, addressPolicy),
-    sources: resolveSources(options.sources),
-    deliveryMode: readDeliveryMode(options.enabled ?? true),
-    metricsEndpointLabel: yesOrNo("metricsEndpointLabel", options.metricsEndpointLabel ?? true),
-    actor: optional(options.actor, readActor),
+    websub: check.read("websub", () => resolveWebSub(check, options.websub, publicUrl, addressPolicy)),
+    sources: check.read("sources", () => resolveSources(check, options.sources)),
+    deliveryMode: check.read("enabled", () => readDeliveryMode(options.enabled ?? true)),
+    metricsEndpointLabel: flag("metricsEndpointLabel"),
+    actor: check.read("actor", () => optional(options.actor, readActor)),
     logger: options.logger ?? silentLogger,
   };
+  check.finish();
+  return config;
 }
 
-function readAddressPolicy(options: PosthornOptions): AddressPolicy {
-  const allowHttp = yesOrNo("allowHttp", options.allowHttp ?? false);
-  const allowNat64 = yesOrNo("allowNat64", options.allowNat64 ?? false);
+/** Returns what `resolveConfig` throws for the options. */
+export function optionProblems(options: PosthornOptions): readonly InputProblem[] {
+  try {
+    resolveConfig(options);
+    return [];
+  } catch (error) {
+    if (error instanceof PosthornError) return error.problems;
+    throw error;
+  }
+}
+
+function readDatabase(database: pg.Pool | string): pg.Pool | string {
+  if (database !== undefined && database !== "") return database;
+  throw invalid("database is missing: pass a pg Pool or a connection string.");
+}
+
+function readSchema(schema: string): string {
+  if (typeof schema === "string" && isSchemaName(schema)) return schema;
+  throw invalid(
+    `schema must be 1 to 63 letters, digits, _ and -, and must not start with a digit; it is ${shown(schema)}.`,
+  );
+}
+
+function readAddressPolicy(check: OptionCheck, options: PosthornOptions): AddressPolicy {
+  const flag = (name: "allowHttp" | "allowNat64") =>
+    check.read(name, () => yesOrNo(name, options[name] ?? false), false);
   return {
-    ...parseAddressPolicy({ allowHttp, allowNat64 }),
-    allowedCidrs: readRanges("allowCidrs", options.allowCidrs),
+    ...parseAddressPolicy({ allowHttp: flag("allowHttp"), allowNat64: flag("allowNat64") }),
+    allowedCidrs: check.read("allowCidrs", () => readRanges("allowCidrs", options.allowCidrs), []),
   };
 }
 
@@ -231,7 +274,7 @@ function readApiVersion(text: string): string {
   throw invalid(`apiVersion must be ${apiVersionSyntaxInWords}, such as 2026-06-01; it is ${shown(text)}.`);
 }
 
-function readFormatContext({ cloudEventsSource, publicUrl }: PosthornOptions): FormatContext {
+function readFormatContext({ cloudEventsSource }: PosthornOptions, publicUrl: string | null): FormatContext {
   const datarefBase = (publicUrl ?? "").replace(/\/+$/, "");
   const source = cloudEventsSource ?? `${datarefBase}/tenants/{tenant}`;
   if (typeof source === "string" && isUriReference(source.replaceAll("{tenant}", "t")))
@@ -267,7 +310,8 @@ function readAlertWebhookUrl(url: string, policy: AddressPolicy): string {
   throw invalid(`alertWebhookUrl: ${check.problem.message}`);
 }
 
-function readPublicUrl(name: string, url: string): string {
+function readPublicUrl(name: string, url: string | undefined): string | null {
+  if (url === undefined) return null;
   if (typeof url === "string" && /^https?:\/\/[!-~]{1,2000}$/.test(url) && URL.canParse(url)) return url;
   throw invalid(`${name} must be a URL such as https://hooks.example.com; it is ${shown(url)}.`);
 }

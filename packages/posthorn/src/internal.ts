@@ -5,7 +5,7 @@ export {
   CATALOGUE_MODES,
   numericOptions,
   optionNames,
-  resolveConfig as checkOptions,
+  optionProblems,
 } from "./config.ts";
 export { buildRequest, type WebhookTarget } from "./destinations/webhook/build-request.ts";
 export { signRequest } from "./destinations/webhook/sign.ts";

@@ -1,7 +1,7 @@
-// Checks the values of options. An error names the option and the value it has.
+// Checks the values of options. An error names each wrong option and the value it has.
 import { parseRange } from "./attempt/guard/guard-address.ts";
 import type { IpRange } from "./attempt/guard/ip-address.ts";
-import { PosthornError } from "./errors.ts";
+import { allMessages, type InputProblem, PosthornError, throwProblems } from "./errors.ts";
 
 /** Bounds and default of an option that is a whole number. */
 export interface NumericOption {
@@ -17,17 +17,44 @@ export function within(name: string, value: number, { min, max }: Omit<NumericOp
   return value;
 }
 
+/** Collects the problems of options, so that one error reports all of them. */
+export class OptionCheck {
+  readonly problems: InputProblem[] = [];
+
+  /** Returns the fallback if the option is wrong; then `finish` throws before the value is used. */
+  read<T>(option: string, read: () => T, fallback?: T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof PosthornError)) throw error;
+      const { message, problems } = error;
+      const place = option.replace(/^(?=.)|\./g, "/");
+      const found = problems.length > 0 ? problems : [{ pointer: "", message }];
+      this.problems.push(...found.map((problem) => ({ ...problem, pointer: place + problem.pointer })));
+      return fallback as T;
+    }
+  }
+
+  finish(): void {
+    throwProblems("invalid_config", this.problems, allMessages);
+  }
+}
+
 /** Returns the options that are numbers, with the defaults of those that are not given. */
 export function readNumbers<Name extends string>(
+  check: OptionCheck,
   options: { readonly [Key in NoInfer<Name>]?: number | undefined },
   bounds: Readonly<Record<Name, NumericOption>>,
   prefix = "",
 ): Record<Name, number> {
   const names = Object.keys(bounds) as Name[];
-  const read = names.map((name) => [
-    name,
-    within(prefix + name, options[name] ?? bounds[name].default, bounds[name]),
-  ]);
+  const read = names.map((name) => {
+    const place = prefix + name;
+    return [
+      name,
+      check.read(place, () => within(place, options[name] ?? bounds[name].default, bounds[name])),
+    ];
+  });
   return Object.fromEntries(read);
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DEPLOYMENT_OPTIONS } from "@posthorn/wire";
 import { expect, onTestFinished, test } from "vitest";
 import { settings } from "./config/settings.ts";
-import { type Config, ConfigError, type ConfigSources, loadConfig } from "./config.ts";
+import { type Config, ConfigError, type ConfigSources, type Environment, loadConfig } from "./config.ts";
 
 function problemsOf(sources: ConfigSources): readonly string[] {
   try {
@@ -59,13 +59,14 @@ test("every setting has a unique name and a description", () => {
   }
 });
 
+const HUB = { POSTHORN_WEBSUB: "true", POSTHORN_PUBLIC_URL: "https://hub.example.com" };
 const encryptionKey = Buffer.alloc(32).toString("base64");
 
 test.each<[name: string, text: string, setting: keyof Config, value: unknown]>([
   ["PORT", "0", "port", 0],
   ["POSTHORN_ALLOW_HTTP", "yes", "allowHttp", true],
   ["POSTHORN_ALLOW_CIDRS", "10.0.0.0/8, fd00::/8", "allowCidrs", ["10.0.0.0/8", "fd00::/8"]],
-  ["POSTHORN_SIGNATURE_SCHEMES", "t-v1,sha256", "signatureSchemes", ["t-v1", "sha256"]],
+  ["POSTHORN_SIGNATURE_SCHEMES", "sha256, rfc9421", "signatureSchemes", ["sha256", "rfc9421"]],
   ["POSTHORN_FORMAT", "thin", "format", "thin"],
   ["POSTHORN_RETRY_POLICY", "200ms,1s", "retryPolicy", "200ms,1s"],
   [
@@ -89,10 +90,18 @@ test.each<[name: string, text: string, setting: keyof Config, value: unknown]>([
   ],
   ["SMTP_URL", "smtps://mail.example.com/", "smtpUrl", { port: 465, isSecure: true }],
   ["SMTP_URL", "smtp://u%40x:p%3A%2F@[::1]:25", "smtpUrl", { port: 25, user: "u@x", password: "p:/" }],
-  ["POSTHORN_MAIL_FROM", "posthorn@example.com", "mailFrom", "posthorn@example.com"],
-  ["POSTHORN_MAIL_FROM", "Web Hooks <a@example.com>", "mailFrom", '"Web Hooks" <a@example.com>'],
 ])("%s=%s is read", (name, text, setting, value) => {
-  expect(loadConfig({ env: { [name]: text } })).toMatchObject({ [setting]: value });
+  const sender = name === "SMTP_URL" ? { POSTHORN_MAIL_FROM: "posthorn@example.com" } : {};
+  expect(loadConfig({ env: { [name]: text, ...sender } })).toMatchObject({ [setting]: value });
+});
+
+test.each([
+  ["posthorn@example.com", "posthorn@example.com"],
+  ["Web Hooks <a@example.com>", '"Web Hooks" <a@example.com>'],
+  ['"Web Hooks" <a@example.com>', '"Web Hooks" <a@example.com>'],
+])("the mail sender %s is read as %s", (text, mailFrom) => {
+  const env = { SMTP_URL: "smtp://mail.example.com", POSTHORN_MAIL_FROM: text };
+  expect(loadConfig({ env })).toMatchObject({ mailFrom });
 });
 
 test("a flag takes precedence over the environment, and the environment over a command's default", () => {
@@ -144,6 +153,53 @@ test("every deployment default of endpoint settings is a setting, and invalid JS
   expect(Object.keys(settings)).toEqual(expect.arrayContaining(DEPLOYMENT_OPTIONS.map(({ name }) => name)));
   expect(problemsOf({ env: { POSTHORN_RETRY_POLICY: '{"gaps"' } })).toEqual([
     expect.stringMatching(/^POSTHORN_RETRY_POLICY is not valid JSON\. Write a preset/),
+  ]);
+});
+
+test.each<[env: Environment, says: RegExp]>([
+  [
+    { SMTP_URL: "smtp://u:s3cret@mail.example.com" },
+    /^SMTP_URL is set, but POSTHORN_MAIL_FROM is not\. Set it/,
+  ],
+  [{ POSTHORN_MAIL_FROM: "a@example.com" }, /^POSTHORN_MAIL_FROM is set, but SMTP_URL is not\. Set the mail/],
+  [
+    { POSTHORN_ALERT_WEBHOOK_URL: "https://10.0.0.1/s3cret" },
+    /^POSTHORN_ALERT_WEBHOOK_URL: This address is not/,
+  ],
+  [{ POSTHORN_OPERATOR_TENANT: "a b" }, /^POSTHORN_OPERATOR_TENANT must be a tenant's id/],
+  [{ POSTHORN_SCHEMA: "1st" }, /^POSTHORN_SCHEMA must be 1 to 63 letters, digits, _ and -/],
+  [{ POSTHORN_RETRY_POLICY: "bogus" }, /^POSTHORN_RETRY_POLICY: "bogus" is neither a preset nor a gap/],
+  [
+    { POSTHORN_RETRY_POLICY: '{"exponential":{"base":"1m","cap":"1h","max_attempt":3}}' },
+    /^POSTHORN_RETRY_POLICY: An exponential policy has no "max_attempt"/,
+  ],
+  [{ POSTHORN_ENCRYPTION_KEYS: `${"k".repeat(33)}:${encryptionKey}` }, /^POSTHORN_ENCRYPTION_KEYS must be/],
+  [{ POSTHORN_WEBSUB: "true" }, /^POSTHORN_WEBSUB needs public_url \(POSTHORN_PUBLIC_URL\)/],
+  [
+    { ...HUB, POSTHORN_WEBSUB_EXTERNAL_TOPICS: "blog" },
+    /^POSTHORN_WEBSUB_EXTERNAL_TOPICS lists URL prefixes/,
+  ],
+  [
+    { POSTHORN_SOURCES: '[{"name":"shop","kind":"polling","delay_mss":1}]' },
+    /^POSTHORN_SOURCES: A source of kind polling has no option "delay_mss"\. Did you mean delay_ms\?/,
+  ],
+])("%j is rejected with the names of the settings and without secrets", (env, says) => {
+  expect(problemsOf({ env })).toEqual([expect.stringMatching(says)]);
+  expect(problemsOf({ env }).join()).not.toContain("s3cret");
+});
+
+test("values that only the library checks are reported together with all others", () => {
+  const env = { PORT: "x", POSTHORN_RETRY_POLICY: "bogus", POSTHORN_HEADER_PREFIX: "X-" };
+  const hub = { POSTHORN_WEBSUB: "true", POSTHORN_PUBLIC_URL: "hooks", POSTHORN_WEBSUB_LEASE_SECONDS: "1" };
+  const mail = { SMTP_URL: "smtp", POSTHORN_MAIL_FROM: "a@example.com" };
+  const problems = problemsOf({ env: { ...env, ...hub, ...mail } });
+  expect(problems.map((problem) => /^\w+/.exec(problem)?.[0])).toEqual([
+    "PORT",
+    "POSTHORN_PUBLIC_URL",
+    "SMTP_URL",
+    "POSTHORN_WEBSUB_LEASE_SECONDS",
+    "POSTHORN_HEADER_PREFIX",
+    "POSTHORN_RETRY_POLICY",
   ]);
 });
 

@@ -1,6 +1,7 @@
 // Resolves settings once at start, from flags, the environment and a settings file. All invalid settings are reported
 // together.
 import { readFileSync } from "node:fs";
+import { checkOptions } from "./config/check-options.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { type ConfigFile, readConfigFile } from "./config/config-file.ts";
 import { InvalidValueError } from "./config/parsers.ts";
@@ -17,16 +18,19 @@ export type Config = {
     : never;
 };
 
+export type SettingName = keyof Settings;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigSources {
   readonly env: Environment;
   /** Text from the command line; takes precedence over the environment. */
-  readonly flags?: Partial<Readonly<Record<keyof Settings, string | undefined>>>;
+  readonly flags?: Partial<Readonly<Record<SettingName, string | undefined>>>;
   /** The environment takes precedence over it. */
   readonly file?: ConfigFile | null;
   /** Defaults of a command, instead of those of the settings table. */
   readonly defaults?: Partial<Config>;
+  /** What a command adds to lists. */
+  readonly additions?: Partial<Record<SettingName, readonly string[]>>;
 }
 
 /** Where a value comes from, and its name there: `--port`, `PORT`, `PORT_FILE` or `port (posthorn.yaml:3)`. */
@@ -36,12 +40,12 @@ export interface Origin {
 }
 
 export interface ResolvedSetting {
-  readonly name: keyof Settings;
+  readonly name: SettingName;
   readonly value: unknown;
   readonly origin: Origin;
 }
 
-export interface CommandSources extends Pick<ConfigSources, "env" | "defaults"> {
+export interface CommandSources extends Pick<ConfigSources, "env" | "defaults" | "additions"> {
   readonly flags?: ConfigSources["flags"] & { readonly config?: string };
 }
 
@@ -57,31 +61,49 @@ export async function withFile({ env, flags = {}, ...rest }: CommandSources): Pr
 }
 
 export function loadConfig(sources: ConfigSources): Config {
-  return Object.fromEntries(resolveSettings(sources).map(({ name, value }) => [name, value])) as Config;
+  return valuesOf(resolveSettings(sources)) as Config;
 }
 
+function valuesOf(resolved: readonly ResolvedSetting[]): Partial<Config> {
+  return Object.fromEntries(resolved.map(({ name, value }) => [name, value]));
+}
+
+/** Throws one `ConfigError` for everything that is wrong. */
 export function resolveSettings(sources: ConfigSources): ResolvedSetting[] {
-  const { env, flags = {}, file, defaults = {} } = sources;
+  const { env, flags = {}, file } = sources;
   const problems = [...unknownVariables(env), ...(file ? unknownKeys(file) : [])];
   const resolved: ResolvedSetting[] = [];
   let isOfFlags = false;
-  for (const [name, setting] of Object.entries(settings) as [keyof Settings, Setting<unknown, unknown>][]) {
+  for (const name of Object.keys(settings) as SettingName[]) {
     try {
-      const source = sourceOf(name, sources);
-      const value = source ? parse(setting, source) : (defaults[name] ?? setting.default);
-      resolved.push({ name, value, origin: source?.origin ?? { kind: "default", label: null } });
+      resolved.push(resolveSetting(name, sources));
     } catch (error) {
       if (!(error instanceof InvalidValueError)) throw error;
       problems.push(error.message);
       isOfFlags ||= flags[name] !== undefined;
     }
   }
+  const labels = new Map(resolved.map(({ name, origin }) => [name, origin.label]));
+  problems.push(...checkOptions(valuesOf(resolved), (name) => labels.get(name) ?? settings[name].env));
   if (problems.length > 0) throw new ConfigError(problems, { isOfFlags });
   return resolved;
 }
 
+function resolveSetting(name: SettingName, sources: ConfigSources): ResolvedSetting {
+  const setting: Setting<unknown, unknown> = settings[name];
+  const { defaults = {}, additions = {} } = sources;
+  const source = sourceOf(name, sources);
+  const value = source ? parse(setting, source) : (defaults[name] ?? setting.default);
+  const added = additions[name];
+  return {
+    name,
+    value: added === undefined ? value : [...(value as readonly string[]), ...added],
+    origin: source?.origin ?? { kind: "default", label: null },
+  };
+}
+
 /** Returns the text of one setting, not validated, for commands that need no other. */
-export function textOf(name: keyof Settings, sources: ConfigSources): string | undefined {
+export function textOf(name: SettingName, sources: ConfigSources): string | undefined {
   return sourceOf(name, sources)?.text;
 }
 
@@ -90,7 +112,7 @@ interface Source {
   readonly text: string;
 }
 
-function sourceOf(name: keyof Settings, { flags = {}, env, file }: ConfigSources): Source | null {
+function sourceOf(name: SettingName, { flags = {}, env, file }: ConfigSources): Source | null {
   const variable = settings[name].env;
   return (
     fromFlag(name, flags[name]) ??

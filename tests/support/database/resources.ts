@@ -12,6 +12,7 @@ import { DeclaredTypes } from "../../../packages/posthorn/src/catalogue/declared
 import { subscriptionKind } from "../../../packages/posthorn/src/destinations/websub/subscriptions.ts";
 import { deliveryIdOf } from "../../../packages/posthorn/src/fan-out/delivery-id.ts";
 import { createAnnounce } from "../../../packages/posthorn/src/notify/announce.ts";
+import { OptionCheck } from "../../../packages/posthorn/src/option-checks.ts";
 import { createDeliveries } from "../../../packages/posthorn/src/resources/deliveries/deliveries.ts";
 import type { EndpointChange } from "../../../packages/posthorn/src/resources/endpoints/changes.ts";
 import type { EndpointDefaults } from "../../../packages/posthorn/src/resources/endpoints/effective-settings.ts";
@@ -32,7 +33,7 @@ import { resolveAnyName } from "../../../packages/posthorn/src/testing/resolve-a
 import { createMigratedDatabase, createPool } from "./postgres.ts";
 
 export const defaults: EndpointDefaults = {
-  ...readEndpointDefaults({}),
+  ...readEndpointDefaults(new OptionCheck(), {}),
   formatContext: { source: "/tenants/{tenant}", datarefBase: "" },
 };
 

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
+import { resolveConfig } from "../config.ts";
 import { columnsOf, mapRow } from "./map-row.ts";
-import { resolveSources, type SourceOptions, type SourceTable } from "./options.ts";
+import type { SourceOptions, SourceTable } from "./options.ts";
 
 function tableOf(options: Partial<SourceOptions>): SourceTable {
   const base = { name: "shop", kind: "replication", table: "outbox" } as const;
   const columns = { id: "id", tenant: "customer", type: "kind", subject: "about", data: "body" };
-  return resolveSources([{ ...base, columns, ...options }])[0]?.table as SourceTable;
+  const sources = [{ ...base, columns, ...options }];
+  return resolveConfig({ database: "postgresql://127.0.0.1/x", sources }).sources[0]?.table as SourceTable;
 }
 
 const row = {

@@ -1,6 +1,10 @@
 // The options of sources: what is missing, unknown or contradictory is rejected with a message that says what to do.
 import { expect, test } from "vitest";
-import { resolveSources, type SourceOptions } from "./options.ts";
+import { type PosthornOptions, resolveConfig } from "../config.ts";
+import type { SourceOptions } from "./options.ts";
+
+const resolveSources = (sources: PosthornOptions["sources"]) =>
+  resolveConfig({ database: "postgresql://127.0.0.1/x", sources }).sources;
 
 const polling: SourceOptions = {
   name: "shop",
@@ -54,7 +58,7 @@ test.each<[SourceOptions | unknown, RegExp]>([
     /needs tenant in columns or in values/,
   ],
   [{ ...polling, values: { type: "a.b" } }, /has type in columns and in values/],
-  [{ ...polling, filter: { status: null } }, /filter\.status must be text, a number/],
+  [{ ...polling, filter: { status: null } }, /filter: "status" must be text, a number/],
   [{ ...polling, database: "shop" }, /database must be a URL such as postgresql:/],
   [{ ...polling, intervalMs: 99 }, /sources\.shop\.intervalMs must be a whole number from 100 to/],
   [{ ...replication, maxLagBytes: 1_048_575 }, /maxLagBytes must be a whole number from 1048576/],
@@ -62,6 +66,22 @@ test.each<[SourceOptions | unknown, RegExp]>([
   ["shop", /list of objects/],
 ])("%j is rejected", (source, message) => {
   expect(() => resolveSources([source as SourceOptions])).toThrow(message);
+});
+
+test("the problems of all sources are reported together", () => {
+  const wrong = [
+    { ...polling, delayMs: -1, intervalMs: 99 },
+    { ...polling, name: "Two" },
+  ];
+  expect(() => resolveSources(wrong)).toThrow(
+    expect.objectContaining({
+      problems: [
+        { pointer: "/sources/shop/intervalMs", message: expect.stringContaining("from 100") },
+        { pointer: "/sources/shop/delayMs", message: expect.stringContaining("from 0") },
+        { pointer: "/sources", message: expect.stringContaining("The name of a source must be") },
+      ],
+    }),
+  );
 });
 
 test("the bounds themselves are accepted, and two sources have different names", () => {

@@ -1,6 +1,13 @@
 // Options of a source: a table, or messages in the write-ahead log, of another PostgreSQL database.
 import { refuseUnknown } from "../did-you-mean.ts";
-import { invalid, type NumericOption, oneOf, readNumbers, shown } from "../option-checks.ts";
+import {
+  invalid,
+  type NumericOption,
+  type OptionCheck,
+  oneOf,
+  readNumbers,
+  shown,
+} from "../option-checks.ts";
 
 export interface SourceOptions {
   /** Up to 40 characters of a-z 0-9 _. It is part of the idempotency keys, so a new name publishes every row again. */
@@ -74,17 +81,22 @@ const ofKind = {
 const columnNames = ["id", "tenant", "type", "subject", "data", "apiVersion", "updatedAt"];
 const valueNames = ["tenant", "type", "apiVersion"];
 
-export function resolveSources(sources: readonly SourceOptions[] | undefined): readonly SourceConfig[] {
+export function resolveSources(
+  check: OptionCheck,
+  sources: readonly SourceOptions[] | undefined,
+): readonly SourceConfig[] {
   if (sources === undefined) return [];
   if (!Array.isArray(sources)) throw invalid(`sources must be a list; it is ${shown(sources)}.`);
-  const resolved = sources.map(resolveSource);
+  const resolved = sources.flatMap((source) =>
+    check.read("sources", () => [resolveSource(check, source)], []),
+  );
   const names = resolved.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw invalid(`sources has two sources named "${twice}". Rename one of them.`);
   return resolved;
 }
 
-function resolveSource(options: SourceOptions) {
+function resolveSource(check: OptionCheck, options: SourceOptions) {
   const name = readName(options);
   const place = `sources.${name}`;
   const kind = oneOf(`${place}.kind`, options.kind, ["replication", "polling"]);
@@ -107,7 +119,7 @@ function resolveSource(options: SourceOptions) {
     messagePrefix,
     publication: identifier(`${place}.publication`, options.publication ?? `posthorn_${name}`),
     slot: readSlot(`${place}.slot`, options.slot ?? `posthorn_${name}`),
-    ...readNumbers(options, numbers, `${place}.`),
+    ...readNumbers(check, options, numbers, `${place}.`),
   };
 }
 
@@ -161,7 +173,7 @@ function readFilter(
     Object.entries(filter).map(([column, allowed]) => [
       column,
       (Array.isArray(allowed) ? allowed : [allowed]).map((value: unknown) =>
-        filterText(value, `${place}.filter.${column}`),
+        filterText(value, `${place}.filter: "${column}"`),
       ),
     ]),
   );

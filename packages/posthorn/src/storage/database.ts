@@ -5,7 +5,7 @@ import { PosthornError } from "../errors.ts";
 import { executePrepared } from "./bind-message.ts";
 import { isConflict, isUnavailable } from "./database-errors.ts";
 import { rowTypes } from "./row-types.ts";
-import { durableCommit, inSchema, isSchemaName, type Statement } from "./sql.ts";
+import { durableCommit, inSchema, type Statement } from "./sql.ts";
 
 export { isConflict, isDuplicate, isLockTimeout, isSchemaMissing, isUnavailable } from "./database-errors.ts";
 
@@ -38,12 +38,6 @@ export class Database implements Queryable {
   };
 
   constructor(options: DatabaseOptions) {
-    if (!isSchemaName(options.schema)) {
-      throw new PosthornError(
-        "invalid_config",
-        `Schema "${options.schema}" is not valid. Use letters, digits, _ and -, do not start with a digit, at most 63 characters.`,
-      );
-    }
     this.schema = options.schema;
     this.#onError = options.onError;
     this.#ownsPool = typeof options.database === "string";

@@ -1,7 +1,8 @@
 import { PosthornError } from "posthorn";
 import { expect, test } from "vitest";
 import { HttpError } from "./http-error.ts";
-import { apiPointer, apiText, problemOf, problemReply } from "./problem.ts";
+import { apiPointer, apiText } from "./input/names.ts";
+import { problemOf, problemReply } from "./problem.ts";
 
 function bodyOf(error: unknown): Record<string, unknown> {
   return JSON.parse(String(problemReply(problemOf(error), "/api/v1/x", "req_1").body));

@@ -1,9 +1,8 @@
 // Turns errors into RFC 9457 problem details.
-import { snakeCase } from "@posthorn/wire";
 import { type ErrorCode, errorRegistry, PosthornError } from "posthorn";
 import { isUnavailable, MAX_PROBLEMS } from "posthorn/internal";
 import { type FieldError, HttpError, httpErrorRegistry } from "./http-error.ts";
-import { OPAQUE_FIELDS } from "./input/names.ts";
+import { apiPointer, apiText } from "./input/names.ts";
 import type { Reply } from "./reply.ts";
 
 export interface Problem {
@@ -121,22 +120,4 @@ function shortened(text: string, length: number): string {
 /** Checks the shape, because an application may load another copy of the library. */
 export function isPosthornError(error: unknown): error is PosthornError {
   return error instanceof Error && error.name === "PosthornError" && "status" in error && "problems" in error;
-}
-
-/** Converts a pointer of the library to the names of the API, except inside opaque fields. */
-export function apiPointer(pointer: string): string {
-  const parts = pointer.split("/");
-  const ownFrom = parts.findIndex((part) => OPAQUE_FIELDS.has(part));
-  return parts.map((part, at) => (ownFrom === -1 || at < ownFrom ? snakeCase(part) : part)).join("/");
-}
-
-/**
- * Converts a message of the library to the names of the API: pointers and camelCase words become snake_case. Quoted text
- * is the caller's and stays, and so do operators, which begin with a dollar sign.
- */
-export function apiText(message: string): string {
-  return message.replace(/"[^"]*"|(?<=^|\s)\/[^\s":]+|(?<![$\w])[a-z]+(?:[A-Z][a-z0-9]*)+\b/g, (part) => {
-    if (part.startsWith('"')) return part;
-    return part.startsWith("/") ? apiPointer(part) : snakeCase(part);
-  });
 }

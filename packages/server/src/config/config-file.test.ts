@@ -93,7 +93,7 @@ test("every setting has its own name in the file, which is that of its variable"
   expect(keys).toEqual(expect.arrayContaining(["port", "database_url", "smtp_url", "cloudevents_source"]));
 });
 
-test("a retry policy and headers may be written as maps", async () => {
+test("a retry policy and headers may be written as maps, or as JSON", async () => {
   const content = `retry_policy:
   exponential: { base: 30s, cap: 1h, max_attempts: 5 }
   max_age: 72h
@@ -103,6 +103,15 @@ circuit_failures: 3
 `;
   expect(await configOf("retry_policy: [1m, 5m]\n")).toMatchObject({ retryPolicy: "1m,5m" });
   expect(await configOf("retry_policy: short\n")).toMatchObject({ retryPolicy: "short" });
+  expect(await configOf('retry_policy: \'{"gaps":["1m"],"max_age":"2d"}\'')).toMatchObject({
+    retryPolicy: { gaps: ["1m"], maxAge: "2d" },
+  });
+  expect(await configOf('{"retry_policy":{"gaps":["1m"],"max_attempts":3}}')).toMatchObject({
+    retryPolicy: { gaps: ["1m"], maxAttempts: 3 },
+  });
+  expect(await configOf(`headers: '{"X-Team":"billing"}'`)).toMatchObject({
+    headers: { "X-Team": "billing" },
+  });
   expect(await configOf(content)).toMatchObject({
     retryPolicy: { exponential: { base: "30s", cap: "1h", maxAttempts: 5 }, maxAge: "72h" },
     headers: { "X-Team": "billing" },
@@ -117,7 +126,7 @@ test("an empty file, an empty value and null count as unset", async () => {
 });
 
 test("sources are a list of maps in the file, and JSON in the environment, with the same names", async () => {
-  const columns = { id: "id", data: "body", updated_at: "changed" };
+  const columns = { id: "id", data: "body", tenant: "customer", type: "kind", updated_at: "changed" };
   const source = {
     name: "shop",
     kind: "polling",
@@ -127,7 +136,12 @@ test("sources are a list of maps in the file, and JSON in the environment, with 
     filter: { is_live: true },
   };
   const expected = [
-    { ...source, delay_ms: undefined, delayMs: 5, columns: { id: "id", data: "body", updatedAt: "changed" } },
+    {
+      ...source,
+      delay_ms: undefined,
+      delayMs: 5,
+      columns: { id: "id", data: "body", tenant: "customer", type: "kind", updatedAt: "changed" },
+    },
   ];
   const content = `
 sources:
@@ -135,12 +149,13 @@ sources:
     kind: polling
     table: outbox
     delay_ms: 5
-    columns: { id: id, data: body, updated_at: changed }
+    columns: { id: id, data: body, tenant: customer, type: kind, updated_at: changed }
     filter:
       is_live: true
 `;
   for (const sources of [
     (await configOf(content)).sources,
+    (await configOf(`sources: '${JSON.stringify([source])}'`)).sources,
     (await readConfig({ env: { POSTHORN_SOURCES: JSON.stringify([source]) } })).sources,
   ])
     expect(sources).toEqual(expected);

@@ -15,7 +15,7 @@ export interface FileEntry {
   readonly label: string;
   /** As an environment variable would have it; empty counts as unset. Null if it is no text, number, boolean or list. */
   readonly text: string | null;
-  /** The value as JSON, for settings that have a structure. */
+  /** The value for settings that have a structure: a list or a map as JSON, anything else as it is written. */
   readonly json: string;
 }
 
@@ -39,8 +39,11 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
     const name = String(key);
     const { line } = lineCounter.linePos(yaml.isNode(key) ? (key.range?.[0] ?? 0) : 0);
     const label = `${name} (${basename(path)}:${line})`;
+    // first, because it refuses aliases that contain themselves
     const json = jsonOf(value, document, label, yaml);
-    return { key: name, label, text: textOf(value, document, yaml), json };
+    const text = textOf(value, document, yaml);
+    const isScalar = text !== null && !/^[[{]/.test(json);
+    return { key: name, label, text, json: isScalar ? text : json };
   });
   return { path, entries };
 }

@@ -11,6 +11,8 @@ export interface Definition<T, Default extends T | undefined> {
   readonly description: string;
   /** The value is never shown, not even in error messages. */
   readonly secret?: boolean;
+  /** Returns a value as it may be given, if that is not how it is used. */
+  readonly written?: (value: unknown) => unknown;
   /** The value is JSON; the settings file has it as a list or map of its own format. */
   readonly isStructured?: boolean;
 }

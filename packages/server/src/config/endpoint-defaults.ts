@@ -9,7 +9,16 @@ import {
   snakeCase,
 } from "@posthorn/wire";
 import { type Definition, optional } from "./definition.ts";
-import { anyText, jsonMap, list, oneOf, type Parser, retryPolicy, wholeNumber } from "./parsers.ts";
+import {
+  anyText,
+  jsonMap,
+  list,
+  oneOf,
+  type Parser,
+  retryPolicy,
+  wholeNumber,
+  writtenPolicy,
+} from "./parsers.ts";
 
 type EndpointDefaults = {
   readonly [Name in DeploymentOptionName]: Definition<NonNullable<DeploymentOptionValues[Name]>, undefined>;
@@ -32,7 +41,12 @@ function definitionFrom(option: DeploymentOption): Definition<unknown, undefined
   const description = `Default \`${place}\` of endpoints. ${shape.description}${WRITTEN[shape.kind] ?? ""}`;
   const isSecret = definitionOf(setting).redacted !== undefined;
   const isStructured = shape.kind === "map" || shape.kind === "retry-policy";
-  return { ...optional(parserOf(shape), unsetText(option), description), secret: isSecret, isStructured };
+  return {
+    ...optional(parserOf(shape), unsetText(option), description),
+    ...(shape.kind === "retry-policy" && { written: writtenPolicy }),
+    secret: isSecret,
+    isStructured,
+  };
 }
 
 function parserOf(shape: DeploymentOption["shape"]): Parser<unknown> {

@@ -1,6 +1,6 @@
 // Parsers of setting values. A parser throws an error that says what is expected.
 import { isIP } from "node:net";
-import { camelCase, closest, isObject, isUriReference } from "@posthorn/wire";
+import { camelCase, closest, isObject, isUriReference, snakeCase } from "@posthorn/wire";
 import type { SourceOptions } from "posthorn";
 import { DELIVERY_MODES, type DeliveryMode, isMailAddress } from "posthorn/internal";
 import type { MailServer } from "../mail.ts";
@@ -85,7 +85,7 @@ const REPEATED = /^(.{1,16}?)\1+.{0,15}$/;
 /** A preset, gaps, or a JSON object as in the API. The settings file has it as text, a list or a map. */
 export const retryPolicy: Parser<unknown> = (text) => {
   const value = jsonOf(text);
-  if (isObject(value)) return deeplyCamelCased(value);
+  if (isObject(value)) return renamed(value, camelCase);
   if (Array.isArray(value)) return value.join();
   if (typeof value === "string") return value;
   if (!text.startsWith("{")) return text;
@@ -94,9 +94,14 @@ export const retryPolicy: Parser<unknown> = (text) => {
   );
 };
 
-function deeplyCamelCased(value: unknown): unknown {
+/** The inverse of `retryPolicy`. */
+export function writtenPolicy(policy: unknown): unknown {
+  return renamed(policy, snakeCase);
+}
+
+function renamed(value: unknown, rename: (name: string) => string): unknown {
   if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(([name, below]) => [camelCase(name), deeplyCamelCased(below)]);
+  const entries = Object.entries(value).map(([name, below]) => [rename(name), renamed(below, rename)]);
   return Object.fromEntries(entries);
 }
 
@@ -215,7 +220,8 @@ function decoded(user: string, password: string): { user: string; password: stri
 
 /** `posthorn@example.com`, or with a name: `Webhooks <posthorn@example.com>`. */
 export const mailSender: Parser<string> = (text) => {
-  const [, name, named, bare] = /^(?:([^<>"\\\p{Cc}]{0,100}) <([^<>]*)>|([^<>]*))$/u.exec(text) ?? [];
+  const unquoted = text.replace(/^"([^"]*)"(?= <)/, "$1");
+  const [, name, named, bare] = /^(?:([^<>"\\\p{Cc}]{0,100}) <([^<>]*)>|([^<>]*))$/u.exec(unquoted) ?? [];
   const address = named ?? bare ?? "";
   if (isMailAddress(address)) return name ? `"${name}" <${address}>` : address;
   throw new InvalidValueError(
@@ -225,7 +231,7 @@ export const mailSender: Parser<string> = (text) => {
 
 /** One `id:base64` pair. The value is never quoted in a message. */
 export const encryptionKey: Parser<string> = (text) => {
-  const [, base64 = ""] = /^[A-Za-z0-9_.-]{1,64}:([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  const [, base64 = ""] = /^[A-Za-z0-9_.-]{1,32}:([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
   if (Buffer.from(base64, "base64").length === 32) return text;
   throw new InvalidValueError(
     "must be comma-separated id:base64 pairs with 32 bytes each; create one with: " +

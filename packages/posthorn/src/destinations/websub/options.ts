@@ -3,7 +3,14 @@
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { HUB_SIGNATURE_METHODS, type HubSignatureMethod } from "../../model.ts";
-import { invalid, type NumericOption, oneOf, readNumbers, readRanges } from "../../option-checks.ts";
+import {
+  invalid,
+  type NumericOption,
+  type OptionCheck,
+  oneOf,
+  readNumbers,
+  readRanges,
+} from "../../option-checks.ts";
 
 export interface WebSubOptions {
   /** URL prefixes of external topics that it serves; `*` for all. Default: only its own topics. */
@@ -56,33 +63,44 @@ export const hubNumbers = {
 const names = ["externalTopics", "signature", "allowCidrs", ...Object.keys(hubNumbers)];
 
 export function resolveWebSub(
+  check: OptionCheck,
   options: WebSubOptions | undefined,
-  publicUrl: string | undefined,
+  publicUrl: string | null,
   addressPolicy: AddressPolicy,
 ) {
   if (options === undefined) return null;
   if (typeof options !== "object" || options === null) {
     throw invalid("websub must be an object of options; {} takes the defaults.");
   }
-  refuseUnknown("websub has no option", options, names);
-  if (publicUrl === undefined) {
+  check.read("websub", () => refuseUnknown("websub has no option", options, names));
+  if (publicUrl === null) {
     throw invalid(
       "websub needs publicUrl (POSTHORN_PUBLIC_URL): subscribers store the hub's URL, so it must not change.",
     );
   }
   const hubUrl = `${publicUrl.replace(/\/+$/, "")}/websub`;
   const { maxLeaseSeconds } = hubNumbers;
-  const { maxLeaseSeconds: max } = readNumbers(options, { maxLeaseSeconds }, "websub.");
+  const { maxLeaseSeconds: given } = readNumbers(check, options, { maxLeaseSeconds }, "websub.");
+  const max = given ?? lease.max;
+  const { maxLeaseSeconds: _, ...otherNumbers } = hubNumbers;
   const leaseSeconds = { ...lease, max, default: Math.min(hubNumbers.leaseSeconds.default, max) };
   return {
     hubUrl,
     /** Followed by `tenant/type`. */
     topicsUrl: `${hubUrl}/topics/`,
-    externalTopics: readTopics(options.externalTopics ?? []),
-    signatureMethod: oneOf("websub.signature", options.signature ?? "sha256", HUB_SIGNATURE_METHODS),
-    ...readNumbers(options, { ...hubNumbers, leaseSeconds }, "websub."),
+    externalTopics: check.read("websub.externalTopics", () => readTopics(options.externalTopics ?? [])),
+    signatureMethod: check.read("websub.signature", () =>
+      oneOf("websub.signature", options.signature ?? "sha256", HUB_SIGNATURE_METHODS),
+    ),
+    maxLeaseSeconds: max,
+    ...readNumbers(check, options, { ...otherNumbers, leaseSeconds }, "websub."),
     /** Applies to URLs from anonymous subscribers and publishers. */
-    addressPolicy: { ...addressPolicy, allowedCidrs: readRanges("websub.allowCidrs", options.allowCidrs) },
+    addressPolicy: {
+      ...addressPolicy,
+      allowedCidrs: check.read("websub.allowCidrs", () =>
+        readRanges("websub.allowCidrs", options.allowCidrs),
+      ),
+    },
   };
 }
 

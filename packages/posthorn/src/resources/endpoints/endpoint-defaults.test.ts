@@ -113,9 +113,15 @@ test.each<[options: object, says: RegExp]>([
   [{ headerPrefix: "X-Webhook-" }, /^headerPrefix: Leave out the hyphen/],
   [{ signatureSchemes: ["t-v1", "stripe"], headerPrefix: "Stripe" }, /^headerPrefix: /],
   [{ userAgent: "" }, /^userAgent: A user agent has 1 to 256 printable ASCII characters/],
-  [{ headers: { Host: "a" } }, /^headers: This header is set by the sender/],
-  [{ headers: { "X-Acme-Id": "a" }, headerPrefix: "X-Acme" }, /^headers: This header is set by the sender/],
-  [{ envelopeFields: { tenant_id: "id" } }, /^envelopeFields: The envelope would have "id" twice/],
+  [{ headers: { Host: "a" } }, /^headers: "Host": This header is set by the sender/],
+  [
+    { headers: { "X-Acme-Id": "a" }, headerPrefix: "X-Acme" },
+    /^headers: "X-Acme-Id": This header is set by the sender/,
+  ],
+  [
+    { envelopeFields: { tenant_id: "id" } },
+    /^envelopeFields: "tenant_id": The envelope would have "id" twice/,
+  ],
   [{ endpointRateLimit: 0 }, /^endpointRateLimit must be a whole number from 1 to 10000; it is 0/],
   [{ batchMaxEvents: 1_001 }, /^batchMaxEvents must be a whole number from 1 to 1000/],
 ])("the option %j is rejected", (options, says) => {

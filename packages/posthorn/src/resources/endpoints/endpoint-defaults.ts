@@ -5,7 +5,7 @@ import {
   type DeploymentOptionValues,
   definitionOf,
 } from "@posthorn/wire";
-import { invalid, oneOf, within } from "../../option-checks.ts";
+import { invalid, type OptionCheck, oneOf, within } from "../../option-checks.ts";
 import type { RetryPolicyInput } from "../../settle/retry-policy-input.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
 import { type ReadContext, readerOf } from "./setting-readers.ts";
@@ -18,24 +18,28 @@ export type EndpointDefaultOptions = Omit<DeploymentOptionValues, "retryPolicy">
 type Values = Record<string, unknown>;
 
 export function readEndpointDefaults(
+  check: OptionCheck,
   options: EndpointDefaultOptions,
 ): Omit<EndpointDefaults, "formatContext"> {
   const given = options as Values;
   const defaults: Values = {};
   for (const option of DEPLOYMENT_OPTIONS) {
     const { name, setting, field } = option;
-    const value = given[name] ?? followed(option, given);
-    const read = value === undefined ? option.default : readOption(option, value, defaults);
+    const value = given[name] ?? followed(option, given, defaults);
+    const read =
+      value === undefined
+        ? option.default
+        : check.read(name, () => readOption(option, value, defaults), option.default);
     defaults[setting] = field === null ? read : { ...(defaults[setting] as Values), [field]: read };
   }
   return defaults as unknown as EndpointDefaults;
 }
 
 /** As for an endpoint: a limit that is given alone is not exceeded. */
-function followed({ setting }: DeploymentOption, given: Values): unknown {
+function followed({ setting }: DeploymentOption, given: Values, defaults: Values): unknown {
   const { followsSetting } = definitionOf(setting);
   const other = DEPLOYMENT_OPTIONS.find((option) => option.setting === followsSetting);
-  return other && given[other.name];
+  return other && given[other.name] !== undefined ? defaults[other.setting] : undefined;
 }
 
 function readOption(
@@ -46,7 +50,10 @@ function readOption(
   if (shape.kind === "integer") return within(name, value as number, shape);
   if (shape.kind === "choice") return oneOf(name, value as string, shape.values);
   const problems: string[] = [];
-  const refuse = (message: string) => void problems.push(message) as undefined;
+  const refuse = (message: string, below = "") => {
+    problems.push(shape.kind === "map" && below !== "" ? `"${below.slice(1)}": ${message}` : message);
+    return undefined;
+  };
   const context = { read: { ...defaults, authorization: null }, defaults } as unknown as ReadContext;
   const whole = field === null ? value : { ...(defaults[setting] as Values), [field]: value };
   const read = readerOf(setting, context)(whole, name, refuse);

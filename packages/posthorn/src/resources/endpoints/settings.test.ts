@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { PUBLIC_ONLY } from "../../attempt/guard/guard-address.ts";
 import { NO_FINDINGS } from "../../attempt/guard/look-up-hosts.ts";
 import { PosthornError } from "../../errors.ts";
+import { OptionCheck } from "../../option-checks.ts";
 import { effectiveSettings } from "./effective-settings.ts";
 import { readEndpointDefaults } from "./endpoint-defaults.ts";
 import { parseEndpointInput, parseEndpointPatch, type SettingsContext } from "./settings.ts";
@@ -11,7 +12,7 @@ const context: SettingsContext = {
   addressPolicy: PUBLIC_ONLY,
   hosts: NO_FINDINGS,
   defaults: {
-    ...readEndpointDefaults({}),
+    ...readEndpointDefaults(new OptionCheck(), {}),
     formatContext: { source: "/tenants/{tenant}", datarefBase: "" },
   },
   typeProblem: () => null,

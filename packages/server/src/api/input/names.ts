@@ -1,6 +1,6 @@
 // The API uses snake_case and times as text, the library camelCase and dates. Input is converted here, output in
 // `present.ts`.
-import { type CamelCase, camelCase, isObject } from "@posthorn/wire";
+import { type CamelCase, camelCase, isObject, snakeCase } from "@posthorn/wire";
 
 /** Fields whose content is defined by the caller: names inside them are not converted. */
 const OPAQUE = [
@@ -56,4 +56,22 @@ function converted(value: unknown, field = ""): unknown {
 /** Passes a value whose type is wider than the library's, which validates it again. */
 export function unchecked<Wanted>(value: object): Wanted {
   return value as Wanted;
+}
+
+/** Converts a pointer of the library to the names of the API, except inside opaque fields. */
+export function apiPointer(pointer: string): string {
+  const parts = pointer.split("/");
+  const ownFrom = parts.findIndex((part) => OPAQUE_FIELDS.has(part));
+  return parts.map((part, at) => (ownFrom === -1 || at < ownFrom ? snakeCase(part) : part)).join("/");
+}
+
+/**
+ * Converts a message of the library to the names of the API: pointers and camelCase words become snake_case. Quoted text
+ * is the caller's and stays, and so do operators, which begin with a dollar sign.
+ */
+export function apiText(message: string): string {
+  return message.replace(/"[^"]*"|(?<=^|\s)\/[^\s":]+|(?<![$\w])[a-z]+(?:[A-Z][a-z0-9]*)+\b/g, (part) => {
+    if (part.startsWith('"')) return part;
+    return part.startsWith("/") ? apiPointer(part) : snakeCase(part);
+  });
 }

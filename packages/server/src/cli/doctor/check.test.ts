@@ -58,7 +58,7 @@ describe("settings", () => {
     [{ POSTHORN_PUBLIC_URL: "http://127.0.0.1:8400" }, "public URL", "ok"],
     [{ POSTHORN_PUBLIC_URL: "http://hooks.example.com" }, "public URL", "warning"],
     [{}, "mail", "note"],
-    [{ SMTP_URL: "smtp://mail.example.com" }, "mail", "ok"],
+    [{ SMTP_URL: "smtp://mail.example.com", POSTHORN_MAIL_FROM: "a@example.com" }, "mail", "ok"],
   ])("%j: %s is %s", (env, name, level) => {
     expect(judge(env)[name]).toBe(level);
   });

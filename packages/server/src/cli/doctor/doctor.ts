@@ -3,9 +3,9 @@ import { ConfigError, readConfig } from "../../config.ts";
 import { failed } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, type Tone, toned } from "../terminal/text.ts";
-import { type Check, type Level, problem } from "./check.ts";
+import { type Check, type Level, ok, problem } from "./check.ts";
 import { checkNode, checkSettingValues } from "./check-settings.ts";
-import { inspectConfiguredDatabase, inspectDataDir, inspectPort, inspectSettings } from "./inspect.ts";
+import { inspectConfiguredDatabase, inspectDataDir, inspectPort } from "./inspect.ts";
 
 export interface DoctorFlags {
   readonly dataDir?: string;
@@ -29,7 +29,7 @@ async function runChecks(
   try {
     const config = await readConfig({ env: terminal.env, flags });
     return [
-      inspectSettings(config),
+      ok("settings", "all are valid"),
       ...inspectDataDir(config),
       ...(await inspectConfiguredDatabase(config)),
       await inspectPort(config),

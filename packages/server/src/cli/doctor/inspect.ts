@@ -4,23 +4,12 @@ import { dirname, join, resolve } from "node:path";
 import { openEmbeddedPostgres } from "@posthorn/embedded-postgres";
 import { createPosthorn, type Posthorn } from "posthorn";
 import { inspectDatabase, inspectInstallation } from "posthorn/internal";
-import { type Config, ConfigError } from "../../config.ts";
-import { createLogger } from "../../logger.ts";
+import type { Config } from "../../config.ts";
 import { processCount } from "../../processes/process-count.ts";
 import { findEncryptionKeys, keyProblem, readCanary } from "../local/encryption-keys.ts";
-import { checkSettings, hasDatabase } from "../local/installation.ts";
+import { hasDatabase } from "../local/installation.ts";
 import { type Check, note, ok, problem, warning } from "./check.ts";
 import { checkDatabase, checkWorkers } from "./check-database.ts";
-
-export function inspectSettings(config: Config): Check {
-  try {
-    checkSettings(config, createLogger({ level: "silent", format: "json" }));
-    return ok("settings", "all are valid");
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return problem("settings", error.problems.join(" "), "Correct it, then run posthorn doctor again.");
-  }
-}
 
 export function inspectDataDir({ dataDir, encryptionKeys, databaseUrl }: Config): Check[] {
   const path = resolve(dataDir);

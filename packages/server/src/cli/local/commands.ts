@@ -67,9 +67,14 @@ export function addLocalCommands(program: Command, terminal: Terminal): void {
     .command("config")
     .description("show the settings of this machine")
     .command("print")
-    .description("print every setting with its value and where it comes from; secrets are masked")
+    .description(
+      "check every setting, and print it with its value and where it comes from; secrets are masked",
+    )
     .addOption(dataDir)
     .addOption(config)
     .addOption(json)
+    .addOption(
+      new Option("--yaml", "print a settings file with these values, without secrets").conflicts("json"),
+    )
     .action(async (flags: ConfigFlags) => (await import("./config-print.ts")).printConfig(flags, terminal));
 }

@@ -1,6 +1,6 @@
 // `posthorn config print`: every setting with its value and where it comes from. Opens neither the database nor the port.
 import { resolve } from "node:path";
-import { defaultText, type Setting, settings } from "../../config/settings.ts";
+import { defaultText, fileKeyOf, type Setting, settings } from "../../config/settings.ts";
 import { type ConfigSources, type ResolvedSetting, resolveSettings, withFile } from "../../config.ts";
 import { table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -8,14 +8,16 @@ import { jsonText } from "../terminal/text.ts";
 
 export interface ConfigFlags {
   readonly json?: boolean;
+  readonly yaml?: boolean;
   readonly dataDir?: string;
   readonly config?: string;
 }
 
-export async function printConfig({ json, ...flags }: ConfigFlags, terminal: Terminal): Promise<void> {
+export async function printConfig({ json, yaml, ...flags }: ConfigFlags, terminal: Terminal): Promise<void> {
   const sources = await withFile({ env: terminal.env, flags });
   const shown = resolveSettings(sources).map(show);
   if (json) terminal.print(jsonText({ file: pathOf(sources), settings: shown }));
+  else if (yaml) terminal.print(settingsFile(shown));
   else terminal.print(text(shown, terminal));
 }
 
@@ -38,7 +40,7 @@ const MASK = "********";
 
 function show({ name, value, origin }: ResolvedSetting): Shown {
   const setting: Setting<unknown, unknown> = settings[name];
-  const visible = setting.secret ? MASK : value;
+  const visible = setting.secret ? MASK : (setting.written?.(value) ?? value);
   return {
     setting: setting.env,
     value: value === undefined ? null : visible,
@@ -46,6 +48,18 @@ function show({ name, value, origin }: ResolvedSetting): Shown {
     source: origin.label,
     default: defaultText(setting),
   };
+}
+
+/** A line for each setting, in JSON, which YAML contains. Defaults and secrets are comments. */
+function settingsFile(shown: readonly Shown[]): string {
+  return shown
+    .map(({ setting, value, origin, source, default: preset }) => {
+      const isMasked = value === MASK;
+      const isComment = origin === "default" || isMasked;
+      const text = value === null || isMasked ? (value ?? preset) : JSON.stringify(value);
+      return `${isComment ? "# " : ""}${fileKeyOf(setting)}: ${text} # ${source ?? origin}`;
+    })
+    .join("\n");
 }
 
 function text(shown: readonly Shown[], terminal: Terminal): string {

@@ -22,12 +22,12 @@ const WAIT_TIMEOUT_MS = 10_000;
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
 export async function dev(flags: DevFlags, { print, printError }: Terminal): Promise<void> {
-  const given = await readConfig({ env: process.env, flags, defaults: { allowHttp: true, sink: true } });
-  const config = {
-    ...given,
-    allowCidrs: [...given.allowCidrs, ...LOOPBACK],
-    websubAllowCidrs: [...given.websubAllowCidrs, ...LOOPBACK],
-  };
+  const config = await readConfig({
+    env: process.env,
+    flags,
+    defaults: { allowHttp: true, sink: true },
+    additions: { allowCidrs: LOOPBACK, websubAllowCidrs: LOOPBACK },
+  });
   const logger = createLogger({ level: config.logLevel, format: process.stderr.isTTY ? "pretty" : "json" });
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();

@@ -2,12 +2,11 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { keepEmbeddedPostgres, withProgress } from "@posthorn/embedded-postgres";
-import type { Posthorn, PosthornOptions } from "posthorn";
-import { checkOptions, isUnavailable, optionNames } from "posthorn/internal";
-import { settings } from "../../config/settings.ts";
-import { type Config, ConfigError } from "../../config.ts";
+import type { Posthorn } from "posthorn";
+import { isUnavailable } from "posthorn/internal";
+import { libraryOptions } from "../../config/library-options.ts";
+import type { Config } from "../../config.ts";
 import type { LevelledLogger } from "../../logger.ts";
-import { createSendMail, type SendMail } from "../../mail.ts";
 import { type CliError, failed } from "../failure.ts";
 import { checkEncryptionKeys, type EncryptionKeys, resolveEncryptionKeys } from "./encryption-keys.ts";
 import type { Lifetime } from "./lifetime.ts";
@@ -33,7 +32,6 @@ export async function openInstallation(
   options: InstallationOptions,
 ): Promise<Installation & { readonly keys: EncryptionKeys }> {
   const { config, onProgress } = options;
-  checkSettings(config, options.logger);
   const keys = resolveEncryptionKeys(config.encryptionKeys, config.dataDir);
   const installation = await openDatabase(options, keys.keys);
   const { hooks } = installation;
@@ -67,9 +65,7 @@ export async function openDatabase(
     config.databaseUrl ?? openEmbedded(options),
     import("posthorn"),
   ]);
-  const hooks = withSettingNames(() =>
-    createPosthorn({ ...libraryOptions(config, logger), database, encryptionKeys }),
-  );
+  const hooks = createPosthorn({ ...libraryOptions(config), logger, database, encryptionKeys });
   lifetime.onEnd((graceMs) => hooks.stop({ graceMs }));
   let reason = "";
   await withProgress(
@@ -82,62 +78,6 @@ export async function openDatabase(
       }),
   );
   return { hooks, isEmbedded: config.databaseUrl === undefined, databaseUrl: database };
-}
-
-/** Validates the settings before a database is created. */
-export function checkSettings(config: Config, logger: LevelledLogger): void {
-  withSettingNames(() => checkOptions({ ...libraryOptions(config, logger), database: "postgresql://" }));
-}
-
-/** Replaces option names in the library's errors by the names of the settings. */
-function withSettingNames<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    throw new ConfigError([toSettingName((error as Error).message)]);
-  }
-}
-
-/** Settings that are options of the library have the same names. */
-function libraryOptions(config: Config, logger: LevelledLogger): Omit<PosthornOptions, "database"> {
-  const values: Readonly<Record<string, unknown>> = config;
-  return {
-    ...Object.fromEntries(optionNames.map((name) => [name, values[name]])),
-    encryptionKeys: undefined,
-    websub: config.websub ? settingsBelow(config, "websub") : undefined,
-    sendMail: mailSenderOf(config),
-    logger,
-  };
-}
-
-/** Returns settings with a prefix, such as `portalName`, by their names without it. */
-export function settingsBelow(config: Config, prefix: "websub" | "portal"): Record<string, never> {
-  const ofPrefix = Object.entries(config).flatMap(([name, value]) => {
-    const rest = name.startsWith(prefix) ? name.slice(prefix.length) : "";
-    return rest === "" ? [] : [[rest.charAt(0).toLowerCase() + rest.slice(1), value]];
-  });
-  return Object.fromEntries(ofPrefix);
-}
-
-function mailSenderOf({ smtpUrl, mailFrom }: Config): SendMail | undefined {
-  if (smtpUrl === undefined && mailFrom !== undefined) {
-    throw new ConfigError([
-      "POSTHORN_MAIL_FROM is set, but SMTP_URL is not. Set the mail server, or remove the sender.",
-    ]);
-  }
-  if (smtpUrl === undefined) return undefined;
-  if (mailFrom !== undefined) return createSendMail(smtpUrl, mailFrom);
-  throw new ConfigError([
-    "SMTP_URL is set, but POSTHORN_MAIL_FROM is not. Set it to the sender address, such as posthorn@example.com.",
-  ]);
-}
-
-function toSettingName(message: string): string {
-  const [option = ""] = /^\w+(\.\w+)?/.exec(message) ?? [];
-  const wanted = option.replace(/\.(\w)/, (_, letter: string) => letter.toUpperCase());
-  const setting = Object.entries(settings).find(([name]) => name === wanted)?.[1];
-  return setting ? setting.env + message.slice(option.length) : message;
 }
 
 async function openEmbedded({

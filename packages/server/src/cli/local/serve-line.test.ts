@@ -1,14 +1,12 @@
 // Command lines of `serve` and `migrate`, before a database is opened.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { posthorn } from "../../../../../tests/support/servers/run-command.ts";
 import { makeTemporaryFolder } from "../../../../../tests/support/temporary-folder.ts";
 
 test("an invalid environment variable is not a usage error", async () => {
-  vi.stubEnv("PORT", "99999");
-  onTestFinished(() => void vi.unstubAllEnvs());
-  expect((await posthorn`serve`).code).toBe(1);
+  expect((await posthorn({ env: { PORT: "99999" } })`serve`).code).toBe(1);
 });
 
 test.each([

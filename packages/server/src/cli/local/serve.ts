@@ -21,12 +21,12 @@ export interface ServeFlags {
   readonly config?: string;
 }
 
-export async function serve({ role, ...flags }: ServeFlags, { print }: Terminal): Promise<void> {
+export async function serve({ role, ...flags }: ServeFlags, { env, print }: Terminal): Promise<void> {
   if (cluster.isWorker && process.env[CHILD_VARIABLE])
     return await (await import("./serve-child.ts")).serveAsChild();
   // Workers serve only health checks; several on one machine must not compete for the default port.
   const config = await readConfig({
-    env: process.env,
+    env,
     flags,
     defaults: role === "worker" ? { port: 0 } : {},
   });

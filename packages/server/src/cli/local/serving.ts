@@ -4,12 +4,12 @@ import { digestOf } from "../../api/middleware/admin-key.ts";
 import { OPERATORS_ONLY } from "../../api/principal.ts";
 import type { RoutePermission } from "../../api/router.ts";
 import { Sink } from "../../api/sink.ts";
+import { settingsBelow } from "../../config/library-options.ts";
 import type { Config } from "../../config.ts";
 import type { LevelledLogger } from "../../logger.ts";
 import type { ProcessGroup } from "../../processes/process-group.ts";
 import { createServer, type ServerOptions, type Service } from "../../server.ts";
 import { startTelemetry } from "../../telemetry.ts";
-import { settingsBelow } from "./installation.ts";
 import type { Lifetime } from "./lifetime.ts";
 
 export interface Serving {

@@ -5,6 +5,7 @@ import { isTraceparent } from "posthorn/internal";
 import type { Exchange } from "../../exchange.ts";
 import { type FieldError, HttpError, invalidBody } from "../../http-error.ts";
 import { type Handlers, JsonText, LargeResponse, RawHandler } from "../../implement.ts";
+import { apiPointer, apiText } from "../../input/names.ts";
 import { readBytesOf, readJsonBytes, readUtf8Bytes } from "../../middleware/read-body.ts";
 import {
   cannotPublishForUser,
@@ -14,7 +15,7 @@ import {
   scopedTenant,
   tenantScope,
 } from "../../principal.ts";
-import { apiPointer, apiText, isPosthornError, ProblemError, problemOf } from "../../problem.ts";
+import { isPosthornError, ProblemError, problemOf } from "../../problem.ts";
 import {
   cloudEventPlace,
   type PublishMode,
