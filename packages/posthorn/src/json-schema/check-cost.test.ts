@@ -1,6 +1,7 @@
 // The cost of a check is bounded for every schema and value. Time is processor time, since tests run in parallel; a
 // step takes 20 to 50 ns, and the bounds here allow for code that is not yet optimised.
 import { describe, expect, test } from "vitest";
+import { startCpuTime } from "../../../../tests/support/cpu-time.ts";
 import { CheckBudget, MAX_NESTED_CHECKS, MAX_STEPS, MAX_STEPS_OF_CALL } from "./check-run.ts";
 import { compileSchema, type JsonSchema } from "./compile-schema.ts";
 
@@ -12,13 +13,13 @@ function costOf(schema: JsonSchema, value: unknown) {
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
   const budget = new CheckBudget();
   const heapBefore = process.memoryUsage().heapUsed;
-  const begun = process.cpuUsage();
+  const msSince = startCpuTime();
   const problem = compiled.check(value, budget);
-  const { user, system } = process.cpuUsage(begun);
+  const ms = msSince();
   return {
     problem,
     steps: MAX_STEPS_OF_CALL - budget.stepsLeft,
-    ms: (user + system) / 1_000,
+    ms,
     bytes: process.memoryUsage().heapUsed - heapBefore,
   };
 }
