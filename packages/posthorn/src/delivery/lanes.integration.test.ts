@@ -1,7 +1,7 @@
 // Lanes of several instances on one database: which one sends, how many at once, and which one takes over.
 import { performance } from "node:perf_hooks";
 import { verify } from "@posthorn/wire";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import {
   databasePerTest,
   newEndpoint,
@@ -12,6 +12,7 @@ import {
 import { lockWaits } from "../../../../tests/support/database/postgres.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
 import { gate } from "../../../../tests/support/gate.ts";
+import { keepLanes } from "../../../../tests/support/keep-lanes.ts";
 import type { EndpointInput } from "../resources/endpoints/settings.ts";
 import { fetch } from "../storage/queries/queue/fetch.ts";
 import { reap } from "../storage/queries/workers/reap.ts";
@@ -19,11 +20,11 @@ import type { ReceivedRequest, TestInstance } from "../testing/index.ts";
 
 const minute = 60_000;
 
-// all workers share this process's event loop, so that its load would make one of them seem overloaded by itself
-beforeAll(() => {
-  vi.spyOn(performance, "eventLoopUtilization").mockReturnValue({ idle: 1, active: 0, utilization: 0 });
+let lanesKept: ReturnType<typeof keepLanes>;
+beforeEach(() => {
+  lanesKept = keepLanes();
 });
-afterAll(() => {
+afterEach(() => {
   vi.restoreAllMocks();
 });
 const receiver = await receiverPerFile();
@@ -137,7 +138,7 @@ test("a new instance gets its share of the lanes within seconds", async () => {
   const a = await open();
   const endpoints = [];
   for (let i = 0; i < 10; i += 1)
-    endpoints.push(await endpointOn(a, { events: [`lane.${i}`], rateLimit: 5 }));
+    endpoints.push(await endpointOn(a, { events: [`lane.${i}`], rateLimit: 1 }));
   for (const [i, { path }] of endpoints.entries()) {
     receiver.answer(path, {});
     await publish(a, 100, `lane.${i}`);
@@ -248,9 +249,11 @@ test.each([
     await a.settle();
     expect(await laneOwner(lane)).toBe((await workerIds())[0]);
 
+    lanesKept.otherWorkers.mockRestore();
     passMonotonicTime(ms);
     await a.settle();
     expect(await laneOwner(lane)).toBe(null);
+    keepLanes();
     const b = beside ?? (await open());
     // while b is busy, a may claim the lane again
     await a.hooks.stop();

@@ -1,5 +1,4 @@
 // Two instances on one database: events that one publishes for lanes of the other.
-import { performance } from "node:perf_hooks";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   databasePerTest,
@@ -7,6 +6,7 @@ import {
   receiverPerFile,
 } from "../../../../tests/support/database/database-per-test.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
+import { keepLanes } from "../../../../tests/support/keep-lanes.ts";
 import { Peers } from "../delivery/peers.ts";
 import { Worker } from "../delivery/worker.ts";
 import type { Event } from "../model.ts";
@@ -15,11 +15,7 @@ import type { TestInstance } from "../testing/index.ts";
 const receiver = await receiverPerFile();
 const world = databasePerTest();
 
-// both workers share this process's event loop: on a busy machine its load would make the owner yield its lane to the other,
-// which has not measured its own yet
-beforeEach(() => {
-  vi.spyOn(performance, "eventLoopUtilization").mockReturnValue({ idle: 1, active: 0, utilization: 0 });
-});
+beforeEach(() => void keepLanes());
 afterEach(() => {
   vi.restoreAllMocks();
 });
