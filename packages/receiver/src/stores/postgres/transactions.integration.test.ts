@@ -284,15 +284,19 @@ test("a handler that times out during a statement is not waited for, and its con
   const world = await byPg();
   const { pool, transactions } = anotherStore(world, { max: 2 });
   let statement: Promise<unknown> | undefined;
+  let pid = 0;
   const run = transactions.run(messageWith(), defaults, async (tx) => {
+    ({ pid } = (await tx.query("select pg_backend_pid() as pid")).rows[0]);
     await tx.query("insert into effects (effect) values ('half')");
-    statement = tx.query("select pg_sleep(1)").then(null, (error: Error) => error.message);
+    statement = tx.query("select pg_sleep(60)").then(null, (error: Error) => error.message);
     throw new HandlerTimeout("The handler took more than 60000 ms.");
   });
   await expect(run).rejects.toBeInstanceOf(HandlerTimeout);
   expect(pool.totalCount).toBe(0);
   expect(await statement).toMatch("Connection terminated");
   expect(await world.effects.read()).toEqual([]);
+  // PostgreSQL does not notice the closed connection before the statement ends
+  await world.pool.query("select pg_terminate_backend($1)", [pid]);
 });
 
 test("a handler that times out between statements has released its message when the failure is recorded", async () => {
