@@ -23,7 +23,10 @@ async function open(options: Options = {}) {
 
 function mailBy(server: { readonly port: number }): Options {
   const mailServer = { host: "127.0.0.1", port: server.port, isSecure: false, user: null, password: null };
-  return { sendMail: createSendMail(mailServer, "posthorn@example.com") };
+  return {
+    sendMail: createSendMail(mailServer, "posthorn@example.com"),
+    publicUrl: "https://hooks.example.com",
+  };
 }
 
 /** Returns 410 to the next event, which disables the endpoint. */
@@ -56,7 +59,7 @@ function watchWarnings() {
 
 test("owners and admins get a mail when an endpoint returns 410, and text of the tenant adds no header or line", async () => {
   const mailServer = await startMailServer();
-  const world = await open({ ...mailBy(mailServer), publicUrl: "https://hooks.example.com" });
+  const world = await open(mailBy(mailServer));
   const evil = "x\r\nBcc: mallory@example.com\r\n\r\nPay here\u2028now\u202e <!channel>";
   await world.hooks.tenants.upsert("acme", { name: evil });
   const { members } = world.hooks;

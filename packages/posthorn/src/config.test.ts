@@ -28,6 +28,10 @@ test.each<[options: Record<string, unknown>, says: string]>([
   [{ operatorTenant: "a b" }, 'operatorTenant must be a tenant\'s id; it is the string "a b".'],
   [{ sendMail: {} }, "sendMail must be a function that sends { to, subject, text }; it is [object Object]."],
   [
+    { sendMail: async () => {} },
+    "sendMail needs publicUrl or customerPortalUrl, because every mail has a link.",
+  ],
+  [
     { publicUrl: "hooks" },
     'publicUrl must be a URL such as https://hooks.example.com; it is the string "hooks".',
   ],

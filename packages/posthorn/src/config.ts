@@ -91,7 +91,10 @@ export interface PosthornOptions extends EndpointDefaultOptions {
   readonly notifyDeadLetters?: boolean | undefined;
   /** Notify customers of circuits, by `webhook.endpoint.circuit_opened`, `…recovered` and mail. Default true. */
   readonly notifyCircuits?: boolean | undefined;
-  /** Sends one mail to a tenant's owners and admins, who are notified of their endpoints. Default: no mail. */
+  /**
+   * Sends one mail to a tenant's owners and admins, who are notified of their endpoints. Needs `publicUrl` or
+   * `customerPortalUrl`, to which the mails link. Default: no mail.
+   */
   readonly sendMail?: SendMail | undefined;
   /** A Slack-style webhook that is sent `{"text": "…"}` with each of these notifications. Default none. */
   readonly alertWebhookUrl?: string | undefined;
@@ -211,7 +214,7 @@ export function resolveConfig(options: PosthornOptions) {
     ),
     operatorTenant: check.read("operatorTenant", () => optional(options.operatorTenant, readOperatorTenant)),
     reports: { deadLetters: flag("notifyDeadLetters"), circuits: flag("notifyCircuits") },
-    sendMail: check.read("sendMail", () => optional(options.sendMail, readSendMail)),
+    sendMail: check.read("sendMail", () => optional(options.sendMail, (send) => readSendMail(send, options))),
     alertWebhookUrl: check.read("alertWebhookUrl", () =>
       optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),
     ),
@@ -298,9 +301,12 @@ function readOperatorTenant(id: string): string {
   throw invalid(`operatorTenant must be a tenant's id; it is ${shown(id)}.`);
 }
 
-function readSendMail(send: SendMail): SendMail {
-  if (typeof send === "function") return send;
-  throw invalid(`sendMail must be a function that sends { to, subject, text }; it is ${shown(send)}.`);
+function readSendMail(send: SendMail, { publicUrl, customerPortalUrl }: PosthornOptions): SendMail {
+  if (typeof send !== "function")
+    throw invalid(`sendMail must be a function that sends { to, subject, text }; it is ${shown(send)}.`);
+  if (publicUrl === undefined && customerPortalUrl === undefined)
+    throw invalid("sendMail needs publicUrl or customerPortalUrl, because every mail has a link.");
+  return send;
 }
 
 /** The URL is a secret, so the error does not quote it. */

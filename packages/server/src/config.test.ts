@@ -60,6 +60,11 @@ test("every setting has a unique name and a description", () => {
 });
 
 const HUB = { POSTHORN_WEBSUB: "true", POSTHORN_PUBLIC_URL: "https://hub.example.com" };
+const MAIL = {
+  SMTP_URL: "smtp://mail.example.com",
+  POSTHORN_MAIL_FROM: "posthorn@example.com",
+  POSTHORN_PUBLIC_URL: "https://hooks.example.com",
+};
 const encryptionKey = Buffer.alloc(32).toString("base64");
 
 test.each<[name: string, text: string, setting: keyof Config, value: unknown]>([
@@ -91,8 +96,8 @@ test.each<[name: string, text: string, setting: keyof Config, value: unknown]>([
   ["SMTP_URL", "smtps://mail.example.com/", "smtpUrl", { port: 465, isSecure: true }],
   ["SMTP_URL", "smtp://u%40x:p%3A%2F@[::1]:25", "smtpUrl", { port: 25, user: "u@x", password: "p:/" }],
 ])("%s=%s is read", (name, text, setting, value) => {
-  const sender = name === "SMTP_URL" ? { POSTHORN_MAIL_FROM: "posthorn@example.com" } : {};
-  expect(loadConfig({ env: { [name]: text, ...sender } })).toMatchObject({ [setting]: value });
+  const needed = name === "SMTP_URL" ? MAIL : {};
+  expect(loadConfig({ env: { ...needed, [name]: text } })).toMatchObject({ [setting]: value });
 });
 
 test.each([
@@ -100,8 +105,7 @@ test.each([
   ["Web Hooks <a@example.com>", '"Web Hooks" <a@example.com>'],
   ['"Web Hooks" <a@example.com>', '"Web Hooks" <a@example.com>'],
 ])("the mail sender %s is read as %s", (text, mailFrom) => {
-  const env = { SMTP_URL: "smtp://mail.example.com", POSTHORN_MAIL_FROM: text };
-  expect(loadConfig({ env })).toMatchObject({ mailFrom });
+  expect(loadConfig({ env: { ...MAIL, POSTHORN_MAIL_FROM: text } })).toMatchObject({ mailFrom });
 });
 
 test("a flag takes precedence over the environment, and the environment over a command's default", () => {
@@ -160,6 +164,10 @@ test.each<[env: Environment, says: RegExp]>([
   [
     { SMTP_URL: "smtp://u:s3cret@mail.example.com" },
     /^SMTP_URL is set, but POSTHORN_MAIL_FROM is not\. Set it/,
+  ],
+  [
+    { SMTP_URL: "smtp://u:s3cret@mail.example.com", POSTHORN_MAIL_FROM: "a@example.com" },
+    /^SMTP_URL needs POSTHORN_PUBLIC_URL or POSTHORN_CUSTOMER_PORTAL_URL, because every mail/,
   ],
   [{ POSTHORN_MAIL_FROM: "a@example.com" }, /^POSTHORN_MAIL_FROM is set, but SMTP_URL is not\. Set the mail/],
   [

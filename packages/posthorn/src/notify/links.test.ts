@@ -27,6 +27,11 @@ test("operators get a link to the dashboard", () => {
   expect(linkFor({ ...place, tenant: "operators", kind: "circuit" }, links)).toBe(
     `https://hooks.example.com/base/tenants/operators/endpoints/${id}`,
   );
+  // without a dashboard, the page where customers open the portal
+  const customerPortalUrl = "https://app.example.com/{tenant}/webhooks";
+  expect(linkFor({ ...place, tenant: "operators" }, { ...links, publicUrl: null, customerPortalUrl })).toBe(
+    "https://app.example.com/operators/webhooks",
+  );
   expect(dashboardLink(place, links)).toBe(
     `https://hooks.example.com/base/dead-letters?tenant=a%40b&endpoint=${id}`,
   );

@@ -37,7 +37,8 @@ export function dashboardLink({ kind, tenant, endpointId }: Place, { publicUrl }
 
 /** Members of the operator tenant are operators; those of other tenants are customers. */
 export function linkFor(place: Place, links: Links): string | null {
-  return place.tenant === links.operatorTenant ? dashboardLink(place, links) : portalLink(place, links);
+  const operators = place.tenant === links.operatorTenant ? dashboardLink(place, links) : null;
+  return operators ?? portalLink(place, links);
 }
 
 function deadOf(filter: { readonly endpoint: string }): string {

@@ -18,6 +18,7 @@ const minute = 60_000;
 const day = 24 * 60 * minute;
 
 const world = databasePerTest();
+const publicUrl = "https://hooks.example.com";
 
 const neverSend: SendMail = async () => {
   throw new Error("This instance was not to send anything.");
@@ -33,7 +34,7 @@ function disableAfter({ hooks }: TestInstance, uuid: string): Promise<boolean> {
 
 /** An instance that is not started; `acme` has an owner and an endpoint. */
 async function open() {
-  const instance = await world.open({ started: false, sendMail: neverSend });
+  const instance = await world.open({ started: false, sendMail: neverSend, publicUrl });
   const { endpoints, members } = instance.hooks;
   await members.put("acme", "anna", { role: "owner", email: "anna@example.com" });
   const { endpoint } = await endpoints.create("acme", { url: "https://example.com/hooks", events: ["*"] });
@@ -58,6 +59,7 @@ async function startSender(work: (mail: MailMessage) => unknown = async () => {}
       mails.push(mail);
       return work(mail);
     }) as SendMail,
+    publicUrl,
   });
   return { ...instance, mails, lines };
 }

@@ -49,5 +49,14 @@ function mailProblems(config: Partial<Config>, labelOf: (name: SettingName) => s
     return [
       `${labelOf("smtpUrl")} is set, but POSTHORN_MAIL_FROM is not. Set it to the sender address, such as posthorn@example.com.`,
     ];
-  return [];
+  return smtpUrl === undefined ? [] : linkProblems(config, labelOf("smtpUrl"));
+}
+
+function linkProblems(config: Partial<Config>, label: string): string[] {
+  const urls = ["publicUrl", "customerPortalUrl"] as const;
+  // one that is wrong is reported already
+  if (urls.some((name) => !(name in config) || config[name] !== undefined)) return [];
+  return [
+    `${label} needs POSTHORN_PUBLIC_URL or POSTHORN_CUSTOMER_PORTAL_URL, because every mail has a link.`,
+  ];
 }

@@ -182,7 +182,7 @@ const definitions = {
   smtpUrl: secret(
     smtpUrl,
     "no e-mail",
-    "Mail server for notifications to a tenant's owners and admins, smtp:// or smtps://. Needs POSTHORN_MAIL_FROM.",
+    "Mail server for notifications to a tenant's owners and admins, smtp:// or smtps://. Needs POSTHORN_MAIL_FROM, and POSTHORN_PUBLIC_URL or POSTHORN_CUSTOMER_PORTAL_URL for its links.",
   ),
   metricsPublic: setting(
     yesOrNo,

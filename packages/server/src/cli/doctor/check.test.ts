@@ -46,6 +46,12 @@ test.each([
   expect(levelsOf(checkDatabase(fine, processes)).connections).toBe(level);
 });
 
+const MAIL = {
+  SMTP_URL: "smtp://mail.example.com",
+  POSTHORN_MAIL_FROM: "a@example.com",
+  POSTHORN_PUBLIC_URL: "https://hooks.example.com",
+};
+
 describe("settings", () => {
   const judge = (env: Record<string, string>) => levelsOf(checkSettingValues(loadConfig({ env })));
 
@@ -58,7 +64,7 @@ describe("settings", () => {
     [{ POSTHORN_PUBLIC_URL: "http://127.0.0.1:8400" }, "public URL", "ok"],
     [{ POSTHORN_PUBLIC_URL: "http://hooks.example.com" }, "public URL", "warning"],
     [{}, "mail", "note"],
-    [{ SMTP_URL: "smtp://mail.example.com", POSTHORN_MAIL_FROM: "a@example.com" }, "mail", "ok"],
+    [MAIL, "mail", "ok"],
   ])("%j: %s is %s", (env, name, level) => {
     expect(judge(env)[name]).toBe(level);
   });

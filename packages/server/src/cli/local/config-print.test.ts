@@ -123,7 +123,11 @@ describe("config print", () => {
   test("prints JSON with the values as they are used", async () => {
     const config = fileWith("allow_http: yes\nallow_cidrs: 10.0.0.0/8");
     const { code, json } = await posthorn({
-      env: { SMTP_URL: `smtp://a:${password}@b`, POSTHORN_MAIL_FROM: "a@example.com" },
+      env: {
+        SMTP_URL: `smtp://a:${password}@b`,
+        POSTHORN_MAIL_FROM: "a@example.com",
+        POSTHORN_PUBLIC_URL: "https://hooks.example.com",
+      },
     })`config print --config ${config} --json`;
     expect(code).toBe(0);
     expect(json.file).toBe(config);
