@@ -41,7 +41,7 @@ export interface EngineOptions {
   readonly targets: Targets;
   readonly endpoints: Pick<Endpoints, "disableAfter">;
   readonly catalogue: Catalogue;
-  readonly admission: Pick<Admission, "admit">;
+  readonly admission: Pick<Admission, "admit" | "admitUnchecked">;
   /** For URLs that come from anonymous parties. */
   readonly untrustedPolicy: AddressPolicy;
   /** Creates the background work of the destinations. */
@@ -190,6 +190,7 @@ export class Engine {
           config: source,
           workerId: () => this.worker.workerId,
           admission: options.admission,
+          observer,
           onStored: () => this.relay.wake(),
         }),
     );

@@ -31,11 +31,11 @@ export interface Event {
   readonly attributes?: EventAttributes | undefined;
 }
 
-/** Why the catalogue does not accept an event that was published from SQL. */
+/** Why an event that was published from SQL or by a source is not delivered. */
 export interface Rejection {
   readonly eventId: Uuid;
-  /** The code of the error that the library would have thrown. */
-  readonly code: "invalid_event" | "event_too_complex";
+  /** The code of the error that the library would have thrown. `payload_too_large`: the event has no data. */
+  readonly code: "invalid_event" | "event_too_complex" | "payload_too_large";
   /** JSON Pointer into the event. */
   readonly pointer: string;
   readonly message: string;

@@ -49,9 +49,9 @@ export async function openWorkerWorld(
       onTestFinished(() => hooks.stop({ graceMs: 0 }));
       return hooks;
     },
-    /** Starts a worker process, named worker-0, worker-1 and so on. */
-    startWorker(): WorkerProcess {
-      const worker = startWorker({ ...options, userAgent: `worker-${workers}` });
+    /** Starts a worker process, named worker-0, worker-1 and so on. `flags` are those of Node. */
+    startWorker(flags: readonly string[] = []): WorkerProcess {
+      const worker = startWorker({ ...options, userAgent: `worker-${workers}` }, flags);
       workers += 1;
       onTestFinished(() => worker.kill());
       return worker;
@@ -63,8 +63,11 @@ const program = await bundleProgram(new URL("./worker-child.ts", import.meta.url
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** Starts worker-child.ts. */
-export function startWorker(options: PosthornOptions & { readonly userAgent: string }) {
-  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
+export function startWorker(
+  options: PosthornOptions & { readonly userAgent: string },
+  flags: readonly string[] = [],
+) {
+  const child = spawn(process.execPath, [...flags, program, JSON.stringify(options)], {
     cwd: root,
     env: { PATH: process.env.PATH, TZ: process.env.TZ },
     stdio: ["ignore", "pipe", "inherit"],
@@ -78,6 +81,7 @@ export function startWorker(options: PosthornOptions & { readonly userAgent: str
   return {
     /** Also its user agent: the receiver sees who sent. */
     name: options.userAgent,
+    pid: child.pid as number,
     started,
     /** Sends SIGKILL and waits until the process has ended. */
     async kill(): Promise<void> {

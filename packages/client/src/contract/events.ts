@@ -23,8 +23,8 @@ const attributes = s.component("EventAttributes", {
 
 const rejection = s.component("EventRejection", {
   code: s.choice(
-    ["invalid_event", "event_too_complex"],
-    "The error that publishing it through the API would have returned.",
+    ["invalid_event", "event_too_complex", "payload_too_large"],
+    "The error that publishing it through the API would have returned. `payload_too_large`: it has no data and cannot be released.",
   ),
   pointer: s.text("JSON Pointer into the event, such as `/data/amount`."),
   message: s.text("What the catalogue does not accept, without any data of the event."),
@@ -245,7 +245,11 @@ export const events = {
     summary: "Delivers an event that the catalogue rejected, as it is, even if it was discarded",
     permission: publishing,
     response: { status: 200, schema: decided },
-    errors: { 404: ["event_not_found"], 409: ["event_not_rejected", "delivery_drops"] },
+    errors: {
+      404: ["event_not_found"],
+      409: ["event_not_rejected", "delivery_drops"],
+      413: ["payload_too_large"],
+    },
   }),
   discard: operation("POST", `${path}/discard`, {
     summary: "Decides that a rejected event is not delivered",

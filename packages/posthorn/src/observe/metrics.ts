@@ -17,7 +17,7 @@ export const metricDefinitions = {
     "source",
   ]),
   webhook_events_rejected_total: counter(
-    "Events published from SQL that this process rejected because the catalogue does not accept them, by error",
+    "Events published from SQL or by a source that this process stored as rejected, by error",
     ["code"],
   ),
   webhook_events_dropped_total: counter(

@@ -64,7 +64,7 @@ export class Observer {
     }
   }
 
-  /** Called when an event that was published from SQL was stored as rejected. */
+  /** Called when an event was stored as rejected. */
   rejected({ eventId, code, pointer, message }: Rejection): void {
     this.metrics.count("webhook_events_rejected_total", code);
     this.#logger.warn("event rejected", { eventId: formatId("evt", eventId), code, pointer, message });

@@ -38,6 +38,13 @@ export class Admission {
     return this.#admit(input, validate, tx);
   }
 
+  /** Validates an event that the catalogue does not have to accept, because it is stored as rejected. */
+  admitUnchecked(input: PublishInput): ValidEvent {
+    const { declared, nowMs, apiVersion } = this.#options;
+    const version = input.apiVersion ?? declared.types.get(input.type)?.version;
+    return validate({ ...input, apiVersion: version }, nowMs(), apiVersion);
+  }
+
   async admitForUser(input: UserPublishInput, tx?: { readonly tx: Transaction }): Promise<ValidEvent> {
     return await this.#admit(input, validateForUser, tx);
   }

@@ -1,35 +1,30 @@
 // Maps a row of an outbox table to an event, as the source is configured.
 import { PosthornError } from "../errors.ts";
-import type { PublishInput } from "../event/validate.ts";
+import { maxPayloadBytes } from "../event/limits.ts";
+import { payloadTooLarge } from "../event/validate.ts";
 import type { SourceTable } from "./options.ts";
-import type { Row } from "./reader.ts";
+import type { Row, SourceItem } from "./reader.ts";
 
-/** Returns null for a row that the filter excludes, and an error for one without an id. The event is not validated yet. */
-export function mapRow(source: string, table: SourceTable, row: Row): PublishInput | PosthornError | null {
-  for (const [column, allowed] of table.filter) {
-    const value = row[column] ?? null;
-    if (value === null || !allowed.includes(value)) return null;
+type MappedRow = Pick<SourceItem, "input" | "tooLarge">;
+
+/** Returns an error for a row without an id. The event is not validated yet. */
+export function mapRow(source: string, { columns, values }: SourceTable, row: Row): MappedRow {
+  const { id, data, dataBytes } = row;
+  if (id === null) {
+    const message = `The row has no id: ${columns.id} is null. Set it, or skip the row.`;
+    return { input: new PosthornError("invalid_event", message) };
   }
-  const { columns, values } = table;
-  const field = (name: "tenant" | "type" | "subject" | "apiVersion") => {
-    const column = columns[name];
-    return (column === undefined ? values[name as keyof typeof values] : row[column]) ?? undefined;
-  };
-  const data = row[columns.data] ?? null;
-  const id = row[columns.id] ?? null;
-  if (id === null)
-    return new PosthornError(
-      "invalid_event",
-      `The row has no id: ${columns.id} is null. Set it, or skip the row.`,
-    );
   return {
-    // validation reports what is missing
-    tenant: field("tenant") ?? "",
-    type: field("type") ?? "",
-    subject: field("subject"),
-    apiVersion: field("apiVersion"),
-    idempotencyKey: keyOf(source, id),
-    ...(data !== null && { rawData: Buffer.from(data) }),
+    input: {
+      // validation reports what is missing
+      tenant: row.tenant ?? values.tenant ?? "",
+      type: row.type ?? values.type ?? "",
+      subject: row.subject ?? undefined,
+      apiVersion: row.apiVersion ?? values.apiVersion,
+      idempotencyKey: keyOf(source, id),
+      ...(data !== null && { rawData: Buffer.from(data) }),
+    },
+    ...(dataBytes > maxPayloadBytes && { tooLarge: payloadTooLarge(dataBytes) }),
   };
 }
 

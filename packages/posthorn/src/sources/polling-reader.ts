@@ -1,21 +1,21 @@
 // Reads a table by polling. A row is read when every transaction that was open when it was written has ended: a
 // transaction that commits late has an earlier `updated_at` than rows that were read before, and would be skipped.
 import { performance } from "node:perf_hooks";
+import { maxPayloadBytes } from "../event/limits.ts";
 import { connectForeign, type ForeignConnection } from "../storage/foreign/connection.ts";
 import {
   type Cursor,
   inPoll,
   type OpenTransactions,
+  type PolledRow,
   type PolledTable,
   readOpenTransactions,
   readRows,
   refuseUnordered,
 } from "../storage/foreign/poll-table.ts";
-import { columnsOf, mapRow } from "./map-row.ts";
+import { mapRow } from "./map-row.ts";
 import type { SourceConfig, SourceTable } from "./options.ts";
-import type { Batch, Reader, Row, SourceItem } from "./reader.ts";
-
-const ROWS_PER_POLL = 500;
+import { BATCH, type Batch, MAX_TEXT_LENGTH, type Reader, type SourceItem } from "./reader.ts";
 
 export class PollingReader implements Reader {
   readonly #connection: ForeignConnection;
@@ -34,9 +34,7 @@ export class PollingReader implements Reader {
     this.#config = config;
     this.#table = table;
     this.#cursor = position === null ? null : JSON.parse(position);
-    const { schema, name, columns } = table;
-    const { id, updatedAt } = columns as { id: string; updatedAt: string };
-    this.#polled = { schema, name, id, updatedAt, columns: columnsOf(table) };
+    this.#polled = table as PolledTable;
   }
 
   static async open(
@@ -55,15 +53,17 @@ export class PollingReader implements Reader {
       const { at: before, readAt } = this.#horizon;
       const { delayMs } = this.#config;
       await refuseUnordered(this.#connection, this.#polled, this.#cursor);
-      const rows = await readRows(this.#connection, this.#polled, {
+      const { rows, hasMore: readAgain } = await readRows(this.#connection, this.#polled, {
         after: this.#cursor,
         before,
         delayMs,
-        limit: ROWS_PER_POLL,
+        limit: { rows: BATCH.items, characters: BATCH.characters },
+        maxDataBytes: maxPayloadBytes,
+        maxTextLength: MAX_TEXT_LENGTH,
       });
       const items = rows.map((row) => this.#item(row));
-      this.#cursor = cursorOf(rows.at(-1), this.#polled) ?? this.#cursor;
-      const readAgain = rows.length === ROWS_PER_POLL;
+      const last = rows.at(-1);
+      if (last !== undefined) this.#cursor = cursorOf(last);
       const behindMs = readAgain ? null : performance.now() - readAt + delayMs;
       return { items, readAgain, behindMs, isUrgent: false };
     });
@@ -85,16 +85,16 @@ export class PollingReader implements Reader {
     this.#candidate = now;
   }
 
-  #item(row: Row): SourceItem {
-    const { name } = this.#config;
+  #item(row: PolledRow): SourceItem {
+    const { columns } = this.#polled;
     return {
-      reference: row[this.#polled.id] ?? `${this.#polled.updatedAt} ${row[this.#polled.updatedAt]}`,
-      input: mapRow(name, this.#table, row),
-      position: JSON.stringify(cursorOf(row, this.#polled)),
+      reference: row.id ?? `${columns.updatedAt} ${row.updatedAt}`,
+      ...(row.isIncluded ? mapRow(this.#config.name, this.#table, row) : { input: null }),
+      position: JSON.stringify(cursorOf(row)),
     };
   }
 }
 
-function cursorOf(row: Row | undefined, { id, updatedAt }: PolledTable): Cursor | null {
-  return row === undefined ? null : { updatedAt: row[updatedAt] ?? "", id: row[id] ?? null };
+function cursorOf({ updatedAt, id }: PolledRow): Cursor {
+  return { updatedAt, id };
 }

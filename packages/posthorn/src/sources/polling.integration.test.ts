@@ -129,6 +129,103 @@ test("rows that the filter excludes are passed over", async () => {
   expect(await publishedAre(1)).toEqual([1_000]);
 });
 
+test("the filter compares texts, numbers and booleans as replication does", async () => {
+  await shop.query(
+    "alter table outbox add live boolean, add shard integer, add code char(5), alter status drop not null",
+  );
+  await insert(shop, 1, 6);
+  await shop.query("update outbox set live = true, shard = 3, code = 'ab'");
+  await shop.query(`update outbox set live = false where id = 1;
+    update outbox set shard = 30 where id = 2;
+    update outbox set status = null where id = 3;
+    update outbox set status = 'draft' where id = 4;
+    update outbox set live = null where id = 5`);
+  const filter = { status: ["ready", "sent"], live: true, shard: 3, code: "ab   " };
+  await world.open({ sources: [{ ...source, filter }] });
+  expect(await publishedAre(1)).toEqual([6]);
+});
+
+/** A row whose data, the text of a JSON string, has this many bytes. */
+const insertSized = (bytes: number) =>
+  shop.query(
+    "insert into outbox (customer, body, about) values ('acme', to_jsonb(repeat('x', $1 - 2)), 'a')",
+    [bytes],
+  );
+
+test("data at the limit is published, and a row one byte larger is rejected without being read", async () => {
+  await insertSized(262_144);
+  await insertSized(262_145);
+  await insert(shop, 3, 3);
+  const { hooks, ...instance } = await world.open({ sources: [source] });
+  await eventually("all are stored", async () => (await hooks.events.list()).data.length === 3);
+  const [row] = (
+    await world.pool.query("select octet_length(payload) as bytes from posthorn.events order by id")
+  ).rows;
+  expect(row.bytes).toBe(262_144);
+  const { data: rejected } = await hooks.events.list({ state: "rejected" });
+  expect(rejected).toMatchObject([
+    {
+      type: "order.paid",
+      subject: "a",
+      sequence: 2,
+      rejection: {
+        code: "payload_too_large",
+        pointer: "/data",
+        message: expect.stringContaining("262145 bytes; the limit is 262144"),
+      },
+    },
+  ]);
+  const id = rejected[0]?.id as string;
+  expect(String((await hooks.events.get(id)).payload)).toBe("null");
+  expect(await state({ hooks, ...instance } as TestInstance)).toMatchObject({ state: "running", events: 3 });
+  expect(await hooks.metrics()).toContain('webhook_events_rejected_total{code="payload_too_large"} 1');
+  await expect(hooks.events.release(id)).rejects.toMatchObject({
+    code: "payload_too_large",
+    message: expect.stringContaining("nothing to deliver"),
+  });
+  await hooks.events.discard(id);
+  expect((await hooks.events.list({ state: "rejected" })).data).toEqual([]);
+});
+
+test("the data of a row that the filter excludes is not read", async () => {
+  await insertSized(300_000);
+  await shop.query("update outbox set status = 'draft'");
+  await insert(shop, 2, 2);
+  const { hooks } = await world.open({ sources: [{ ...source, filter: { status: "ready" } }] });
+  expect(await publishedAre(1)).toEqual([2]);
+  expect((await hooks.events.list({ state: "rejected" })).data).toEqual([]);
+});
+
+test("a poll that ends at its limit of bytes is continued by the next", async () => {
+  await shop.query(
+    `insert into outbox (customer, body)
+     select 'acme', jsonb_build_object('n', n, 'text', repeat('x', 200000))
+     from generate_series(1, 120) n`,
+  );
+  await world.open({ sources: [source] });
+  expect(await publishedAre(120)).toEqual(numbers(1, 120));
+});
+
+test("an over-long tenant holds the source, and an over-long id stops it, without being read", async () => {
+  await shop.query(
+    "alter table outbox drop constraint outbox_pkey, alter id drop identity; alter table outbox alter id type text",
+  );
+  await shop.query(
+    "insert into outbox (id, customer, body) values ('1', repeat('x', 6000000), '{}'), (repeat('x', 1001), 'acme', '{}')",
+  );
+  const instance = await world.open({ sources: [source] });
+  await eventually("row 1 holds the source", async () => (await state(instance))?.heldRow === "1");
+  await instance.hooks.sources.skip("shop");
+  await eventually("the id is reported", async () =>
+    (await state(instance))?.error?.includes("has more than 1000 characters"),
+  );
+  await shop.query("update outbox set id = repeat('x', 1000) where id <> '1'");
+  await eventually(
+    "the row holds the source",
+    async () => (await state(instance))?.heldRow === "x".repeat(1_000),
+  );
+});
+
 test("a row that cannot be published holds the source until it is corrected", async () => {
   await insert(shop, 1, 3);
   await shop.query("update outbox set customer = null where id = 2");

@@ -2,8 +2,22 @@
 import type { PosthornError } from "../errors.ts";
 import type { PublishInput } from "../event/validate.ts";
 
-/** The columns of a row as PostgreSQL's text; null for NULL. */
-export type Row = Readonly<Record<string, string | null>>;
+/** What a source reads at once, whatever rows and transactions it follows. */
+export const BATCH = { items: 500, characters: 4 * 1024 * 1024 };
+/** Longer texts than an event may have are cut to this, and so remain too long. */
+export const MAX_TEXT_LENGTH = 1_000;
+
+/** The mapped columns of a row as PostgreSQL's text; null for NULL. */
+export interface Row {
+  readonly id: string | null;
+  readonly tenant?: string | null;
+  readonly type?: string | null;
+  readonly subject?: string | null;
+  readonly apiVersion?: string | null;
+  /** Null also if it is larger than an event may be. */
+  readonly data: string | null;
+  readonly dataBytes: number;
+}
 
 export interface SourceItem {
   /** Identifies the row or message for people. */
@@ -13,6 +27,8 @@ export interface SourceItem {
    * transaction.
    */
   readonly input: PublishInput | PosthornError | null;
+  /** Set if the data was too large to be read: the event is stored as rejected, without its data. */
+  readonly tooLarge?: PosthornError | undefined;
   /** The position after this item; null within a transaction, which is read again from its beginning. */
   readonly position: string | null;
 }

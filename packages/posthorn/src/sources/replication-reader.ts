@@ -1,6 +1,7 @@
 // Reads a table, messages or both from a replication slot. The slot keeps what is not confirmed, and it is confirmed when
 // it is committed in Posthorn's database.
 import { PosthornError } from "../errors.ts";
+import { maxPayloadBytes } from "../event/limits.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Change, Relation } from "../storage/foreign/pgoutput.ts";
 import { ReplicationStream, type StreamMessage } from "../storage/foreign/replication-stream.ts";
@@ -8,7 +9,7 @@ import { createSlot, dropSlot, readPublication, readServer, type Server } from "
 import { mapMessage } from "./map-message.ts";
 import { columnsOf, mapRow } from "./map-row.ts";
 import type { SourceConfig, SourceTable } from "./options.ts";
-import type { Batch, Reader, Row, SourceItem } from "./reader.ts";
+import { BATCH, type Batch, MAX_TEXT_LENGTH, type Reader, type Row, type SourceItem } from "./reader.ts";
 
 /** Rows may be missing, and only a person can decide what to do. */
 export class SourceLostError extends Error {}
@@ -24,7 +25,6 @@ export interface ReplicationReaderOptions {
   readonly begin: (position: string, cluster: string) => Promise<void>;
 }
 
-const BATCH = { items: 500, bytes: 4 * 1024 * 1024 };
 const WAIT_MS = 1_000;
 
 export class ReplicationReader implements Reader {
@@ -57,8 +57,8 @@ export class ReplicationReader implements Reader {
     const items: SourceItem[] = [];
     let isUrgent = false;
     let isEmpty = false;
-    let bytes = 0;
-    while (items.length < BATCH.items && bytes < BATCH.bytes) {
+    let size = 0;
+    while (items.length < BATCH.items && size < BATCH.characters) {
       const message = this.#stream.next();
       isEmpty = message === undefined;
       if (isEmpty) break;
@@ -66,7 +66,7 @@ export class ReplicationReader implements Reader {
       const item = this.#item(message);
       if (item === null) continue;
       items.push(item.item);
-      bytes += item.bytes;
+      size += item.size;
       if (message.kind === "keepalive") isUrgent ||= message.replyRequested;
     }
     const behindMs = isEmpty && !this.#isInTransaction ? 0 : null;
@@ -85,13 +85,13 @@ export class ReplicationReader implements Reader {
     return this.#stream.close();
   }
 
-  #item(message: StreamMessage): { readonly item: SourceItem; readonly bytes: number } | null {
+  #item(message: StreamMessage): ReadItem | null {
     if (message.kind === "change") return this.#itemOf(message.change, message.lsn);
     // within a transaction, the position would be after a part of it
     return this.#isInTransaction ? null : positionItem(message.end);
   }
 
-  #itemOf(change: Change, lsn: string): { readonly item: SourceItem; readonly bytes: number } | null {
+  #itemOf(change: Change, lsn: string): ReadItem | null {
     switch (change.kind) {
       case "begin":
         this.#isInTransaction = true;
@@ -107,22 +107,21 @@ export class ReplicationReader implements Reader {
       case "message": {
         if (change.prefix !== this.#config.messagePrefix) return null;
         const input = this.#mapMessage(change.lsn, change.content);
-        return { item: { reference: change.lsn, input, position: null }, bytes: change.content.length };
+        return { item: { reference: change.lsn, input, position: null }, size: change.content.length };
       }
     }
   }
 
-  #insert(relationId: number, values: readonly (string | null)[], lsn: string) {
+  #insert(relationId: number, values: readonly (Buffer | null)[], lsn: string): ReadItem | null {
     const { table, name } = this.#config;
     const relation = this.#relations.get(relationId);
     if (table === null || relation === undefined || !isTable(relation, table)) return null;
-    const row: Row = Object.fromEntries(
-      relation.columns.map((column, index) => [column, values[index] ?? null]),
-    );
-    const input = missingColumn(relation, table) ?? mapRow(name, table, row);
-    if (input === null) return null;
-    const reference = row[table.columns.id] ?? lsn;
-    return { item: { reference, input, position: null }, bytes: row[table.columns.data]?.length ?? 0 };
+    const bytesOf = (column: string) => values[relation.columns.indexOf(column)] ?? null;
+    const row = rowOf(table, bytesOf);
+    const missing = missingColumn(relation, table);
+    if (missing === null && !includes(table.filter, bytesOf)) return null;
+    const mapped = missing === null ? mapRow(name, table, row) : { input: missing };
+    return { item: { reference: row.id ?? lsn, ...mapped, position: null }, size: sizeOf(row) };
   }
 
   #mapMessage(lsn: string, content: Buffer): SourceItem["input"] {
@@ -135,8 +134,43 @@ export class ReplicationReader implements Reader {
   }
 }
 
-function positionItem(position: string) {
-  return { item: { reference: position, input: null, position }, bytes: 0 };
+interface ReadItem {
+  readonly item: SourceItem;
+  /** What it keeps in memory, in characters. */
+  readonly size: number;
+}
+
+function positionItem(position: string): ReadItem {
+  return { item: { reference: position, input: null, position }, size: 0 };
+}
+
+/** Decodes the mapped columns, and of long values only what is needed to refuse them. */
+function rowOf({ columns }: SourceTable, bytesOf: (column: string) => Buffer | null): Row {
+  const text = (column: string | undefined) =>
+    // a character has at most 4 bytes
+    column === undefined ? null : (bytesOf(column)?.toString("utf8", 0, 4 * MAX_TEXT_LENGTH) ?? null);
+  const data = bytesOf(columns.data);
+  const dataBytes = data?.length ?? 0;
+  return {
+    id: text(columns.id),
+    tenant: text(columns.tenant),
+    type: text(columns.type),
+    subject: text(columns.subject),
+    apiVersion: text(columns.apiVersion),
+    data: data === null || dataBytes > maxPayloadBytes ? null : String(data),
+    dataBytes,
+  };
+}
+
+function includes(filter: SourceTable["filter"], bytesOf: (column: string) => Buffer | null): boolean {
+  return [...filter].every(([column, allowed]) => {
+    const value = bytesOf(column);
+    return value !== null && allowed.some((text) => value.equals(Buffer.from(text)));
+  });
+}
+
+function sizeOf(row: Row): number {
+  return Object.values(row).reduce((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0);
 }
 
 function isTable(relation: Relation, table: SourceTable): boolean {

@@ -6,15 +6,16 @@
 //                  │  └──retried──┐
 //                  ├──an error──► failing
 //                  └──the slot is gone: rows may be missing──► lost ──reset──► starting
-import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
-import type { PublishInput, ValidEvent } from "../event/validate.ts";
 import { Leader } from "../maintenance/leader.ts";
+import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
+import type { Observer } from "../observe/observer.ts";
 import type { Admission } from "../publish/admission.ts";
 import { Loop } from "../service/loop.ts";
 import type { Database } from "../storage/database.ts";
-import { publishFromSource, type SourceEvent } from "../storage/queries/sources/publish.ts";
+import { rejectEvents } from "../storage/queries/events/rejected.ts";
+import { publishFromSource } from "../storage/queries/sources/publish.ts";
 import {
   beginSource,
   moveSource,
@@ -24,6 +25,7 @@ import {
   type SourceRow,
   stopSource,
 } from "../storage/queries/sources/sources.ts";
+import { type AdmittedItem, admitItem } from "./admit-item.ts";
 import type { SourceConfig } from "./options.ts";
 import { PollingReader } from "./polling-reader.ts";
 import type { Reader, SourceItem } from "./reader.ts";
@@ -35,7 +37,8 @@ export interface SourceDependencies {
   readonly logger: Logger;
   readonly config: SourceConfig;
   readonly workerId: () => number;
-  readonly admission: Pick<Admission, "admit">;
+  readonly admission: Pick<Admission, "admit" | "admitUnchecked">;
+  readonly observer: Pick<Observer, "rejected">;
   /** Called after events were stored; they wait for their fan-out. */
   readonly onStored: () => void;
 }
@@ -44,8 +47,6 @@ export interface SourceDependencies {
 const RECHECK_MS = 5_000;
 /** How often a position without events is stored. */
 const TOUCH_MS = 5_000;
-/** No other publisher can use a key with a control character, so the keys of rows are never those of other events. */
-const SOURCE_KEY_PREFIX = "\u0001";
 
 export class Source extends Loop {
   readonly #options: SourceDependencies;
@@ -141,9 +142,9 @@ export class Source extends Loop {
     }
     const { reader, row } = this.#open;
     const batch = await reader.read();
-    const { events, position, rejected } = await this.#admit(batch.items, row);
-    if (rejected === null || events.length > 0) {
-      const behindMs = rejected === null ? batch.behindMs : null;
+    const { events, position, invalid } = await this.#admit(batch.items, row);
+    if (invalid === null || events.length > 0) {
+      const behindMs = invalid === null ? batch.behindMs : null;
       const hasStored = await this.#store(events, position ?? this.#nextPosition, behindMs, batch.isUrgent);
       // false: another process follows it now
       if (!hasStored) {
@@ -151,8 +152,8 @@ export class Source extends Loop {
         return false;
       }
     }
-    if (rejected !== null) {
-      await this.#hold(rejected, row);
+    if (invalid !== null) {
+      await this.#hold(invalid, row);
       return false;
     }
     if (this.#position !== null) reader.confirm(this.#position);
@@ -174,42 +175,32 @@ export class Source extends Loop {
 
   /** Returns the events up to the first that cannot be published, and the position after them. */
   async #admit(items: readonly SourceItem[], row: SourceRow): Promise<Admitted> {
-    const events = new Map<string, SourceEvent>();
+    const events = new Map<string, AdmittedItem>();
     let position: string | null = null;
     for (const item of items) {
-      const admitted = item.input === null ? null : await this.#admitOne(item.input);
+      const { input, tooLarge } = item;
+      const admitted = input === null ? null : await admitItem(this.#options.admission, { input, tooLarge });
       if (admitted instanceof PosthornError) {
         if (!row.skippedRows.includes(item.reference))
-          return { events: [...events.values()], position, rejected: { item, error: admitted } };
+          return { events: [...events.values()], position, invalid: { item, error: admitted } };
         this.#options.logger.warn("skipped a row that cannot be published", {
           source: this.#options.config.name,
           row: item.reference,
           error: admitted.message,
         });
       } else if (admitted !== null) {
-        const event = toSourceEvent(admitted);
         // the first of two rows with one id is the event of that id
-        const key = `${event.tenant}\n${event.key}`;
-        if (!events.has(key)) events.set(key, event);
+        const key = `${admitted.event.tenant}\n${admitted.event.key}`;
+        if (!events.has(key)) events.set(key, admitted);
       }
       position = item.position ?? position;
     }
-    return { events: [...events.values()], position, rejected: null };
-  }
-
-  async #admitOne(input: PublishInput | PosthornError): Promise<ValidEvent | PosthornError> {
-    if (input instanceof PosthornError) return input;
-    try {
-      return await this.#options.admission.admit(input);
-    } catch (error) {
-      if (error instanceof PosthornError) return error;
-      throw error;
-    }
+    return { events: [...events.values()], position, invalid: null };
   }
 
   /** Returns false if another process has moved the position. */
   async #store(
-    events: readonly SourceEvent[],
+    admitted: readonly AdmittedItem[],
     to: string | null,
     behindMs: number | null,
     isUrgent: boolean,
@@ -217,23 +208,30 @@ export class Source extends Loop {
     const from = this.#position;
     const now = performance.now();
     this.#nextPosition = to;
-    if (events.length === 0 && !isUrgent && now - this.#movedAt < TOUCH_MS) return true;
-    const { db, config, onStored } = this.#options;
+    if (admitted.length === 0 && !isUrgent && now - this.#movedAt < TOUCH_MS) return true;
+    const { db, config, observer, onStored } = this.#options;
+    const events = admitted.map(({ event }) => event);
+    const rejections = admitted.flatMap(({ rejection }) => rejection ?? []);
+    let rejected: readonly Uuid[] = [];
     const hasMoved = await db.transaction(async (tx) => {
       // the row's lock fences this process before anything is published
       if (!(await moveSource(tx, config.name, config.kind, from, to, behindMs))) return false;
       if (events.length > 0) await publishFromSource(tx, config.name, events);
+      // those that are in the outbox: the others were stored before
+      if (rejections.length > 0) rejected = await rejectEvents(tx, rejections);
       return true;
     });
     if (!hasMoved) return false;
     this.#position = to;
     this.#movedAt = now;
+    for (const rejection of rejections)
+      if (rejected.includes(rejection.eventId)) observer.rejected(rejection);
     if (events.length > 0) onStored();
     return true;
   }
 
   /** A row that cannot be published is neither dropped nor overtaken: the source waits. */
-  async #hold({ item, error }: Rejected, row: SourceRow): Promise<void> {
+  async #hold({ item, error }: Invalid, row: SourceRow): Promise<void> {
     const { db, logger, config } = this.#options;
     await this.#close();
     await stopSource(db, config.name, "held", error.message, item.reference);
@@ -262,31 +260,18 @@ export class Source extends Loop {
   }
 }
 
-interface Rejected {
+interface Invalid {
   readonly item: SourceItem;
   readonly error: PosthornError;
 }
 
 interface Admitted {
-  readonly events: readonly SourceEvent[];
+  readonly events: readonly AdmittedItem[];
   /** Null: that of the last batch. */
   readonly position: string | null;
-  readonly rejected: Rejected | null;
+  readonly invalid: Invalid | null;
 }
 
 function roleOf({ name }: SourceConfig): string {
   return `source ${name}`;
-}
-
-function toSourceEvent({ event, idempotency }: ValidEvent): SourceEvent {
-  return {
-    id: formatId("evt", event.id),
-    tenant: event.tenant,
-    type: event.type,
-    data: Buffer.from(event.payload).toString("utf8"),
-    subject: event.subject,
-    apiVersion: event.apiVersion,
-    // every input of a source has one
-    key: `${SOURCE_KEY_PREFIX}${idempotency?.key ?? ""}`,
-  };
 }

@@ -1,7 +1,7 @@
 // What people decide about events that the catalogue rejected: deliver them as they are, or not at all.
 import { parseId } from "@posthorn/wire";
 import { PosthornError } from "../../errors.ts";
-import type { DeliveryMode, Uuid } from "../../model.ts";
+import type { DeliveryMode, Rejection, Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { discardRejected, releaseRejected } from "../../storage/queries/events/rejected.ts";
 import type { Scope } from "../deliveries/delivery-changes.ts";
@@ -18,7 +18,10 @@ export interface EventChangesOptions {
   /** The mode in effect. */
   readonly deliveryMode: () => Promise<DeliveryMode>;
   /** Throws if there is no such event in the scope. */
-  readonly find: (id: string, scope?: Scope) => Promise<unknown>;
+  readonly find: (
+    id: string,
+    scope?: Scope,
+  ) => Promise<{ readonly rejection: Pick<Rejection, "code"> | null }>;
   /** The event is in the outbox. */
   readonly onReleased: () => void;
 }
@@ -27,7 +30,8 @@ export function createEventChanges(options: EventChangesOptions): EventChanges {
   const { db, deliveryMode, find, onReleased } = options;
   return {
     async release(id, scope = {}) {
-      await find(id, scope);
+      const { rejection } = await find(id, scope);
+      if (rejection?.code === "payload_too_large") throw hasNoData(id);
       if ((await deliveryMode()) === "drop") throw drops(id);
       if (!(await releaseRejected(db, parseId("evt", id) as Uuid)))
         throw notRejected(`${id} is not rejected, so there is nothing to release.`);
@@ -40,6 +44,13 @@ export function createEventChanges(options: EventChangesOptions): EventChanges {
         throw notRejected(`${id} is not rejected, or was discarded before, so there is nothing to discard.`);
     },
   };
+}
+
+function hasNoData(id: string): PosthornError {
+  return new PosthornError(
+    "payload_too_large",
+    `The data of ${id} was too large to be read from its source, so there is nothing to deliver. Write a row with a new id and smaller data, and discard this event.`,
+  );
 }
 
 function drops(id: string): PosthornError {

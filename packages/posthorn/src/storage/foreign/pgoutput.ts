@@ -6,7 +6,7 @@ export type Change =
   /** `end` is the position after the transaction. */
   | { readonly kind: "commit"; readonly end: string }
   | { readonly kind: "relation"; readonly relation: Relation }
-  | { readonly kind: "insert"; readonly relationId: number; readonly values: readonly (string | null)[] }
+  | { readonly kind: "insert"; readonly relationId: number; readonly values: readonly (Buffer | null)[] }
   | {
       readonly kind: "message";
       readonly lsn: string;
@@ -64,7 +64,7 @@ function insert(fields: Fields): Change {
   // "N": the new row follows
   fields.skip(1);
   const values = Array.from({ length: fields.int16() }, () =>
-    fields.character() === "t" ? String(fields.bytes(fields.int32())) : null,
+    fields.character() === "t" ? fields.bytes(fields.int32()) : null,
   );
   return { kind: "insert", relationId, values };
 }

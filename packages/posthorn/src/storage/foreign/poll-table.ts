@@ -4,10 +4,47 @@ import { escapeIdentifier, type ForeignConnection } from "./connection.ts";
 export interface PolledTable {
   readonly schema: string;
   readonly name: string;
-  readonly columns: readonly string[];
-  readonly id: string;
-  readonly updatedAt: string;
+  /** By field of an event. */
+  readonly columns: {
+    readonly id: string;
+    readonly updatedAt: string;
+    readonly data: string;
+    readonly tenant?: string | undefined;
+    readonly type?: string | undefined;
+    readonly subject?: string | undefined;
+    readonly apiVersion?: string | undefined;
+  };
+  /** Allowed texts by column. */
+  readonly filter: ReadonlyMap<string, readonly string[]>;
 }
+
+/** Texts of more than `maxTextLength` characters are cut after one more. */
+export interface PolledRow {
+  readonly id: string | null;
+  readonly updatedAt: string;
+  /** Whether the filter includes it; the data of other rows is not read. */
+  readonly isIncluded: boolean;
+  readonly tenant?: string | null;
+  readonly type?: string | null;
+  readonly subject?: string | null;
+  readonly apiVersion?: string | null;
+  /** Null if it is larger than `maxDataBytes`. */
+  readonly data: string | null;
+  readonly dataBytes: number;
+}
+
+export interface PollRange {
+  readonly after: Cursor | null;
+  readonly before: string;
+  readonly delayMs: number;
+  /** A poll ends after this many rows, and at the latest one fetch after this many characters. */
+  readonly limit: { readonly rows: number; readonly characters: number };
+  readonly maxDataBytes: number;
+  readonly maxTextLength: number;
+}
+
+/** Bounds how far a poll may exceed its limit of characters: 25 rows of 256 KB are 6.4 MB. */
+const ROWS_PER_FETCH = 25;
 
 export interface Cursor {
   readonly updatedAt: string;
@@ -61,27 +98,108 @@ export async function readOpenTransactions(connection: ForeignConnection): Promi
   return { at, open: JSON.parse(open ?? "[]") };
 }
 
-/** Returns rows after the cursor that are older than `before` by at least `delayMs`. Columns are text. */
-export function readRows(
+/** Returns rows after the cursor that are older than `before` by at least `delayMs`, and whether there are more. */
+export async function readRows(
   connection: ForeignConnection,
   table: PolledTable,
-  { after, before, delayMs, limit }: { after: Cursor | null; before: string; delayMs: number; limit: number },
-): Promise<Readonly<Record<string, string | null>>[]> {
-  const [id, updatedAt] = [escapeIdentifier(table.id), escapeIdentifier(table.updatedAt)];
-  const text = `
-select ${table.columns.map(escapeIdentifier).join(", ")}
-from ${escapeIdentifier(table.schema)}.${escapeIdentifier(table.name)}
-where ${updatedAt} < $1::timestamptz - $2::double precision * interval '1 millisecond'
-  ${after === null ? "" : `and ${after.id === null ? `${updatedAt} > $4` : `(${updatedAt}, ${id}) > ($4, $5)`}`}
-order by ${updatedAt}, ${id}
-limit $3::integer
-`;
-  return connection.query(text, [
-    before,
-    delayMs,
-    limit,
-    ...(after === null ? [] : [after.updatedAt, after.id].filter((value) => value !== null)),
-  ]);
+  range: PollRange,
+): Promise<{ readonly rows: readonly PolledRow[]; readonly hasMore: boolean }> {
+  const { limit } = range;
+  await openCursor(connection, table, range);
+  const rows: PolledRow[] = [];
+  let characters = 0;
+  while (rows.length < limit.rows && characters < limit.characters) {
+    const fetched = await connection.query<Record<string, string | null>>(
+      `fetch ${ROWS_PER_FETCH} from posthorn_poll`,
+    );
+    for (const row of fetched) {
+      if ((row.id?.length ?? 0) > range.maxTextLength) {
+        // the rows before it are published first
+        if (rows.length > 0) return { rows, hasMore: true };
+        throw longId(table, row.id as string, range.maxTextLength);
+      }
+      rows.push(toRow(row));
+      for (const text of Object.values(row)) characters += text?.length ?? 0;
+    }
+    if (fetched.length < ROWS_PER_FETCH) return { rows, hasMore: rows.length === limit.rows };
+  }
+  return { rows, hasMore: true };
+}
+
+/**
+ * The size of jsonb is known only after its conversion to text. A cursor converts the rows that are fetched and no others:
+ * therefore the subquery, which selects the columns as they are stored, and `offset 0`, which converts once.
+ */
+async function openCursor(
+  connection: ForeignConnection,
+  table: PolledTable,
+  range: PollRange,
+): Promise<void> {
+  const { columns, filter } = table;
+  const { after, before, delayMs, limit, maxDataBytes, maxTextLength } = range;
+  const values: unknown[] = [];
+  const value = (given: unknown) => `$${values.push(given)}`;
+  const [id, updatedAt] = [escapeIdentifier(columns.id), escapeIdentifier(columns.updatedAt)];
+  const fields = Object.entries(columns).filter(([, name]) => name !== undefined);
+  const stored = [
+    ...fields.map(([field, name]) => `${escapeIdentifier(name as string)} as "${field}"`),
+    ...[...filter.keys()].map((name, index) => `${escapeIdentifier(name)} as "filter${index}"`),
+  ];
+  // format converts to the text that replication sends, which a cast does not: "f" for false
+  const conditions = [...filter.values()].map(
+    (allowed, index) =>
+      `(page."filter${index}" is not null and format('%s', page."filter${index}") = any (${value(allowed)}::text[]))`,
+  );
+  const texts = fields
+    .map(([field]) => field)
+    .filter((field) => field !== "data" && field !== "updatedAt")
+    .map(
+      (field) =>
+        `case when page."${field}" is not null then left(format('%s', page."${field}"), ${value(maxTextLength)}::integer + 1) end as "${field}"`,
+    );
+  await connection.query(
+    `
+declare posthorn_poll no scroll cursor for
+select page."updatedAt",
+  ${texts.join(",\n  ")},
+  filtered."isIncluded",
+  octet_length(data.text) as "dataBytes",
+  case when octet_length(data.text) <= ${value(maxDataBytes)}::integer then data.text end as "data"
+from (
+  select ${stored.join(", ")}
+  from ${escapeIdentifier(table.schema)}.${escapeIdentifier(table.name)} t
+  where ${updatedAt} < ${value(before)}::timestamptz - ${value(delayMs)}::double precision * interval '1 millisecond'
+    ${after === null ? "" : `and ${isAfter(after)}`}
+  order by t.${updatedAt}, t.${id}
+  limit ${value(limit.rows)}::integer
+) page
+cross join lateral (select ${conditions.join(" and ") || "true"} as "isIncluded" offset 0) filtered
+cross join lateral (select case when filtered."isIncluded" then page."data"::text end as text offset 0) data
+order by page."updatedAt", page."id"
+`,
+    values,
+  );
+
+  function isAfter(cursor: Cursor): string {
+    return cursor.id === null
+      ? `${updatedAt} > ${value(cursor.updatedAt)}`
+      : `(${updatedAt}, ${id}) > (${value(cursor.updatedAt)}, ${value(cursor.id)})`;
+  }
+}
+
+/** The position after a row contains its whole id. */
+function longId({ schema, name, columns }: PolledTable, id: string, limit: number): Error {
+  return new Error(
+    `a row of ${schema}.${name} cannot be read, because ${columns.id} has more than ${limit} characters: shorten it, or delete the row. It begins with ${id.slice(0, 60)}`,
+  );
+}
+
+function toRow(row: Record<string, string | null>): PolledRow {
+  return {
+    ...(row as unknown as PolledRow),
+    isIncluded: row.isIncluded === "t",
+    dataBytes: Number(row.dataBytes ?? 0),
+  };
 }
 
 /** Throws if there are rows that `readRows` never returns, because they have no place in the order. */
@@ -90,7 +208,8 @@ export async function refuseUnordered(
   table: PolledTable,
   after: Cursor | null,
 ): Promise<void> {
-  const [id, updatedAt] = [escapeIdentifier(table.id), escapeIdentifier(table.updatedAt)];
+  const { columns } = table;
+  const [id, updatedAt] = [escapeIdentifier(columns.id), escapeIdentifier(columns.updatedAt)];
   const rows = `select from ${escapeIdentifier(table.schema)}.${escapeIdentifier(table.name)} where`;
   const passed = after?.id ? after.updatedAt : null;
   const [found] = await connection.query<{ hasTime: string; hasId: string }>(
@@ -105,10 +224,12 @@ select not exists (${rows} ${updatedAt} is null)
   const name = `${table.schema}.${table.name}`;
   if (found?.hasTime === "f")
     throw new Error(
-      `rows of ${name} cannot be ordered, because ${table.updatedAt} is null or infinite: set it, or delete them`,
+      `rows of ${name} cannot be ordered, because ${columns.updatedAt} is null or infinite: set it, or delete them`,
     );
   if (found?.hasId === "f")
-    throw new Error(`rows of ${name} cannot be ordered, because ${table.id} is null: set it, or delete them`);
+    throw new Error(
+      `rows of ${name} cannot be ordered, because ${columns.id} is null: set it, or delete them`,
+    );
 }
 
 /** Runs the statements of a poll at `read committed`; a column without time zone is read as UTC. */
