@@ -58,6 +58,7 @@ test.each([
   ["text", "whsec_not base64", "77687365635f6e6f7420626173653634"],
   ["base64", "+/8=", "fbff"],
   ["base64", "-_8", "fbff"],
+  ["base64", "whsec_+/8=", "fbff"],
   ["hex", "00fF", "00ff"],
 ] as const)(
   "a secret in %s, %j, has exactly these bytes for every scheme with a shared key",

@@ -82,8 +82,9 @@ export function importedKey(
 function decodeImported(text: string, encoding: Exclude<SecretEncoding, "whsec">) {
   if (encoding === "hex") return decode("hex", text.toLowerCase());
   if (encoding === "text") return IMPORTED_TEXT.test(text) ? decode("text", text) : null;
-  // both alphabets (RFC 4648 §4 and §5), with or without padding
+  // both alphabets (RFC 4648 §4 and §5), with or without padding, and with the prefix of Standard Webhooks
   const standard = text
+    .replace(/^whsec_/, "")
     .replaceAll("-", "+")
     .replaceAll("_", "/")
     .replace(/={0,2}$/, "");

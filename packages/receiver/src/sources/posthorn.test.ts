@@ -2,6 +2,8 @@ import {
   envelope,
   generateSecret,
   generateSigningKey,
+  importedKey,
+  rawSecret,
   type Secret,
   sign,
   thinEnvelope,
@@ -189,6 +191,34 @@ test.each([
   const options = { secrets: [own], secretEncoding };
   expect((await deliver({ body, secrets: [key], options })).status).toBe(200);
   expect((await deliver({ body, secrets: [key], schemes: ["t-v1"], options })).status).toBe(200);
+});
+
+test.each([
+  ["text", "their secret"],
+  ["text", "whsec_dGhlaXJzIGlzIGFsc28gd3JpdHRlbiBzby4="],
+  ["hex", "00ff"],
+  ["base64", "AP8="],
+  ["base64", "whsec_AP8="],
+] as const)("an imported secret in %s, %j, before, during and after its rotation", async (encoding, own) => {
+  const imported = rawSecret(importedKey(own, encoding) as Uint8Array);
+  const body = envelope(fields);
+  for (const scheme of ["t-v1", "two-headers", "sha256", "standard-webhooks"]) {
+    const options = { secrets: [own, secret], secretEncoding: encoding, schemes: [scheme] };
+    const statusOf = async (secrets: readonly Secret[]) =>
+      (await deliver({ body, secrets, schemes: [scheme], options })).status;
+    expect([scheme, await statusOf([imported])]).toEqual([scheme, 200]);
+    expect([scheme, await statusOf([imported, secret])]).toEqual([scheme, 200]);
+    expect([scheme, await statusOf([secret])]).toEqual([scheme, 200]);
+    expect([scheme, await statusOf([generateSecret()])]).toEqual([scheme, 401]);
+  }
+});
+
+test("a key pair beside an imported secret", async () => {
+  const { signingKey, publicKey } = await generateSigningKey();
+  const scheme = "standard-webhooks-v1a";
+  const options = { secrets: ["00ff", publicKey], secretEncoding: "hex" } as const;
+  const delivery = { body: envelope(fields), schemes: [scheme], secrets: [signingKey], options };
+  expect((await deliver(delivery)).status).toBe(200);
 });
 
 test("an envelope with other field names, signed with or without the id", async () => {

@@ -112,13 +112,38 @@ export function keysOf(
   secrets: readonly (Secret | undefined)[],
   encoding: KeyEncoding,
 ): Uint8Array<ArrayBuffer>[] {
+  return importedSecrets(preset, secrets, encoding, (_, key) => (key === null ? [] : [key]));
+}
+
+/**
+ * The secrets of an endpoint that began with an imported one. A rotation generates a `whsec_…` or a key pair, which is used as it is
+ * written. An imported secret may look the same, so both of its keys are accepted.
+ */
+export function keysAndGenerated(
+  preset: string,
+  secrets: readonly (Secret | undefined)[],
+  encoding: KeyEncoding,
+): Secret[] {
+  return importedSecrets<Secret>(preset, secrets, encoding, (secret, key) => [
+    ...(typeof secret === "string" && parseSecret(secret) !== null ? [secret] : []),
+    ...(key === null ? [] : [key]),
+  ]);
+}
+
+/** Throws if nothing can be used of a secret. */
+function importedSecrets<Used extends Secret>(
+  preset: string,
+  secrets: readonly (Secret | undefined)[],
+  encoding: KeyEncoding,
+  use: (secret: Secret, key: Uint8Array<ArrayBuffer> | null) => readonly Used[],
+): Used[] {
   if (!KEY_ENCODINGS.includes(encoding))
     throw new TypeError(
       `\`secretEncoding\` of ${preset}() is ${String(encoding)}. ${expectedOneOf(KEY_ENCODINGS)}`,
     );
-  return checkedSecrets(preset, secrets).map((secret, at) => {
-    const key = typeof secret === "string" ? keyOf(secret, encoding) : secret;
-    if (key !== null) return key;
+  return checkedSecrets(preset, secrets).flatMap((secret, at) => {
+    const used = use(secret, typeof secret === "string" ? keyOf(secret, encoding) : secret);
+    if (used.length > 0) return used;
     throw new TypeError(
       `secrets[${at}] of ${preset}() is not a shared secret in the \`secretEncoding\` ${encoding}. Pass any other key as bytes.`,
     );
@@ -127,8 +152,7 @@ export function keysOf(
 
 function keyOf(secret: string, encoding: KeyEncoding): Uint8Array<ArrayBuffer> | null {
   // With a public key anyone could sign.
-  if (/^wh[ps]k_/.test(secret)) return null;
-  return importedKey(encoding === "base64" ? secret.replace(/^whsec_/, "") : secret, encoding);
+  return /^wh[ps]k_/.test(secret) ? null : importedKey(secret, encoding);
 }
 
 /** A mistake in a secret that would reject every delivery, as the end of a sentence. */
