@@ -29,6 +29,7 @@ export {
   type RawItem,
   type RawMembers,
   rawMembers,
+  rawValueAt,
   TooDeepError,
   TooManyMembersError,
 } from "./json/raw-members.ts";

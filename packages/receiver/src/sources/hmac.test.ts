@@ -57,6 +57,17 @@ test.each(["evt_123", "evt_01J5K3Q6W8Z9X2Y4V7T1R0P3MN", uuid, 42])("the id %s of
   expect(await deliver(speedPy, speedPyHeaders(body), body)).toMatchObject(expected);
 });
 
+test.each(["9007199254740993", "12345678901234567890", "12345678901234567891", "1e400"])(
+  "the number %s, which JSON.parse rounds, is an id of its own",
+  async (id) => {
+    const options = { ...sesMetric, id: { pointer: "/a~1b/1/id" } } as const;
+    for (const name of ["a/b", "\\u0061/b"]) {
+      const body = `\ufeff {"type": "delivery", "a/b": 1, "${name}": [{"id": 1}, {"x": "}", "id" : ${id} }]}`;
+      expect(await deliver(options, sesMetricHeaders(body), body)).toMatchObject({ event: { id } });
+    }
+  },
+);
+
 test("an id and a type in headers, with a bare body", async () => {
   const body = '{"event": "job.finished", "job_id": 7}';
   expect(await deliver(orientedOs, orientedOsHeaders(body), body)).toMatchObject({
@@ -176,6 +187,9 @@ test.each<[what: string, options: object, message: string]>([
   ["no header", { header: undefined }, "`header` of hmac() must be the name of a header"],
   ["no id", { id: undefined }, 'hmac() needs `id`: { header: "X-Event-Id" }'],
   ["no type", { type: "order.paid" }, "hmac() needs `type`"],
+  ["an empty type", { type: { fixed: "" } }, "`type` of hmac() must be a type"],
+  ["a type that is not set", { type: { fixed: undefined } }, "`type` of hmac() must be a type"],
+  ["an id in two places", { id: { header: "X-Id", pointer: "/id" } }, "has a header and a pointer"],
   ["a path that is no pointer", { id: { pointer: "id" } }, "a JSON Pointer such as /event/id"],
   ["a wrong format", { format: "sha256=" }, "`format` of hmac() must be such as sha256={signature}"],
   ["a timestamp that is not signed", { timestampHeader: "X-At", content: "{body}" }, "protects nothing"],

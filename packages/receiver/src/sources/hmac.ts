@@ -82,7 +82,7 @@ export function hmac(options: HmacOptions): Source {
   const vendor: Vendor = {
     scheme: schemeOf(options),
     id: [id === "digest" ? { digest: "body" } : readField("id", id)],
-    type: [isFixed(type) ? { fixed: type.fixed } : readField("type", type)],
+    type: [isFixed(type) ? { fixed: fixedType(type.fixed) } : readField("type", type)],
     time: [],
     data: data === undefined ? [] : [pathOf("data", data?.pointer)],
     hasStableBody,
@@ -149,6 +149,11 @@ function isFixed(type: HmacOptions["type"]): type is { readonly fixed: string } 
   return typeof type === "object" && type !== null && "fixed" in type;
 }
 
+function fixedType(type: unknown): string {
+  if (typeof type === "string" && type !== "") return type;
+  throw invalid("type", type, 'a type such as { fixed: "order.paid" }');
+}
+
 /** Null if it is not a header. */
 function headerOf(field: HmacOptions["id"]): string | null {
   return typeof field === "object" && field !== null && "header" in field ? field.header : null;
@@ -156,6 +161,8 @@ function headerOf(field: HmacOptions["id"]): string | null {
 
 function readField(option: "id" | "type", field: unknown): { header: string } | { body: Path } {
   const { header, pointer } = (field ?? {}) as Partial<{ header: string; pointer: string }>;
+  if (header !== undefined && pointer !== undefined)
+    throw new TypeError(`\`${option}\` of hmac() has a header and a pointer. Give one of them.`);
   if (header !== undefined) return { header: headerNamed(option, header)() };
   if (pointer !== undefined) return { body: pathOf(option, pointer) };
   const others = option === "id" ? '"digest"' : '{ fixed: "order.paid" }';

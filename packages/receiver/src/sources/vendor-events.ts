@@ -1,17 +1,17 @@
 // Parses the events of a verified request according to a vendor's description.
-import { type Json, type Path, readJson, readTimeMs, type Vendor, type VendorField } from "@posthorn/wire";
+import { type Path, rawValueAt, readJson, readTimeMs, type Vendor, type VendorField } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import type { VerifiedRequest, WebhookResponse } from "../model.ts";
 import type { Parsed, ParsedEvent } from "../source.ts";
 
 export function readVendorEvents(vendor: Vendor, verified: VerifiedRequest): Parsed {
   const body = readBody(verified.body);
-  if (!body.ok) return { kind: "malformed", reason: body.reason };
+  if ("reason" in body) return { kind: "malformed", reason: body.reason };
 
-  const answer = responseToChallenge(vendor, verified, body.value);
+  const answer = responseToChallenge(vendor, verified, body);
   if (answer !== null) return { kind: "answer", answer };
 
-  const members = vendor.isBatch && Array.isArray(body.value) ? body.value : [body.value];
+  const members = vendor.isBatch && Array.isArray(body.value) ? itemsOf(body, body.value) : [body];
   const events: ParsedEvent[] = [];
   for (const member of members) {
     const event = readEvent(vendor, verified, member);
@@ -19,6 +19,17 @@ export function readVendorEvents(vendor: Vendor, verified: VerifiedRequest): Par
     events.push(members.length === 1 ? event : { ...event, standalone: requestAlone(member) });
   }
   return { kind: "events", events };
+}
+
+/** The body, or an event of a batch. */
+interface Payload {
+  readonly value: unknown;
+  /** As it is written; null for a form. */
+  readonly json: Uint8Array<ArrayBuffer> | null;
+}
+
+function itemsOf({ json }: Payload, values: readonly unknown[]): Payload[] {
+  return values.map((value, at) => ({ value, json: json && rawValueAt(json, [String(at)]) }));
 }
 
 /** Lower-case names of all headers that the description refers to. */
@@ -36,19 +47,27 @@ export function headersReadBy(vendor: Vendor): string[] {
  * Parses JSON or a form. A form whose only parameter is `payload` stands for the JSON in it, as GitHub and Slack send it. The bytes
  * decide and not the content type, because that is not signed.
  */
-function readBody(bytes: Uint8Array): Json {
-  const json = readJson(bytes);
-  const text = json.ok ? "" : new TextDecoder().decode(bytes);
-  if (json.ok || text.includes("\u{fffd}") || !/^[^\s[{"=&]+=/.test(text)) return json;
+function readBody(bytes: Uint8Array<ArrayBuffer>): Payload | { readonly reason: string } {
+  const json = readPayload(bytes);
+  if (!("reason" in json)) return json;
+  const text = new TextDecoder().decode(bytes);
+  if (text.includes("\u{fffd}") || !/^[^\s[{"=&]+=/.test(text)) return json;
   const form = new URLSearchParams(text);
   const names = [...new Set(form.keys())];
   if (names.length === 1 && names[0] === "payload") {
-    return readJson(new TextEncoder().encode(form.get("payload") as string));
+    return readPayload(new TextEncoder().encode(form.get("payload") as string));
   }
-  return { ok: true, value: Object.fromEntries(form) };
+  return { value: Object.fromEntries(form), json: null };
 }
 
-function readEvent(vendor: Vendor, verified: VerifiedRequest, member: unknown): ParsedEvent | string {
+function readPayload(bytes: Uint8Array<ArrayBuffer>): Payload | { readonly reason: string } {
+  const read = readJson(bytes);
+  if (!read.ok) return { reason: read.reason };
+  // JSON in UTF-8 begins with this byte only if there is a byte order mark
+  return { value: read.value, json: bytes[0] === 0xef ? bytes.subarray(3) : bytes };
+}
+
+function readEvent(vendor: Vendor, verified: VerifiedRequest, member: Payload): ParsedEvent | string {
   const id = first(vendor.id, (field) =>
     "digest" in field ? verified.signedId : textAt(field, verified, member),
   );
@@ -67,13 +86,14 @@ function readEvent(vendor: Vendor, verified: VerifiedRequest, member: unknown): 
     subject: null,
     sequence: null,
     createdAt: createdAtMs === null ? null : new Date(createdAtMs),
-    data: first(vendor.data, (path) => valueAt(member, path) ?? null) ?? member,
-    payload: member,
+    data: first(vendor.data, (path) => valueAt(member.value, path) ?? null) ?? member.value,
+    payload: member.value,
   };
 }
 
-function requestAlone(member: unknown): NonNullable<ParsedEvent["standalone"]> {
-  return { headers: {}, body: new TextEncoder().encode(JSON.stringify([member])) };
+function requestAlone({ value, json }: Payload): NonNullable<ParsedEvent["standalone"]> {
+  const text = json === null ? JSON.stringify(value) : new TextDecoder().decode(json);
+  return { headers: {}, body: new TextEncoder().encode(`[${text}]`) };
 }
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -87,7 +107,7 @@ export async function signedResponse(
   for (const { when, status, answer } of challenges) {
     if (answer === null || !("signed" in answer)) continue;
     const payload = readBody(body);
-    if (!payload.ok || !when.every(({ at, is }) => textAt(at, { headers }, payload.value) === is)) continue;
+    if ("reason" in payload || !when.every(({ at, is }) => textAt(at, { headers }, payload) === is)) continue;
     const text = valueAt(payload.value, answer.signed);
     if (typeof text !== "string") continue;
     const echo = { [answer.text]: text, [answer.signature]: await sign(text) };
@@ -99,14 +119,14 @@ export async function signedResponse(
 function responseToChallenge(
   vendor: Vendor,
   verified: VerifiedRequest,
-  payload: unknown,
+  payload: Payload,
 ): WebhookResponse | null {
   for (const { when, status, answer } of vendor.challenges ?? []) {
     if (!when.every(({ at, is }) => textAt(at, verified, payload) === is)) continue;
     if (answer === null) return { status, headers: {}, body: "" };
     if ("signed" in answer) continue;
     if ("json" in answer) return { status, headers: JSON_TYPE, body: answer.json };
-    const echoed = valueAt(payload, answer.echo);
+    const echoed = valueAt(payload.value, answer.echo);
     if (typeof echoed === "string") {
       return { status, headers: { "content-type": "text/plain" }, body: echoed };
     }
@@ -126,16 +146,22 @@ function first<Choice, Found>(choices: readonly Choice[], find: (choice: Choice)
 function textAt(
   field: VendorField,
   { headers }: Pick<VerifiedRequest, "headers">,
-  payload: unknown,
+  payload: Payload,
 ): string | null {
   if ("header" in field) return readHeader(headers, field.header);
-  if ("body" in field) return asText(valueAt(payload, field.body));
-  const parts = field.joined.map((path) => asText(valueAt(payload, path)));
+  if ("body" in field) return memberText(payload, field.body);
+  const parts = field.joined.map((path) => memberText(payload, path));
   return parts.includes(null) ? null : parts.join("-");
 }
 
-function asText(value: unknown): string | null {
-  return typeof value === "number" || (typeof value === "string" && value !== "") ? String(value) : null;
+function memberText({ value, json }: Payload, path: Path): string | null {
+  const member = valueAt(value, path);
+  if (typeof member === "string" && member !== "") return member;
+  if (typeof member !== "number") return null;
+  // JSON.parse rounds larger numbers, which would give events with different ids the same one
+  const isExact = Math.abs(member) <= Number.MAX_SAFE_INTEGER;
+  const written = isExact || json === null ? null : rawValueAt(json, path);
+  return written === null ? String(member) : new TextDecoder().decode(written);
 }
 
 function valueAt(payload: unknown, path: Path): unknown {

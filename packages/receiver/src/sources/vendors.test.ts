@@ -212,12 +212,13 @@ test.each<[what: string, vendor: string, body: string, parsed: object]>([
 });
 
 test("each event of HubSpot's list is a message that can be parsed standalone", async () => {
-  const event = (id: number) =>
+  const event = (id: string) =>
     `{"eventId":${id},"subscriptionId":1,"portalId":1,"occurredAt":1700000000000,"subscriptionType":"t"}`;
   const source = sourceOf(sampleOf("hubspot"));
-  const parsed = await parseBody("hubspot", `[${event(1)},${event(2)}]`);
+  const parsed = await parseBody("hubspot", `[${event("1")},${event("12345678901234567890")}]`);
   const events = parsed.kind === "events" ? parsed.events : [];
-  expect(events.map(({ id }) => id)).toEqual(["1-1-1-1700000000000", "1-1-2-1700000000000"]);
+  const ids = ["1-1-1-1700000000000", "1-1-12345678901234567890-1700000000000"];
+  expect(events.map(({ id }) => id)).toEqual(ids);
   for (const { standalone, ...whole } of events) {
     const { headers, body } = standalone as NonNullable<typeof standalone>;
     const again = source.parse({ source: source.name, signedId: null, headers, body });

@@ -50,6 +50,29 @@ export function rawMembers(json: Uint8Array, limits: RawLimits = LIMITS): RawDoc
   return new Scanner(json, limits).document();
 }
 
+/** The bytes of the value at a path of valid JSON, of the last of repeated names as JSON.parse has it; null if there is none. */
+export function rawValueAt(json: Uint8Array, path: readonly string[]): Uint8Array<ArrayBuffer> | null {
+  let value = json;
+  for (const name of path) {
+    const document = rawMembers(value, NO_LIMITS);
+    const found =
+      document.kind === "array" ? document.items[Number(name)] : memberNamed(value, document.members, name);
+    if (found === undefined) return null;
+    value = value.subarray(found.start, found.end);
+  }
+  return new Uint8Array(value);
+}
+
+const NO_LIMITS: RawLimits = { depth: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
+
+function memberNamed(json: Uint8Array, members: RawMembers, name: string): RawMember | undefined {
+  return members.findLast(
+    ({ nameStart, nameEnd }) => JSON.parse(decoder.decode(json.subarray(nameStart, nameEnd))) === name,
+  );
+}
+
+const decoder = new TextDecoder();
+
 /** The number of member names in a valid JSON text, repeated ones included. */
 export function namesWritten(json: Uint8Array): number {
   let names = 0;
