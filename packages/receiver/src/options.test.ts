@@ -34,6 +34,7 @@ test("the defaults are those of the reference", () => {
   ).toBeNull();
 });
 
+const ofSource = (changed: object) => ({ sources: [{ ...minimal.sources[0], ...changed }] });
 const receiver = (options: object) => readOptions({ ...minimal, ...options });
 const subscriber = (options: object) =>
   createSubscriber({ callbackUrl: "https://example.com/websub", store: minimal.store, ...options });
@@ -71,7 +72,8 @@ describe.each<[name: string, least: number, most: number, use: (value: number) =
   test.each([least - 1, most + 1, least + 0.5, Number.NaN, "5"])("may not be %s", (value) => {
     const wrong = () => use(value as number);
     expect(wrong).toThrow(RangeError);
-    expect(wrong).toThrow(`${name} must be a whole number from ${least} to ${most}, not ${value}.`);
+    const written = value === "5" ? '"5"' : value;
+    expect(wrong).toThrow(`${name} must be a whole number from ${least} to ${most}, not ${written}.`);
   });
 });
 
@@ -96,6 +98,20 @@ test.each<[what: string, options: object, message: string]>([
     "two sources of one name",
     { sources: [...minimal.sources, ...minimal.sources] },
     'Two sources are named "posthorn"',
+  ],
+  ["a source that is missing", { sources: [undefined] }, "sources[0] is not a source: use a preset"],
+  ["a source without a name", ofSource({ name: "" }), "sources[0] is not a source: it needs a `name`"],
+  ["a source without parse", ofSource({ parse: undefined }), '"posthorn" has no method `parse`'],
+  ["a source without headers", ofSource({ parsedHeaders: undefined }), '`parsedHeaders` of "posthorn" must'],
+  ["headers in upper case", ofSource({ parsedHeaders: ["X-Id"] }), "that it parses, in lower case"],
+  ["a body of unknown kind", ofSource({ hasStableBody: "no" }), '"posthorn" needs `hasStableBody`'],
+  ["a status in a text", ofSource({ retryLaterStatus: "503" }), 'of "posthorn" is "503", after which'],
+  ["a number in a text", { windowDays: "30" }, 'from 1 to 3650, not "30"'],
+  ["an option that is no object", { order: true }, "order needs an object of options."],
+  [
+    "a body that is no JSON",
+    { responseBodies: { done: { id: 1n } } },
+    "cannot be written as JSON: Do not know",
   ],
   ["a schema that checks nothing", { events: { a: {} } }, 'events["a"] is not a Standard Schema'],
   ["a schema that is missing", { events: { a: undefined } }, 'events["a"] is not a Standard Schema'],

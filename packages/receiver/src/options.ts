@@ -149,10 +149,13 @@ function checkSources(sources: readonly Source[]): void {
   if (!Array.isArray(sources) || sources.length === 0) {
     throw new TypeError("createReceiver needs `sources`, such as [posthorn({ secrets: [secret] })].");
   }
-  for (const { name, retryLaterStatus = 503 } of sources) {
+  for (const [at, source] of sources.entries()) {
+    const problem = sourceProblem(source);
+    if (problem !== null) throw new TypeError(`sources[${at}] is not a source: ${problem}.`);
+    const { name, retryLaterStatus = 503 } = source;
     if (mayMeanLater(retryLaterStatus)) continue;
     throw new TypeError(
-      `retryLaterStatus of "${name}" is ${retryLaterStatus}, after which its sender would not send the event again. Use 408, 409, 425, 429 or 5xx, or omit it.`,
+      `retryLaterStatus of "${name}" is ${written(retryLaterStatus)}, after which its sender would not send the event again. Use 408, 409, 425, 429 or 5xx, or omit it.`,
     );
   }
   const names = sources.map(({ name }) => name);
@@ -160,6 +163,23 @@ function checkSources(sources: readonly Source[]): void {
   if (twice !== undefined) {
     throw new TypeError(`Two sources are named "${twice}". Give one of them another \`name\`.`);
   }
+}
+
+/** A mistake in a source of the application that would show at its first request, as the end of a sentence. */
+function sourceProblem(source: unknown): string | null {
+  if (typeof source !== "object" || source === null)
+    return "use a preset, such as posthorn({ secrets }), or an object of the type Source";
+  const given = source as Partial<Record<keyof Source, unknown>>; // may be an instance of a class
+  const { name, parsedHeaders, hasStableBody } = given;
+  if (typeof name !== "string" || name === "")
+    return "it needs a `name`, which is part of every message's key";
+  const methods = ["matches", "authenticate", "parse"] as const;
+  const method = methods.find((known) => typeof given[known] !== "function");
+  if (method !== undefined) return `"${name}" has no method \`${method}\``;
+  const isLower = (header: unknown) => typeof header === "string" && header === header.toLowerCase();
+  if (!Array.isArray(parsedHeaders) || !parsedHeaders.every(isLower))
+    return `\`parsedHeaders\` of "${name}" must list the headers that it parses, in lower case`;
+  return typeof hasStableBody === "boolean" ? null : `"${name}" needs \`hasStableBody\`, true or false`;
 }
 
 /** 409 only if the sender documents it: to most, it is final. */
@@ -228,11 +248,17 @@ function readResponseBodies(bodies: ResponseBodies): Contents {
       `responseBodies.${status} must be an object, sent as JSON, or a string, sent as text.`,
     );
   }
-  return contentsOf(bodies);
+  try {
+    return contentsOf(bodies);
+  } catch (error) {
+    throw new TypeError(`A body of responseBodies cannot be written as JSON: ${(error as Error).message}`);
+  }
 }
 
 /** Throws if `options` has an unknown option. */
 export function rejectUnknownOptions(what: string, options: object, names: readonly string[]): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw new TypeError(`${what} needs an object of options.`);
   for (const name of Object.keys(options)) {
     if (!names.includes(name)) {
       throw new TypeError(`${what} has no option "${name.slice(0, 60)}". ${didYouMean(name, names)}`);
@@ -242,5 +268,10 @@ export function rejectUnknownOptions(what: string, options: object, names: reado
 
 export function wholeNumber(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not ${String(value)}.`);
+  throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not ${written(value)}.`);
+}
+
+/** A text with its quotes, because a number in an environment variable is one. */
+function written(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
