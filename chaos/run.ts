@@ -7,7 +7,7 @@ import {
   readLedger,
   readReceiverLog,
   writeLaneOwners,
-  writeStalls,
+  writeMachine,
 } from "./evidence/collect.ts";
 import { publishAgain, untilSettled } from "./evidence/convergence.ts";
 import { type Evidence, type IndexedEvidence, type Interval, indexEvidence } from "./evidence/evidence.ts";
@@ -83,7 +83,7 @@ async function gatherEvidence(world: World, options: RunOptions): Promise<Eviden
   if (isConverged) print("everything is delivered; publishing again");
   const end = isConverged ? await publishAgain(world, scale) : { ...rest, final: null };
   publishers.stop();
-  writeStalls(world);
+  writeMachine(world);
   await writeLaneOwners(world);
   return {
     scale,
@@ -93,6 +93,7 @@ async function gatherEvidence(world: World, options: RunOptions): Promise<Eviden
     ...(await readLedger(world)),
     counters: await readCounters(world),
     stalls: world.stalls.intervals,
+    processor: world.processor.samples,
     injectedFaults: injector.injectedFaults,
     exits: [...world.exits],
     unexpectedOutput: [...world.unexpectedOutput],

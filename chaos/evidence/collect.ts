@@ -26,10 +26,14 @@ export function readReceiverLog(path: string): Pick<Evidence, "requests" | "cana
   return { requests, canaryHits };
 }
 
-/** Writes the stalls beside the other logs, for analysis. */
-export function writeStalls({ stalls, logsDir }: World): void {
-  const lines = stalls.intervals.map((interval) => `${JSON.stringify(interval)}\n`);
-  writeFileSync(join(logsDir, "stalls.jsonl"), lines.join(""));
+/** Writes the stalls and the samples of processor time beside the other logs, for analysis. */
+export function writeMachine({ stalls, processor, logsDir }: World): void {
+  writeLines(join(logsDir, "stalls.jsonl"), stalls.intervals);
+  writeLines(join(logsDir, "processor.jsonl"), processor.samples);
+}
+
+function writeLines(path: string, items: readonly object[]): void {
+  writeFileSync(path, items.map((item) => `${JSON.stringify(item)}\n`).join(""));
 }
 
 /** Writes the owners of the lanes over time beside the other logs, for analysis. */
@@ -39,11 +43,12 @@ export async function writeLaneOwners({ postgres, logsDir }: World): Promise<voi
     select l.endpoint_id as "endpointId", l.owner, extract(epoch from l.at)::float8 * 1000 as "atMs"
     from public.chaos_lanes l
     order by l.at`);
-  const lines = rows.map(({ endpointId, owner, atMs }) => {
-    const line = { endpoint: formatId("ep", endpointId), owner, at: atMs - aheadMs };
-    return `${JSON.stringify(line)}\n`;
-  });
-  writeFileSync(join(logsDir, "lane-owners.jsonl"), lines.join(""));
+  const owners = rows.map(({ endpointId, owner, atMs }) => ({
+    endpoint: formatId("ep", endpointId),
+    owner,
+    at: atMs - aheadMs,
+  }));
+  writeLines(join(logsDir, "lane-owners.jsonl"), owners);
 }
 
 type Ledger = Pick<Evidence, "deliveries" | "attempts" | "events" | "orders" | "health">;
@@ -77,9 +82,9 @@ export async function readLedger({ postgres, logsDir }: World): Promise<Ledger> 
     })),
   };
   const lines = Object.entries(converted).flatMap(([what, rows]) =>
-    rows.map((row: object) => `${JSON.stringify({ what, ...row })}\n`),
+    rows.map((row: object) => ({ what, ...row })),
   );
-  writeFileSync(join(logsDir, "ledger.jsonl"), lines.join(""));
+  writeLines(join(logsDir, "ledger.jsonl"), lines);
   return converted;
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../../benchmarks/system/monotonic.ts";
 import type { Scale } from "../options.ts";
 import { canaryTenant } from "../world/endpoints.ts";
+import type { Deadline } from "../world/server-slot.ts";
 import type { World } from "../world/world.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -10,12 +11,12 @@ type Rest = Pick<Evidence, "convergedAt" | "unsettled">;
 
 /** Waits until queue and outbox are empty, no request is open, all processes are up and no connection is left over. */
 export async function untilSettled(world: World, timeoutMs: number): Promise<Rest> {
-  const rest = await untilNoneUnsettled(monotonicMs() + timeoutMs, () => readUnsettled(world));
+  const rest = await untilNoneUnsettled(world.deadlineIn(timeoutMs), () => readUnsettled(world));
   if (rest.convergedAt !== null) return rest;
   // each failed probe doubles the pause, so after an outage it may be minutes long
   const pauseMs = await longestPauseMs(world);
   if (pauseMs === 0) return rest;
-  return await untilNoneUnsettled(monotonicMs() + pauseMs + timeoutMs, () => readUnsettled(world));
+  return await untilNoneUnsettled(world.deadlineIn(pauseMs + timeoutMs), () => readUnsettled(world));
 }
 
 /** Publishes again until every circuit has closed: a circuit without deliveries never closes. */
@@ -25,10 +26,11 @@ export async function publishAgain(
 ): Promise<Rest & Pick<Evidence, "final">> {
   const { publishers } = world;
   const from = monotonicMs();
+  const isOver = world.deadlineIn(convergeMs);
   publishers.start();
   await delay(finalMs);
   const final = { from, until: monotonicMs(), memory: await world.mostMemory() };
-  const { unsettled } = await untilNoneUnsettled(from + convergeMs, () => readOpenCircuits(world));
+  const { unsettled } = await untilNoneUnsettled(isOver, () => readOpenCircuits(world));
   await publishers.pause(convergeMs);
   const rest = await untilSettled(world, convergeMs);
   const areCircuitsClosed = unsettled.length === 0;
@@ -39,11 +41,11 @@ export async function publishAgain(
   };
 }
 
-async function untilNoneUnsettled(deadline: number, unsettledNow: () => Promise<string[]>): Promise<Rest> {
+async function untilNoneUnsettled(isOver: Deadline, unsettledNow: () => Promise<string[]>): Promise<Rest> {
   for (;;) {
     const unsettled = await unsettledNow();
     if (unsettled.length === 0) return { convergedAt: monotonicMs(), unsettled };
-    if (monotonicMs() > deadline) return { convergedAt: null, unsettled };
+    if (isOver()) return { convergedAt: null, unsettled };
     await delay(100);
   }
 }

@@ -3,6 +3,7 @@
 
 import type { FaultKind } from "../faults/faults.ts";
 import type { Scale } from "../options.ts";
+import { givenTime } from "./given-time.ts";
 
 export interface EndpointFacts {
   /** `r1`; also its path. */
@@ -146,6 +147,8 @@ export interface Evidence {
   readonly unexpectedOutput: readonly string[];
   /** When this process was not scheduled, so the machine was busy. */
   readonly stalls: readonly Interval[];
+  /** In order, without overlaps. */
+  readonly processor: readonly ProcessorSample[];
   /** Connections to forbidden addresses. */
   readonly canaryHits: readonly string[];
   readonly baseline: Interval & { readonly memory: Memory };
@@ -171,12 +174,19 @@ export interface Interval {
   readonly until: number;
 }
 
+export interface ProcessorSample extends Interval {
+  /** The share of the time in which the processes under test wanted a processor and no other program kept it from them. */
+  readonly share: number;
+}
+
 /** The evidence with lookup tables. */
 export interface IndexedEvidence extends Evidence {
   readonly requestsOf: ReadonlyMap<string, readonly ReceivedRequest[]>;
   readonly attemptsOf: ReadonlyMap<string, ReadonlyMap<number, LedgerAttempt>>;
   readonly publishOf: ReadonlyMap<string, Publish>;
   readonly endpointNamed: ReadonlyMap<string, EndpointFacts>;
+  /** Returns how much of the interval the machine gave to the processes under test. */
+  givenMs(interval: Interval): number;
 }
 
 export function indexEvidence(evidence: Evidence): IndexedEvidence {
@@ -193,6 +203,7 @@ export function indexEvidence(evidence: Evidence): IndexedEvidence {
     attemptsOf,
     publishOf: new Map(evidence.publishes.map((publish) => [publish.key, publish])),
     endpointNamed: new Map(evidence.endpoints.map((endpoint) => [endpoint.name, endpoint])),
+    givenMs: givenTime(evidence.processor),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type Interval,
   type LedgerAttempt,
 } from "./evidence.ts";
+import { lowestIndex } from "./lowest-index.ts";
 
 /** A statement times out after 5 s, and only then is a new connection opened. */
 const lostStatementMs = 5_000;
@@ -119,18 +120,6 @@ export function during(holds: readonly Interval[], interval: Interval): Interval
   return holds.slice(first, end);
 }
 
-/** Returns the index of the first item of a sorted list for which `isPast` holds, or the list's length. */
-export function lowestIndex<Item>(items: readonly Item[], isPast: (item: Item) => boolean): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isPast(items[middle] as Item)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
 export function overlaps(one: Interval, other: Interval): boolean {
   return one.from < other.until && other.from < one.until;
 }
@@ -138,22 +127,33 @@ export function overlaps(one: Interval, other: Interval): boolean {
 /** Shorter overlaps are ignored. */
 const negligibleMs = 100;
 
-/** Returns how long something waited outside the windows, and whether they covered a relevant part of its wait. */
+/** Returns how much given time something waited outside the windows, and whether they covered a relevant part of its wait. */
 export function judge(
+  { givenMs }: IndexedEvidence,
   wait: Interval,
   windows: readonly Interval[],
 ): { waitedMs: number; isExcused: boolean } {
-  const waitedMs = lengthOutside(wait, windows);
-  return { waitedMs, isExcused: waitedMs < wait.until - wait.from - negligibleMs };
+  const outside = partsOutside(wait, windows);
+  return {
+    waitedMs: outside.reduce((sum, part) => sum + givenMs(part), 0),
+    isExcused: lengthOf(outside) < wait.until - wait.from - negligibleMs,
+  };
 }
 
 /** Returns how much of the interval lies outside all windows. */
-export function lengthOutside({ from, until }: Interval, windows: readonly Interval[]): number {
-  let outside = 0;
+export function lengthOutside(interval: Interval, windows: readonly Interval[]): number {
+  return lengthOf(partsOutside(interval, windows));
+}
+
+function partsOutside({ from, until }: Interval, windows: readonly Interval[]): Interval[] {
+  const parts: Interval[] = [];
   let covered = from;
   for (const window of joined(windows.filter((window) => overlaps(window, { from, until })))) {
-    outside += Math.max(0, window.from - covered);
+    if (window.from > covered) parts.push({ from: covered, until: window.from });
     covered = window.until;
   }
-  return outside + Math.max(0, until - covered);
+  return until > covered ? [...parts, { from: covered, until }] : parts;
 }
+
+const lengthOf = (parts: readonly Interval[]): number =>
+  parts.reduce((sum, { from, until }) => sum + until - from, 0);

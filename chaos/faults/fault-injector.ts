@@ -11,6 +11,7 @@ import type { World } from "../world/world.ts";
 import type { Fault, FaultKind } from "./faults.ts";
 
 const latencyMs = 40;
+const readyMs = 30_000;
 /** Number of consecutive lost replies. */
 const lostReplies = 3;
 
@@ -49,7 +50,8 @@ export class FaultInjector {
       slot.thaw();
       slot.start();
     }
-    await Promise.all(slots.map((slot) => slot.untilReady(30_000)));
+    const isOver = this.#world.deadlineIn(readyMs);
+    await Promise.all(slots.map((slot) => slot.untilReady(isOver)));
   }
 
   async #inject(fault: Fault): Promise<void> {

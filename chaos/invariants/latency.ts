@@ -24,7 +24,7 @@ export function latency(evidence: IndexedEvidence): string[] {
   ];
 }
 
-/** Returns, by endpoint, the times from acknowledgement to first request, cut off at the end of the interval. */
+/** Returns, by endpoint, the given time from acknowledgement to first request, cut off at the end of the interval. */
 function waitsMs(evidence: IndexedEvidence, { from, until }: Interval): Map<string, number[]> {
   const firstRequestAt = new Map<string, number>();
   for (const { endpoint, eventId, arrivedAt } of evidence.requests) {
@@ -36,7 +36,7 @@ function waitsMs(evidence: IndexedEvidence, { from, until }: Interval): Map<stri
     if (at === null || at < from || at >= until) return [];
     return expectedAt(evidence, publish).map(({ name }) => {
       const firstAt = firstRequestAt.get(`${name} ${ids[0]}`) ?? until;
-      return { name, waitedMs: Math.min(firstAt, until) - at };
+      return { name, waitedMs: evidence.givenMs({ from: at, until: Math.min(firstAt, until) }) };
     });
   });
   return new Map(

@@ -1,13 +1,7 @@
 // Due deliveries are sent in time.
 import { groupBy, type IndexedEvidence, type Interval, type ReceivedRequest } from "../evidence/evidence.ts";
-import {
-  during,
-  endpointHolds,
-  faultWindows,
-  judge,
-  lowestIndex,
-  overlaps,
-} from "../evidence/fault-windows.ts";
+import { during, endpointHolds, faultWindows, judge, overlaps } from "../evidence/fault-windows.ts";
+import { lowestIndex } from "../evidence/lowest-index.ts";
 
 const promisedMs = 1_000;
 /**
@@ -24,7 +18,7 @@ export function liveness(evidence: IndexedEvidence): string[] {
   );
 }
 
-/** Returns the time from when each attempt was due until it arrived, without time excused by faults or the endpoint. */
+/** Returns the given time from when each attempt was due until it arrived, unless excused by faults or the endpoint. */
 export function waits(
   evidence: IndexedEvidence,
 ): { request: ReceivedRequest; waitedMs: number; isExcused: boolean }[] {
@@ -44,7 +38,7 @@ export function waits(
       const hasMoved =
         owner !== request.sender || met.some(({ victim }) => victim === null || victim === owner);
       const excuses = [...(hasMoved ? met : []), ...during(holds.get(endpoint) ?? [], wait)];
-      return { request, ...judge(wait, excuses) };
+      return { request, ...judge(evidence, wait, excuses) };
     });
   });
 }

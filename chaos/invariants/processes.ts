@@ -23,7 +23,7 @@ export function recovery(evidence: IndexedEvidence): string[] {
   );
 }
 
-/** Returns how long each interrupted request waited, without time excused by faults on the database or its workers. */
+/** Returns how much given time each interrupted request waited, unless excused by faults on the database or its workers. */
 export function recoveries(
   evidence: IndexedEvidence,
 ): { request: ReceivedRequest; waitedMs: number; isExcused: boolean }[] {
@@ -37,7 +37,10 @@ export function recoveries(
       ({ victim, from }) =>
         victim === null || victim === again.sender || (victim !== request.sender && from >= killedAt),
     );
-    return { request, ...judge(wait, [...met, ...during(holds.get(request.endpoint) ?? [], wait)]) };
+    return {
+      request,
+      ...judge(evidence, wait, [...met, ...during(holds.get(request.endpoint) ?? [], wait)]),
+    };
   });
 }
 
@@ -115,9 +118,13 @@ export function orderlyExits(evidence: IndexedEvidence): string[] {
     const onIt = evidence.injectedFaults
       .filter(({ kind, victim }) => hitsDatabase(kind) || (victim === name && kind !== "terminate worker"))
       .map((injected) => windowOf(evidence, injected));
-    const tookMs = at - signalSent.at;
-    const isDisturbed = lengthOutside({ from: signalSent.at, until: at }, onIt) < tookMs;
-    return isDisturbed || (code === 0 && tookMs < graceMs + closingMs)
+    const ending: Interval = { from: signalSent.at, until: at };
+    const wallMs = at - signalSent.at;
+    const tookMs = evidence.givenMs(ending);
+    const isDisturbed = lengthOutside(ending, onIt) < wallMs;
+    // it stops at the end of the grace period, also if the machine gave it less
+    const isCutShort = wallMs >= graceMs && tookMs < graceMs;
+    return isDisturbed || isCutShort || (code === 0 && tookMs < graceMs + closingMs)
       ? []
       : `${name} exited after SIGTERM with ${code ?? signal} after ${Math.round(tookMs)} ms`;
   });

@@ -164,8 +164,8 @@ export class Publishers {
     });
     const text = await response.text();
     if (response.status === 202) return { kind: "acknowledged", id: JSON.parse(text).id };
-    if (response.status < 500 && response.status !== 429) return { kind: "refused", why: text };
-    return { kind: "failed" };
+    const isFinal = response.status < 500 && response.status !== 408 && response.status !== 429;
+    return isFinal ? { kind: "refused", why: text } : { kind: "failed" };
   }
 
   /** Publishes in one transaction with an order. After a lost commit reply, the orders table shows whether it committed. */

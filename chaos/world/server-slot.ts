@@ -11,6 +11,9 @@ import type { ChaosProxy } from "../../tests/support/database/chaos-proxy.ts";
 import type { Exit } from "../evidence/evidence.ts";
 import type { Edit } from "../plant.ts";
 
+/** Returns true when the time is over. */
+export type Deadline = () => boolean;
+
 export interface SlotOptions {
   readonly name: string;
   /** A worker also serves the API, so it sends its own events at once. */
@@ -101,13 +104,14 @@ export class ServerSlot {
     });
   }
 
-  async untilReady(withinMs: number): Promise<void> {
+  async untilReady(isOver: Deadline): Promise<void> {
     if (this.liveName !== null) return;
     await new Promise<void>((resolve, reject) => {
-      const late = () => reject(new Error(`${this.#options.name} was not ready within ${withinMs} ms`));
-      const timer = setTimeout(late, withinMs);
+      const timer = setInterval(() => {
+        if (isOver()) reject(new Error(`${this.#options.name} was not ready in time`));
+      }, 1_000);
       this.#onReady.push(() => {
-        clearTimeout(timer);
+        clearInterval(timer);
         resolve();
       });
     });

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { createPosthorn, type Posthorn } from "posthorn";
+import { monotonicMs } from "../../benchmarks/system/monotonic.ts";
 import { freePort } from "../../benchmarks/system/ports.ts";
 import { Subprocess } from "../../benchmarks/system/subprocess.ts";
 import { type ChaosProxy, startChaosProxy } from "../../tests/support/database/chaos-proxy.ts";
@@ -17,12 +18,14 @@ import {
   startPgbouncer,
 } from "../../tests/support/processes/system-programs.ts";
 import type { EndpointFacts, Exit, Memory } from "../evidence/evidence.ts";
+import { givenTime } from "../evidence/given-time.ts";
 import { maxAttempts, type Scale } from "../options.ts";
 import { editsOf, type PlantName } from "../plant.ts";
 import { canaryNames, canaryTenant, createEndpoints, receiverNames, tenants } from "./endpoints.ts";
+import { ProcessorWatch } from "./processor-watch.ts";
 import { Publishers } from "./publishers.ts";
 import type { Opened, Opening } from "./receivers.ts";
-import { ServerSlot } from "./server-slot.ts";
+import { type Deadline, ServerSlot } from "./server-slot.ts";
 import { StallWatch } from "./stall-watch.ts";
 
 export interface WorldOptions {
@@ -61,6 +64,7 @@ export class World {
   receivers!: Subprocess;
   publishers!: Publishers;
   readonly stalls = new StallWatch();
+  readonly processor = new ProcessorWatch(() => this.#pids());
   readonly #options: WorldOptions;
   readonly #closers: (() => Promise<unknown> | unknown)[] = [];
   #closing: Promise<void> | undefined;
@@ -73,6 +77,7 @@ export class World {
   static async open(options: WorldOptions, onCreated: (world: World) => void): Promise<World> {
     const world = new World(options);
     world.#closers.push(() => world.stalls.stop());
+    world.#closers.push(() => world.processor.stop());
     onCreated(world);
     try {
       await world.#open();
@@ -85,6 +90,18 @@ export class World {
 
   get receiverLog(): string {
     return join(this.logsDir, "receivers.jsonl");
+  }
+
+  /** A deadline in given time: on a busy machine it is later. */
+  deadlineIn(ms: number): Deadline {
+    const from = monotonicMs();
+    return () => givenTime(this.processor.samples)({ from, until: monotonicMs() }) > ms;
+  }
+
+  /** This process has started the servers and the receivers. */
+  #pids(): number[] {
+    const postmaster = this.postgres?.pid ?? null;
+    return postmaster === null ? [process.pid] : [process.pid, postmaster];
   }
 
   /** Returns the memory of the largest process of each role; all must be ready. */
@@ -201,7 +218,8 @@ export class World {
       this.slots.push(this.#keep(slot, (part) => part.close()));
       slot.start();
     }
-    await Promise.all(this.slots.map((slot) => slot.untilReady(startMs)));
+    const isOver = this.deadlineIn(startMs);
+    await Promise.all(this.slots.map((slot) => slot.untilReady(isOver)));
   }
 
   async #openProxy(): Promise<ChaosProxy> {

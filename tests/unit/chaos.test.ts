@@ -12,6 +12,7 @@ import {
   type ReceivedRequest,
 } from "../../chaos/evidence/evidence.ts";
 import { figuresOf, lineOf } from "../../chaos/evidence/figures.ts";
+import { givenTime } from "../../chaos/evidence/given-time.ts";
 import { faultKinds, planFaults } from "../../chaos/faults/faults.ts";
 import { liveness } from "../../chaos/invariants/liveness.ts";
 import { invariants, judgeAll } from "../../chaos/invariants.ts";
@@ -54,6 +55,7 @@ function soundEvidence(): Mutable<Evidence> {
     counters: [{ process: "w9.1", responded: 0, succeeded: 0 }],
     injectedFaults: [],
     stalls: [],
+    processor: [],
     exits: [],
     unexpectedOutput: [],
     canaryHits: [],
@@ -383,6 +385,52 @@ test("a retry may be late up to the limit, and longer during a fault of the data
   retryLate(evidence, longestLateMs + 3_000);
   evidence.injectedFaults.push({ kind: "read only", victim: null, at: 1_300, until: 2_500 });
   expect(liveness(indexEvidence(evidence))).toEqual([]);
+});
+
+test("while the machine gives half of the processor time, waits may take twice as long, and not longer", () => {
+  const evidence = soundEvidence();
+  evidence.processor.push(
+    { from: 1_200, until: 6_000, share: 0.5 },
+    { from: 10_000, until: 20_000, share: 0.5 },
+  );
+  retryLate(evidence, 2 * longestLateMs);
+  evidence.blackHole = { from: 10_000, until: 20_000, endpoint: "r2" };
+  waitForFirst(evidence, 2 * longestWaitMs);
+  expect(brokenBy(evidence)).toEqual([]);
+  retryLate(evidence, 2 * longestLateMs + 2);
+  expect(brokenBy(evidence)).toEqual(["liveness"]);
+  retryLate(evidence, 2 * longestLateMs);
+  evidence.requests[3] = request("r1", "h1-3", "evt_3", 1, 10_000 + 2 * longestWaitMs + 2);
+  expect(brokenBy(evidence)).toEqual(["latency"]);
+});
+
+test("a process that gets less time than the grace period from the machine may end with an error", () => {
+  const evidence = soundEvidence();
+  const signalSent = { signal: "SIGTERM" as const, at: 100_000 };
+  evidence.exits.push({ ...exit, at: 108_000, signalSent });
+  expect(brokenBy(evidence)).toEqual(["exits"]);
+  evidence.processor.push({ from: 100_000, until: 108_000, share: 0.6 });
+  expect(brokenBy(evidence)).toEqual([]);
+  patch(evidence.processor, 0, { share: 0.7 });
+  expect(brokenBy(evidence)).toEqual(["exits"]);
+  patch(evidence.processor, 0, { share: 0.1 });
+  patch(evidence.exits, 0, { at: 104_000 });
+  expect(brokenBy(evidence)).toEqual(["exits"]);
+});
+
+test("time without samples counts in full, and time in samples by their share", () => {
+  const givenMs = givenTime([
+    { from: 100, until: 200, share: 0.25 },
+    { from: 200, until: 300, share: 0.5 },
+    { from: 400, until: 500, share: 0 },
+  ]);
+  expect(givenMs({ from: 0, until: 100 })).toBe(100);
+  expect(givenMs({ from: 100, until: 300 })).toBe(75);
+  expect(givenMs({ from: 150, until: 250 })).toBe(37.5);
+  expect(givenMs({ from: 250, until: 350 })).toBe(75);
+  expect(givenMs({ from: 0, until: 1_000 })).toBe(775);
+  expect(givenMs({ from: 450, until: Number.POSITIVE_INFINITY })).toBe(Number.POSITIVE_INFINITY);
+  expect(givenTime([])({ from: 5, until: 9 })).toBe(4);
 });
 
 test.each<[string, Omit<InjectedFault, "at" | "until">]>([

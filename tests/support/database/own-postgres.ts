@@ -38,6 +38,10 @@ export async function openOwnPostgres(settings: Record<string, string> = {}, par
     get connectionString(): string {
       return connectionString;
     },
+    /** The postmaster's, or null while it is stopped. */
+    get pid(): number | null {
+      return postmasterPid(dataDir);
+    },
     /**
      * Stops like `pg_ctl stop -m immediate`: without a checkpoint, so the next start recovers. SIGKILL ends only the
      * postmaster; its other processes notice.
