@@ -71,7 +71,10 @@ async function payloads(): Promise<string[]> {
 const published = async () => (await payloads()).map((payload) => JSON.parse(payload).n as number);
 
 async function publishedAre(count: number): Promise<number[]> {
-  await eventually(`${count} events are published`, async () => (await published()).length >= count);
+  await eventually(`${count} events are published`, async () => {
+    const [events = 0] = await world.countRows("events");
+    return events >= count;
+  });
   return await published();
 }
 
@@ -131,10 +134,10 @@ test("updates, deletions and other tables publish nothing", async () => {
   expect(await publishedAre(2)).toEqual([1, 3]);
 });
 
-test("a transaction of 20000 rows is published in parts, each row once", async () => {
+test("a transaction of ten parts is published in parts, each row once", async () => {
   await follow();
-  await insert(shop, 1, 20_000);
-  expect(await publishedAre(20_000)).toEqual(numbers(1, 20_000));
+  await insert(shop, 1, 5_000);
+  expect(await publishedAre(5_000)).toEqual(numbers(1, 5_000));
 });
 
 test("messages are published without a table, transactional ones at their commit", async () => {
