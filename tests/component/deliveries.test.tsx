@@ -113,6 +113,19 @@ test("while the circuit is open, queue and delivery show the next probe and no t
   );
 });
 
+test("a parked delivery leads to the one that has to end first", async () => {
+  const { server } = await startWithEndpoint(500, { retry_policy: "20m", ordering: "fifo" });
+  await publish(server);
+  const first = await deliveryIn(server, "failed");
+  await publish(server);
+  const parked = await deliveryIn(server, "pending");
+  const { ui, path } = await openDashboard(server, `/deliveries/${parked}`);
+  await ui.see("Waiting for an earlier event of its subject.");
+  await ui.click("Show the earlier delivery");
+  await waitFor(() => expect(path()).toBe(`/deliveries/${first}`));
+  await ui.see(/Next attempt in \d+m/);
+});
+
 test("a held delivery shows why, in both languages", async () => {
   const { server, endpoint } = await startWithEndpoint(500, { retry_policy: "20m" });
   await publish(server);

@@ -24,6 +24,10 @@ const waitsFor = s.component("WaitsFor", {
     "`retry_delay`: the time of its next attempt. `circuit`: the endpoint failed too often; until the next probe, or without a time until the probe in flight succeeds. `rate_limit`: the endpoint's rate limit, or with a time a pause that the receiver asked for. `cap`: the endpoint's limit of attempts in flight. `ordering`: an earlier delivery of its subject. `handshake`: the receiver has not agreed to receive webhooks. `endpoint_disabled`: the endpoint is disabled. `tenant_off`: the tenant is inactive.",
   ),
   until: s.nullableTime("When the wait ends. Null if it is not known."),
+  blocked_by: s.nullable(
+    s.deliveryId,
+    "For `ordering`: the earlier delivery that has to end first. If it is dead, it holds its subject until it is retried or deleted. Null for other reasons.",
+  ),
   remedy: s.text("What ends the wait, as a sentence."),
 });
 export type WaitsFor = z.output<typeof waitsFor>;

@@ -74,8 +74,8 @@ const t = defineTexts({
       "Der Empfänger muss schneller antworten, oder das Limit in den Einstellungen des Endpunkts muss erhöht werden.",
     ],
     ordering: [
-      "The endpoint receives the events of a subject in order. If the earlier delivery is dead and holds the subject, retry or delete it.",
-      "Der Endpunkt erhält die Ereignisse eines Subjects der Reihe nach. Ist die frühere Zustellung fehlgeschlagen und hält sie das Subject an, diese erneut versuchen oder löschen.",
+      "The endpoint receives the events of a subject in order. If the earlier delivery is dead, retry or delete it.",
+      "Der Endpunkt erhält die Ereignisse eines Subjects der Reihe nach. Ist die frühere Zustellung endgültig fehlgeschlagen, diese erneut versuchen oder löschen.",
     ],
     handshake: [
       "The delivery continues when the receiver consents. Its response is shown on the endpoint's page.",

@@ -5,6 +5,7 @@ import { defineTexts } from "../../app/texts.ts";
 import { type RetryProgress, retryProgress } from "../../format/retry-progress.ts";
 import { duration, exactUtc } from "../../format/time.ts";
 import { explainWait } from "../../format/wait-texts.ts";
+import { IdLink } from "../ui/links.tsx";
 import { useNow } from "../ui/time.tsx";
 
 const t = defineTexts({
@@ -15,6 +16,7 @@ const t = defineTexts({
     "Further attempts after random delays of up to {gaps}.",
     "Weitere Versuche nach zufälligen Wartezeiten bis zu {gaps}.",
   ],
+  earlier: ["Show the earlier delivery", "Die frühere Zustellung anzeigen"],
   last: ["This is the last attempt.", "Das ist der letzte Versuch."],
 });
 
@@ -63,6 +65,13 @@ export function WaitNote({ waits }: { readonly waits: WaitsFor }) {
         {what}
       </p>
       {remedy !== "" && <p className="text-sm">{remedy}</p>}
+      {waits.blocked_by !== null && (
+        <p className="text-sm">
+          <IdLink to="/deliveries/$id" id={waits.blocked_by}>
+            {t.earlier}
+          </IdLink>
+        </p>
+      )}
     </>
   );
 }

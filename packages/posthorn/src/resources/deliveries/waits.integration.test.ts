@@ -88,7 +88,8 @@ test.each<[readonly (keyof typeof situations)[], string | null, number | null]>(
     ...(reason === "ordering" ? [] : (await deliveries.retryQueue({ endpoint })).data),
   ];
   const until = afterMs === null ? null : expect.any(Date);
-  const waitsFor = reason === null ? null : { reason, until, remedy: expect.stringMatching(/^[A-Z].*\.$/) };
+  const remedy = expect.stringMatching(/^[A-Z].*\.$/);
+  const waitsFor = reason === null ? null : { reason, until, blockedBy: null, remedy };
   for (const view of views) {
     expect(view).toMatchObject({ id, waitsFor, nextRetryAt: until });
     if (afterMs === null) continue;
@@ -96,6 +97,67 @@ test.each<[readonly (keyof typeof situations)[], string | null, number | null]>(
     expect((view?.nextRetryAt?.getTime() ?? 0) - Date.now()).toBeGreaterThan(afterMs - 30_000);
     expect((view?.nextRetryAt?.getTime() ?? 0) - Date.now()).toBeLessThan(afterMs + 30_000);
   }
+});
+
+/** Deliveries of one subject to a `fifo` endpoint, by sequence. Only the first is not parked. */
+async function subjectWith(count: number) {
+  const { tenant, id: endpoint, uuid } = await newEndpoint();
+  const ids: string[] = [];
+  for (let sequence = 1; sequence <= count; sequence += 1) {
+    const id = await world.addQueued(await world.addEvent(tenant), endpoint);
+    await world.pool.query(
+      `update posthorn.queue set subject = 'a', sequence = $2::bigint, next_at = case when $2::bigint = 1 then next_at else 'infinity' end
+      where id = $1`,
+      [id.slice(4), sequence],
+    );
+    ids.push(id);
+  }
+  return { tenant, endpoint, uuid, ids };
+}
+
+test("a parked delivery names the first delivery of its subject, queued or dead", async () => {
+  const { uuid, ids } = await subjectWith(3);
+  const [first = "", second = "", third = ""] = ids;
+  const waitOf = async (id: string) => (await deliveries.get(id)).waitsFor;
+  const blockedByFirst = {
+    reason: "ordering",
+    until: null,
+    blockedBy: first,
+    remedy: `${first} of the same subject has to end first. If it is dead, retry or delete it.`,
+  };
+  expect(await waitOf(second)).toEqual(blockedByFirst);
+  expect(await waitOf(third)).toEqual(blockedByFirst);
+  expect(await waitOf(first)).toBeNull();
+
+  await world.pool.query("delete from posthorn.queue where id = $1", [first.slice(4)]);
+  expect(await waitOf(second)).toMatchObject({ reason: "ordering", blockedBy: null });
+  await world.pool.query(
+    "insert into posthorn.held_subjects (endpoint_id, subject, sequence, delivery_id) values ($1, 'a', 1, $2), ($1, 'b', 1, $3)",
+    [uuid, first.slice(4), third.slice(4)],
+  );
+  expect(await waitOf(second)).toEqual(blockedByFirst);
+  expect(await waitOf(third)).toEqual(blockedByFirst);
+
+  // another reason comes first
+  await world.pool.query(situations["the endpoint is disabled"], [uuid]);
+  expect(await waitOf(third)).toMatchObject({ reason: "endpoint_disabled", blockedBy: null });
+});
+
+test("the first delivery of a subject is found without reading its backlog", async () => {
+  const { endpoint, uuid, ids } = await subjectWith(2);
+  await world.addBacklog(endpoint, 20_000, Date.now() - HOUR_MS);
+  await world.pool.query(
+    `update posthorn.queue q set subject = 'a', sequence = n.sequence + 2, next_at = 'infinity'
+    from (select id, row_number() over (order by id) as sequence from posthorn.queue where endpoint_id = $1 and subject is null) n
+    where q.id = n.id`,
+    [uuid],
+  );
+  await world.pool.query("update posthorn.queue set sequence = 30000 where id = $1", [ids[1]?.slice(4)]);
+  const read = await rowsRead(world.db, "queue", async (db) => {
+    const found = await createDeliveries({ db, catalogue: world.catalogue }).get(ids[1] ?? "");
+    expect(found.waitsFor).toMatchObject({ reason: "ordering", blockedBy: ids[0] });
+  });
+  expect(read).toBeLessThan(20);
 });
 
 test("a pending delivery waits like a failed one, and has no retry", async () => {

@@ -1,4 +1,5 @@
 // What a delivery waits for, until when, and what can be done about it.
+import { formatId } from "@posthorn/wire";
 import type { Queryable } from "../../storage/database.ts";
 import type { DeliveryRow } from "../../storage/queries/deliveries/read.ts";
 import { type WaitReason, type WaitRow, waitsOf } from "../../storage/queries/deliveries/waits.ts";
@@ -8,6 +9,8 @@ export interface Wait {
   readonly reason: WaitReason | "sending_off";
   /** When the wait ends. Null if it is not known. Never in the past. */
   readonly until: Date | null;
+  /** For `ordering`: the earlier delivery that has to end first. Null for other reasons, and if it has just ended. */
+  readonly blockedBy: string | null;
   /** A sentence that says what ends the wait. */
   readonly remedy: string;
 }
@@ -35,14 +38,23 @@ export async function readWaits(
   return ({ id }) => waits.get(id) ?? null;
 }
 
-const OFF: Wait = { reason: "sending_off", until: null, remedy: "An operator has to turn delivery on." };
+const OFF: Wait = {
+  reason: "sending_off",
+  until: null,
+  blockedBy: null,
+  remedy: "An operator has to turn delivery on.",
+};
 
-function toWait({ reason, untilMs }: WaitRow): Wait {
-  return { reason, until: toDate(untilMs), remedy: remedyOf(reason, untilMs !== null) };
+function toWait(row: WaitRow): Wait {
+  const blockedBy = row.blockedBy === null ? null : formatId("dlv", row.blockedBy);
+  return { reason: row.reason, until: toDate(row.untilMs), blockedBy, remedy: remedyOf(row, blockedBy) };
 }
 
-function remedyOf(reason: WaitReason, hasEnd: boolean): string {
-  if (reason === "rate_limit" && hasEnd) return "The receiver asked for a pause. No action is needed.";
+function remedyOf({ reason, untilMs }: WaitRow, blockedBy: string | null): string {
+  if (blockedBy !== null)
+    return `${blockedBy} of the same subject has to end first. If it is dead, retry or delete it.`;
+  if (reason === "rate_limit" && untilMs !== null)
+    return "The receiver asked for a pause. No action is needed.";
   return REMEDIES[reason];
 }
 
@@ -50,8 +62,7 @@ const REMEDIES: Readonly<Record<WaitReason, string>> = {
   tenant_off: "Activate the tenant.",
   endpoint_disabled: "Enable the endpoint, and choose whether to deliver its backlog.",
   handshake: "The receiver has to agree to receive webhooks. The endpoint shows its last response.",
-  ordering:
-    "An earlier delivery of its subject has to end first. If that one is dead and holds the subject, retry or delete it.",
+  ordering: "An earlier delivery of its subject has to end first.",
   retry_delay: "No action is needed. To send it now, retry it.",
   rate_limit: "If the receiver can handle more requests per second, raise the endpoint's rate limit.",
   circuit:

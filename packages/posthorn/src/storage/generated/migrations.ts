@@ -431,7 +431,7 @@ create index batch_events_of_event on posthorn.batch_events (event_id);
   {
     version: 4,
     name: "history-and-retention",
-    checksum: "abc1a965823db2a9a6216b624f6d4700ced899afe479d0377f27eae72c9ae7ad",
+    checksum: "0fdb54fed11b443bec9eb444585cfb312e461585e9471828b7b3642a20d4ea18",
     sql: `-- Finished deliveries, their attempts, and the retention that drops old days.
 
 -- Finished deliveries: success or dead. Partitioned by day. A delivery whose first attempt succeeded contains that attempt,
@@ -670,7 +670,34 @@ select
     when t.is_active and ep.is_active and hs.endpoint_id is null
       and timed.until > posthorn.now() and timed.until < 'infinity'
     then timed.until
-  end as until
+  end as until,
+  -- the earlier delivery that a parked one waits for: queued, or dead and holding the subject
+  case when q.next_at = 'infinity' then (
+    select earlier.id
+    from (
+      (
+        select o.id, o.sequence
+        from posthorn.queue o
+        where o.endpoint_id = q.endpoint_id
+          and o.subject = q.subject
+          and o.sequence < q.sequence
+        order by o.sequence
+        limit 1
+      )
+      union all
+      (
+        select dead.delivery_id, dead.sequence
+        from posthorn.held_subjects dead
+        where dead.endpoint_id = q.endpoint_id
+          and dead.subject = q.subject
+          and dead.sequence < q.sequence
+        order by dead.sequence
+        limit 1
+      )
+    ) earlier
+    order by earlier.sequence
+    limit 1
+  ) end as blocked_by
 from posthorn.queue q
 join posthorn.endpoints ep on ep.id = q.endpoint_id
 join posthorn.tenants t on t.id = ep.tenant

@@ -236,7 +236,34 @@ select
     when t.is_active and ep.is_active and hs.endpoint_id is null
       and timed.until > posthorn.now() and timed.until < 'infinity'
     then timed.until
-  end as until
+  end as until,
+  -- the earlier delivery that a parked one waits for: queued, or dead and holding the subject
+  case when q.next_at = 'infinity' then (
+    select earlier.id
+    from (
+      (
+        select o.id, o.sequence
+        from posthorn.queue o
+        where o.endpoint_id = q.endpoint_id
+          and o.subject = q.subject
+          and o.sequence < q.sequence
+        order by o.sequence
+        limit 1
+      )
+      union all
+      (
+        select dead.delivery_id, dead.sequence
+        from posthorn.held_subjects dead
+        where dead.endpoint_id = q.endpoint_id
+          and dead.subject = q.subject
+          and dead.sequence < q.sequence
+        order by dead.sequence
+        limit 1
+      )
+    ) earlier
+    order by earlier.sequence
+    limit 1
+  ) end as blocked_by
 from posthorn.queue q
 join posthorn.endpoints ep on ep.id = q.endpoint_id
 join posthorn.tenants t on t.id = ep.tenant

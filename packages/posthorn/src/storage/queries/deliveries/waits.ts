@@ -17,11 +17,14 @@ export interface WaitRow {
   readonly reason: WaitReason;
   /** Null if it is not known. */
   readonly untilMs: number | null;
+  /** The earlier delivery that has to end first. Null for other reasons. */
+  readonly blockedBy: Uuid | null;
 }
 
 /** Returns only deliveries that wait for something. */
 export const waitsOf = rows<WaitRow, [deliveryIds: readonly Uuid[]]>("waits of deliveries")`
-select w.delivery_id as "deliveryId", w.reason, posthorn.epoch_ms(w.until) as "untilMs"
+select w.delivery_id as "deliveryId", w.reason, posthorn.epoch_ms(w.until) as "untilMs",
+  case when w.reason = 'ordering' then w.blocked_by end as "blockedBy"
 from posthorn.waits w
 where w.delivery_id = any ($1::uuid[])
   and w.reason is not null
