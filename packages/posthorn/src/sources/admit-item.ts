@@ -1,6 +1,6 @@
 // Decides what becomes of a row or message: an event, an event that is stored as rejected, or an error that holds the source.
 import { formatId } from "@posthorn/wire";
-import { PosthornError } from "../errors.ts";
+import { type ErrorCode, PosthornError } from "../errors.ts";
 import type { PublishInput, ValidEvent } from "../event/validate.ts";
 import type { Rejection } from "../model.ts";
 import type { Admission } from "../publish/admission.ts";
@@ -17,7 +17,7 @@ const SOURCE_KEY_PREFIX = "\u0001";
 /** In place of data that is too large to be stored. */
 const NO_DATA = Buffer.from("null");
 
-/** Returns the error if the row cannot be an event at all. */
+/** Returns the error if the row cannot be an event, not even a rejected one. */
 export async function admitItem(
   admission: Pick<Admission, "admit" | "admitUnchecked">,
   { input, tooLarge }: Pick<SourceItem, "tooLarge"> & { readonly input: PublishInput | PosthornError },
@@ -32,21 +32,28 @@ export async function admitItem(
   }
 }
 
+/** Returns the event with the reason for its rejection, or the error if it is invalid whatever the catalogue says. */
 function rejectedOr(
   error: PosthornError,
   input: PublishInput,
   admission: Pick<Admission, "admitUnchecked">,
 ): AdmittedItem | PosthornError {
   const { code, message, problems } = error;
-  if (code !== "payload_too_large") return error;
+  if (!isRejection(code)) return error;
   try {
-    const valid = admission.admitUnchecked({ ...input, rawData: NO_DATA });
+    const valid = admission.admitUnchecked(
+      code === "payload_too_large" ? { ...input, rawData: NO_DATA } : input,
+    );
     const pointer = problems[0]?.pointer ?? "";
     return { event: toSourceEvent(valid), rejection: { eventId: valid.event.id, code, pointer, message } };
   } catch (invalid) {
     if (invalid instanceof PosthornError) return invalid;
     throw invalid;
   }
+}
+
+function isRejection(code: ErrorCode): code is Rejection["code"] {
+  return code === "invalid_event" || code === "event_too_complex" || code === "payload_too_large";
 }
 
 function toSourceEvent({ event, idempotency }: ValidEvent): SourceEvent {

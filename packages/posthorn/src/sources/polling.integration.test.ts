@@ -1,13 +1,20 @@
 // Sources that poll a table of another database.
 import type pg from "pg";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { databasePerTest } from "../../../../tests/support/database/database-per-test.ts";
+import { z } from "zod";
+import {
+  databasePerTest,
+  newEndpoint,
+  receiverPerFile,
+} from "../../../../tests/support/database/database-per-test.ts";
 import { createDatabase, createPool } from "../../../../tests/support/database/postgres.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
+import { event } from "../catalogue/declared-types.ts";
 import { listSources } from "../storage/queries/sources/sources.ts";
 import type { TestInstance } from "../testing/index.ts";
 import type { SourceOptions } from "./options.ts";
 
+const receiver = await receiverPerFile();
 const world = databasePerTest();
 let shop: pg.Pool;
 let source: SourceOptions;
@@ -54,14 +61,14 @@ const insert = (client: pg.Pool | pg.PoolClient, from: number, to: number) =>
     [from, to],
   );
 
-async function published(): Promise<number[]> {
+async function published(): Promise<(number | string)[]> {
   const { rows } = await world.pool.query<{ payload: Buffer }>(
     "select payload from posthorn.events order by id",
   );
   return rows.map(({ payload }) => JSON.parse(String(payload)).n);
 }
 
-async function publishedAre(count: number): Promise<number[]> {
+async function publishedAre(count: number): Promise<(number | string)[]> {
   await eventually(`${count} events are published`, async () => (await published()).length >= count);
   return await published();
 }
@@ -239,6 +246,86 @@ test("a row that cannot be published holds the source until it is corrected", as
   await shop.query("update outbox set customer = 'acme' where id = 2");
   expect(await publishedAre(3)).toEqual([1, 2, 3]);
   expect(await state(instance)).toMatchObject({ state: "running", error: null, heldRow: null });
+});
+
+const schema = { type: "object", required: ["n"], properties: { n: { type: "integer" } } };
+
+test("rows that the catalogue does not accept are rejected, and the source goes on", async () => {
+  await insert(shop, 1, 4);
+  await shop.query(`update outbox set body = '{"n": "2"}' where id = 2;
+    update outbox set kind = 'order.unknown' where id = 3`);
+  const { hooks } = await world.open({ started: false });
+  await hooks.eventTypes.put("order.paid", { schema });
+  const instance = await world.open({ sources: [source] });
+  const { path } = await newEndpoint(instance, receiver);
+  expect(await publishedAre(4)).toEqual([1, "2", 3, 4]);
+  const { data: rejected } = await hooks.events.list({ state: "rejected" });
+  expect(rejected.map(({ type, subject, rejection }) => ({ type, subject, ...rejection }))).toMatchObject([
+    {
+      type: "order.unknown",
+      subject: "subject-0",
+      code: "invalid_event",
+      pointer: "/type",
+      message: 'The catalogue has no type "order.unknown". Expected one of: order.paid.',
+    },
+    {
+      type: "order.paid",
+      subject: "subject-2",
+      code: "invalid_event",
+      pointer: "/data/n",
+      message: expect.stringMatching(/must be integer.*schema of order.paid, version 1/),
+    },
+  ]);
+  expect(await state(instance)).toMatchObject({ state: "running", error: null, heldRow: null, events: 4 });
+  const metrics = await instance.hooks.metrics();
+  expect(metrics).toContain('webhook_events_rejected_total{code="invalid_event"} 2');
+  expect(metrics).toContain("webhook_rejected_events 2");
+  const [unknown, wrong] = rejected.map(({ id }) => id) as [string, string];
+  await instance.hooks.events.release(wrong);
+  await instance.hooks.events.discard(unknown);
+  await instance.settle();
+  const received = receiver.requestsTo(path).map(({ body }) => JSON.parse(String(body)));
+  expect(received.find(({ id }) => id === wrong)).toMatchObject({ data: { n: "2" } });
+  expect(received.filter(({ id }) => id === unknown)).toEqual([]);
+  expect((await hooks.events.list({ state: "rejected" })).data).toEqual([]);
+});
+
+test("a rejected row that is written again has one event", async () => {
+  await shop.query(`insert into outbox (customer, body) values ('acme', '{"n": "1"}')`);
+  const instance = await world.open({ started: false });
+  await instance.hooks.eventTypes.put("order.paid", { schema });
+  await world.open({ sources: [source] });
+  await publishedAre(1);
+  await shop.query("update outbox set updated_at = now()");
+  await insert(shop, 2, 2);
+  expect(await publishedAre(2)).toEqual(["1", 2]);
+  expect((await instance.hooks.events.list({ state: "rejected" })).data).toHaveLength(1);
+});
+
+test("the position, the events and their rejections are stored together", async () => {
+  await insert(shop, 1, 2);
+  await shop.query(`update outbox set body = '{"n": "2"}' where id = 2`);
+  const instance = await world.open({ started: false });
+  await instance.hooks.eventTypes.put("order.paid", { schema });
+  await world.pool.query("alter table posthorn.rejected_events add constraint broken check (false)");
+  const { hooks } = await world.open({ sources: [source] });
+  await eventually("the source fails", async () => (await hooks.sources.list())[0]?.state === "failing");
+  expect((await hooks.sources.list())[0]).toMatchObject({ position: null, events: 0 });
+  expect(await published()).toEqual([]);
+  await world.pool.query("alter table posthorn.rejected_events drop constraint broken");
+  expect(await publishedAre(2)).toEqual([1, "2"]);
+  expect((await hooks.events.list({ state: "rejected" })).data).toHaveLength(1);
+});
+
+test("a row that violates a type declared in code is rejected as it is", async () => {
+  await insert(shop, 1, 2);
+  await shop.query(`update outbox set body = '{"n":  "1"}'::jsonb where id = 1`);
+  const events = { "order.paid": event({ schema: z.object({ n: z.int() }), version: "2" }) };
+  const { hooks } = await world.open({ sources: [source], events });
+  expect(await publishedAre(2)).toEqual(["1", 2]);
+  expect((await hooks.events.list({ state: "rejected" })).data).toMatchObject([
+    { type: "order.paid", apiVersion: "2", rejection: { code: "invalid_event", pointer: "/data/n" } },
+  ]);
 });
 
 test("a row that holds the source can be skipped", async () => {

@@ -162,6 +162,48 @@ test("messages are published without a table, transactional ones at their commit
   expect((await payloads())[0]).toBe('{"n": 1.0}');
 });
 
+test("rows and messages that the catalogue does not accept, or that are too large, are rejected", async () => {
+  const library = await world.open({ started: false });
+  const schema = { properties: { n: { type: "integer" } } };
+  await library.hooks.eventTypes.put("order.paid", { schema });
+  const { hooks, state } = await follow();
+  const sized = (bytes: number) => `to_json(repeat('x', ${bytes - 2}))`;
+  const emit = (data: string) =>
+    shop.query(
+      `select pg_logical_emit_message(true, 'posthorn', '{"tenant": "acme", "type": "order.paid", "data": ' || $1 || '}')`,
+      [data],
+    );
+  await shop.query(`insert into outbox (customer, body) values
+    ('acme', '{"n":  "1"}'),
+    ('acme', '{"n": 2}'),
+    ('acme', ${sized(262_144)}),
+    ('acme', ${sized(262_145)})`);
+  await shop.query("insert into outbox (customer, kind, body) values ('acme', 'order.unknown', '5')");
+  await emit('{"n": "6"}');
+  await emit(`"${"x".repeat(262_142)}"`);
+  await emit(`"${"x".repeat(262_143)}"`);
+  await insert(shop, 9, 9);
+  await eventually("all are stored", async () => (await payloads()).length === 9);
+  const { data } = await hooks.events.list();
+  expect(
+    data.toReversed().map(({ rejection }) => rejection && `${rejection.code} ${rejection.pointer}`),
+  ).toEqual([
+    "invalid_event /data/n",
+    null,
+    null,
+    "payload_too_large /data",
+    "invalid_event /type",
+    "invalid_event /data/n",
+    null,
+    "payload_too_large /data",
+    null,
+  ]);
+  const stored = await payloads();
+  expect(stored.map((payload) => payload.length)).toEqual([11, 8, 262_144, 4, 1, 10, 262_144, 4, 9]);
+  expect(stored[0]).toBe('{"n":  "1"}');
+  expect(await state()).toMatchObject({ state: "running", error: null, events: 9 });
+});
+
 test("a message that is not an event holds the source until it is skipped", async () => {
   const { state, hooks } = await follow();
   await shop.query(

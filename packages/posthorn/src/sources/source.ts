@@ -1,7 +1,7 @@
 // Follows a source: reads rows, publishes them as events, and stores both the events and the position in one
 // transaction of Posthorn's database. One process follows a source at a time.
 //
-//   starting ──► running ──a row cannot be published──► held ──row skipped, or its cause removed──► running
+//   starting ──► running ──a row cannot be an event──► held ──row skipped, or its cause removed──► running
 //                  │  ▲
 //                  │  └──retried──┐
 //                  ├──an error──► failing
