@@ -1,6 +1,7 @@
 // Bulk actions, undo and saved views.
 import { waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
+import { createPool } from "../support/database/postgres.ts";
 import { startReceiver } from "../support/servers/start-receiver.ts";
 import { startServer, type TestServer } from "../support/servers/start-server.ts";
 import { openDashboard, openPortal } from "./render.tsx";
@@ -138,6 +139,44 @@ test("all dead letters that match the filters are counted and deleted", async ()
   await dialog.see("2 deleted.");
   const { json } = await server.call("GET", "/api/v1/deliveries?state=dead");
   expect(json.data.map(({ event_type }: { event_type: string }) => event_type)).toEqual(["order.sent"]);
+});
+
+test("all rejected events that match the filters are counted, discarded and released", async () => {
+  const { server, receiver } = await startWithEndpoint();
+  const schema = { properties: { amount: { type: "integer" } } };
+  for (const type of ["order.paid", "order.sent"])
+    await server.call("PUT", `/api/v1/event-types/${type}`, { schema });
+  const pool = createPool(server.connectionString);
+  for (const type of ["order.paid", "order.sent", "order.sent"])
+    await pool.query(
+      `select posthorn.publish(tenant => 'acme', type => $1, data => '{"amount":"1"}'::text)`,
+      [type],
+    );
+  await pool.end();
+  const rejected = async () =>
+    (await server.call("GET", "/api/v1/events?state=rejected")).json.data.map(
+      ({ type }: { type: string }) => type,
+    );
+  await waitFor(async () => expect(await rejected()).toHaveLength(3));
+  const { ui } = await openDashboard(server, "/events");
+  await ui.rows(3);
+  expect(ui.has("Discard all matching …")).toBe(false);
+  await ui.fill("State", "rejected");
+  await ui.fill("Event type", "order.sent");
+  await ui.rows(2);
+  const discarding = await ui.openDialog("Discard all matching …");
+  await discarding.see("2 rejected events will not be delivered", "rejected from now on are left");
+  await discarding.click("Discard");
+  await discarding.see("2 discarded.");
+  await discarding.click("Close");
+  expect(await rejected()).toEqual(["order.paid"]);
+  await ui.fill("Event type", "");
+  const releasing = await ui.openDialog("Release all matching …");
+  await releasing.see("1 rejected event will be delivered without another check.");
+  await releasing.click("Release");
+  await releasing.see("1 released.");
+  await receiver.received(1);
+  expect(await rejected()).toEqual([]);
 });
 
 test("in the portal, dead letters are deleted only with the permission to retry", async () => {

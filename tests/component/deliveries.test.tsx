@@ -322,5 +322,5 @@ test("an operator finds a rejected event by its id, sees the cause and retries i
 
 test("an empty search explains where a missing event may be", async () => {
   const { ui } = await openDashboard(await startServer({ started: false }), "/events?subject=4711");
-  await ui.see("No results for these filters", "Rejected events are not stored.");
+  await ui.see("No results for these filters", "return an error such as 422 invalid_event and store nothing");
 });

@@ -55,6 +55,8 @@ export const RECORDED: Readonly<Record<string, Readonly<Record<string, Recorded>
     resend: ["events.resend", "event", field("endpoint"), body],
     release: ["events.release", "event", body],
     discard: ["events.discard", "event", body],
+    releaseRejected: ["events.releaseRejected", body],
+    discardRejected: ["events.discardRejected", body],
   },
   deliveries: {
     retry: ["deliveries.retry", "delivery", body],

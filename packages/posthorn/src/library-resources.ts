@@ -36,6 +36,7 @@ import { withHostLookups } from "./resources/endpoints/with-host-lookups.ts";
 import { createEventTypes } from "./resources/event-types/event-types.ts";
 import { createEventChanges } from "./resources/events/event-changes.ts";
 import { createEvents } from "./resources/events/events.ts";
+import { createRejectedEvents } from "./resources/events/rejected-events.ts";
 import { createSendTest } from "./resources/events/test-event.ts";
 import { createSources } from "./resources/sources/sources.ts";
 import { createActivity } from "./resources/stats/activity.ts";
@@ -119,12 +120,9 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
   });
   const changes = createDeliveryChanges({ db, find: deliveries.get, onQueued, onChanged: onOwnerChanged });
   const events = createEvents({ db, catalogue, isSending });
-  const eventChanges = createEventChanges({
-    db,
-    deliveryMode: modeInEffect,
-    find: events.get,
-    onReleased: () => engine()?.relay.wake(),
-  });
+  const releasing = { db, deliveryMode: modeInEffect, onReleased: () => engine()?.relay.wake() };
+  const eventChanges = createEventChanges({ ...releasing, find: events.get });
+  const rejectedEvents = createRejectedEvents({ ...releasing, nowMs });
   const resend = createResendEvent({
     db,
     events,
@@ -195,6 +193,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     events: limited({
       ...events,
       ...eventChanges,
+      ...rejectedEvents,
       /** Resends the event to an endpoint; if that takes batches, in the next one. */
       resend,
     }),

@@ -21,6 +21,8 @@ export const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> =
   "endpoints.match": () => ({ type: "order.paid", data: {} }),
   "endpoints.update": () => ({ description: "taken over" }),
   "deliveries.deleteDead": (tenant) => ({ tenant }),
+  "events.releaseRejected": (tenant) => ({ tenant }),
+  "events.discardRejected": (tenant) => ({ tenant }),
   "deliveryMode.set": () => ({ mode: "on" }),
   "replays.start": (tenant) => ({ tenant }),
   "session.create": () => ({ key: adminKey }),

@@ -24,7 +24,9 @@ export const auditEntry = s.component("AuditEntry", {
   changes: z.unknown().describe("The requested changes, without secrets."),
   status: s.nullableInt("HTTP status of the response. Null if the server stopped before it was known."),
   error_code: s.nullableText("The error `code`. Null on success."),
-  deleted: s.nullableInt("How many dead letters were deleted. Null for other operations."),
+  affected: s.nullableInt(
+    "How many dead letters were deleted, or rejected events released or discarded, by a filter. Null for other operations.",
+  ),
   request_id: s.nullableText(
     "Id of the request, as in the log and in error responses. Null for a change through the library.",
   ),

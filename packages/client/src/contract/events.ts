@@ -61,6 +61,39 @@ const decided = s.component("DecidedEvent", {
   rejection: s.nullable(rejection, "Null if the event was released."),
 });
 
+const rejectedDecision = s.inputComponent("RejectedDecision", {
+  tenant: s.optional(s.tenantId, "Only of this tenant. Defaults to all, or to the tenant of the key."),
+  type: s.optional(s.eventType, "Only of this event type. Defaults to all."),
+  subject: s.optionalText("Only of this subject. Defaults to all."),
+  created_after: s.createdAfter,
+  created_before: s.createdBefore,
+  rejected_before: s.rejectedBefore,
+  cursor: s.optionalText("`next_cursor` of the previous call with the same filter."),
+  dry_run: s.optionalFlag("Count the events without deciding about any."),
+});
+
+const nextCursor = s.nullableText(
+  "`cursor` of the next call, which decides about further ones. Null if there are none.",
+);
+const releasedEvents = s.component("ReleasedEvents", {
+  released: s.int("How many this call released, at most 10,000."),
+  next_cursor: nextCursor,
+});
+const discardedEvents = s.component("DiscardedEvents", {
+  discarded: s.int("How many this call discarded, at most 10,000."),
+  next_cursor: nextCursor,
+});
+
+const rejectedCount = s.component("RejectedCount", {
+  dry_run: z.literal(true).describe("Always true: nothing was decided."),
+  count: s.int("Number of rejected events that match."),
+  is_exact: s.flag("False if `count` is a lower bound."),
+  rejected_before: s.time.describe(
+    "Pass it as `rejected_before` when deciding, so that events that were not counted are left.",
+  ),
+});
+export type RejectedCount = z.output<typeof rejectedCount>;
+
 const NOT_MATCHED = [
   "type",
   "filter",
@@ -205,6 +238,9 @@ const path = "/api/v1/events/{event}";
 const publishing: Permission = { scopes: ["events:publish"], reach: "tenant" };
 const reading: Permission = { scopes: ["deliveries:read"], reach: "tenant" };
 
+const IN_CALLS =
+  "Decides about events that were neither released nor discarded, at most 10,000 per call, in short transactions. Repeat the call with `cursor` until `next_cursor` is null.";
+
 export const events = {
   publish: operation("POST", "/api/v1/events", {
     summary: "Publishes an event, or up to 500. Returns when they are durable",
@@ -256,6 +292,22 @@ export const events = {
     permission: publishing,
     response: { status: 200, schema: decided },
     errors: { 404: ["event_not_found"], 409: ["event_not_rejected"] },
+  }),
+  releaseRejected: operation("POST", "/api/v1/rejected-events/release", {
+    summary: "Delivers the rejected events that match a filter, as they are, or counts them",
+    remark: IN_CALLS,
+    permission: publishing,
+    body: rejectedDecision,
+    response: { status: 200, schema: z.union([releasedEvents, rejectedCount]) },
+    errors: { 409: ["delivery_drops"], 422: ["invalid_query"] },
+  }),
+  discardRejected: operation("POST", "/api/v1/rejected-events/discard", {
+    summary: "Decides that the rejected events that match a filter are not delivered, or counts them",
+    remark: IN_CALLS,
+    permission: publishing,
+    body: rejectedDecision,
+    response: { status: 200, schema: z.union([discardedEvents, rejectedCount]) },
+    errors: { 422: ["invalid_query"] },
   }),
   resend: operation("POST", `${path}/resend`, {
     summary: "Sends an event to an endpoint again, in the next batch if the endpoint uses batches",

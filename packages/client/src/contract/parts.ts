@@ -122,6 +122,7 @@ const timeFilter = (description: string) =>
 export const createdAfter = timeFilter("Only items created at this time or later.");
 export const createdBefore = timeFilter("Only items created before this time.");
 export const deadBefore = timeFilter("Only dead letters that were dead before this time.");
+export const rejectedBefore = timeFilter("Only events that were rejected before this time.");
 export const startAt = timeFilter(
   "When to start, at most 90 days ahead; by default at once. What matches is decided then.",
 );

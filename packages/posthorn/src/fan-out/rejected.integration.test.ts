@@ -106,6 +106,109 @@ test("a discarded event is not delivered, not even by a replay, until it is rele
   expect(receiver.requestsTo(path)).toHaveLength(1);
 });
 
+/** Rejects an event for each of these, and returns their ids. */
+async function rejectEach(instance: TestInstance, inputs: readonly object[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const input of inputs) ids.push(await publishBySql(world.pool, { ...wrong, ...input }));
+  await instance.settle();
+  return ids;
+}
+
+test("only rejected events that match every filter are counted, released and discarded", async () => {
+  const { instance, hooks, path } = await openStrict();
+  await hooks.tenants.upsert("beta", {});
+  await hooks.eventTypes.put("order.sent", { schema });
+  const [first, second, sent, beta] = await rejectEach(instance, [
+    { subject: "order:1" },
+    { subject: "order:2" },
+    { type: "order.sent", subject: "order:1" },
+    { tenant: "beta", subject: "order:1" },
+  ]);
+  const filter = { tenant: "acme", type: "order.paid", subject: "order:1" };
+  const { events } = hooks;
+  expect(await events.countRejected()).toMatchObject({ count: 4, isExact: true });
+  expect(await events.countRejected(filter)).toMatchObject({ count: 1, isExact: true });
+  expect(await events.releaseRejected(filter)).toEqual({ released: 1, nextCursor: null });
+  await instance.settle();
+  expect(receiver.requestsTo(path).map(({ body }) => JSON.parse(String(body)).id)).toEqual([first]);
+  const inAnHour = new Date(Date.now() + 3_600_000);
+  for (const range of [{ createdAfter: inAnHour }, { createdBefore: new Date(0) }])
+    expect(await events.discardRejected(range)).toEqual({ discarded: 0, nextCursor: null });
+  expect(await events.discardRejected({ tenant: "acme" })).toEqual({ discarded: 2, nextCursor: null });
+  expect(await rejectedIds(instance)).toEqual([beta]);
+  for (const id of [second, sent] as string[])
+    expect((await events.get(id)).rejection?.discardedAt).toEqual(expect.any(Date));
+  // those that are discarded are no longer released by a filter
+  expect(await events.releaseRejected({ tenant: "acme" })).toEqual({ released: 0, nextCursor: null });
+});
+
+test("events of a subject that are released together are delivered in their order", async () => {
+  const instance = await world.open();
+  await instance.hooks.eventTypes.put("order.paid", { schema });
+  const { path } = await newEndpoint(instance, receiver, { ordering: "fifo" });
+  const ids = await rejectEach(instance, [{ subject: "a" }, { subject: "a" }, { subject: "a" }]);
+  expect(await instance.hooks.events.releaseRejected()).toEqual({ released: 3, nextCursor: null });
+  await receiver.received(3, { path });
+  expect(receiver.requestsTo(path).map(({ body }) => JSON.parse(String(body)).id)).toEqual(ids);
+});
+
+test("events that are rejected after the count are left", async () => {
+  const { instance, hooks } = await openStrict();
+  await rejectEach(instance, [{}]);
+  const { count, rejectedBefore } = await hooks.events.countRejected();
+  await instance.advance(10);
+  const [later] = await rejectEach(instance, [{}]);
+  expect(count).toBe(1);
+  expect(await hooks.events.discardRejected({ rejectedBefore })).toEqual({ discarded: 1, nextCursor: null });
+  expect(await rejectedIds(instance)).toEqual([later]);
+});
+
+test("a call decides about 10,000 events and returns where the next one continues", async () => {
+  const { hooks } = await openStrict();
+  await world.pool.query(
+    `with stored as (
+       insert into posthorn.events (id, tenant, type, api_version, payload)
+       select posthorn.uuidv7(now()), 'acme', 'order.paid', '1', '1' from generate_series(1, 10001)
+       returning id
+     )
+     insert into posthorn.rejected_events (event_id, tenant, code, pointer, message)
+     select stored.id, 'acme', 'invalid_event', '', 'too many' from stored`,
+  );
+  const { discarded, nextCursor } = await hooks.events.discardRejected({ tenant: "acme" });
+  expect([discarded, typeof nextCursor]).toEqual([10_000, "string"]);
+  expect(await hooks.events.discardRejected({ tenant: "acme", cursor: nextCursor ?? "" })).toEqual({
+    discarded: 1,
+    nextCursor: null,
+  });
+  expect(await hooks.events.countRejected()).toMatchObject({ count: 0 });
+});
+
+test("events that were too large are not released by a filter, and can be discarded", async () => {
+  const { instance, hooks } = await openStrict();
+  await rejectEach(instance, [{}, {}]);
+  const [large] = await rejectedIds(instance);
+  await world.pool.query(
+    "update posthorn.rejected_events set code = 'payload_too_large' where event_id = (select max(event_id::text) from posthorn.rejected_events)::uuid",
+  );
+  const { events } = hooks;
+  expect(await events.countRejected({ releasable: true })).toMatchObject({ count: 1 });
+  expect(await events.releaseRejected()).toEqual({ released: 1, nextCursor: null });
+  expect(await rejectedIds(instance)).toEqual([large]);
+  expect(await events.discardRejected()).toEqual({ discarded: 1, nextCursor: null });
+});
+
+test("nothing is released by a filter while delivery drops events, and unknown filters are refused", async () => {
+  const { instance, hooks } = await openStrict();
+  const ids = await rejectEach(instance, [{}]);
+  await hooks.deliveryMode.set({ mode: "drop" });
+  await expect(hooks.events.releaseRejected()).rejects.toMatchObject({ code: "delivery_drops", status: 409 });
+  expect(await rejectedIds(instance)).toEqual(ids);
+  for (const filter of [{ state: "rejected" }, { cursor: "ZXZlbnRzOjE" }, { rejectedBefore: "now" }])
+    await expect(hooks.events.discardRejected(filter as never)).rejects.toMatchObject({
+      code: "invalid_query",
+    });
+});
+
 test("an accepted event cannot be discarded, and another tenant's event is not found", async () => {
   const { instance, hooks } = await openStrict();
   const accepted = await publishBySql(world.pool, paid);

@@ -166,6 +166,10 @@ async function callReplays({ client, at, receiver, publish, attempted }: World):
   const dry = await client.deliveries.deleteDead({ body: { tenant, dry_run: true } });
   expect(dry).toMatchObject({ dry_run: true, count: 0, is_exact: true });
   expect(await client.deliveries.deleteDead({ body: { tenant } })).toEqual({ deleted: 0, next_cursor: null });
+  const released = await client.events.releaseRejected({ body: { tenant } });
+  expect(released).toEqual({ released: 0, next_cursor: null });
+  const rejected = await client.events.discardRejected({ body: { tenant, dry_run: true } });
+  expect(rejected).toMatchObject({ dry_run: true, count: 0, is_exact: true });
 }
 
 async function callExports({ client }: World): Promise<void> {

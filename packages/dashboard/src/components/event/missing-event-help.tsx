@@ -5,8 +5,8 @@ import { defineTexts } from "../../app/texts.ts";
 const t = defineTexts({
   title: ["Expected an event here?", "Haben Sie hier ein Ereignis erwartet?"],
   refused: [
-    "Rejected events are not stored. The publisher received an error, for example 422 invalid_event if the data did not match the schema; check its logs.",
-    "Abgelehnte Ereignisse werden nicht gespeichert. Die veröffentlichende Anwendung hat einen Fehler erhalten, zum Beispiel 422 invalid_event, wenn die Daten nicht dem Schema entsprechen; prüfen Sie ihre Logs.",
+    "If data does not match its schema, the API and the library return an error such as 422 invalid_event and store nothing: check the publisher's logs. Events published from SQL are stored as rejected.",
+    "Entsprechen Daten nicht ihrem Schema, melden API und Bibliothek einen Fehler wie 422 invalid_event und speichern nichts: Prüfen Sie die Logs der Anwendung. Aus SQL veröffentlichte Ereignisse werden als abgelehnt gespeichert.",
   ],
   never: [
     "If the publisher's logs contain no response from this server, the event was never published.",

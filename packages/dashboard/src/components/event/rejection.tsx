@@ -14,8 +14,6 @@ const t = defineTexts({
     "Es wird nichts zugestellt, bis jemand das Ereignis freigibt.",
   ],
   discarded: ["Discarded", "Verworfen"],
-  release: ["Release", "Freigeben"],
-  discard: ["Discard", "Verwerfen"],
   cannot: ["This needs the scope events:publish.", "Dafür ist die Berechtigung events:publish erforderlich."],
   wasDiscarded: ["The event was discarded already.", "Das Ereignis wurde bereits verworfen."],
 });

@@ -58,7 +58,7 @@ export function Dialog({
           </BaseDialog.Title>
           <div className="flex flex-col gap-3 overflow-y-auto p-4">{children}</div>
           <div className="flex justify-end gap-2 border-t border-line px-4 py-3">
-            <Button onClick={onClose}>{closeLabel ?? (actions === undefined ? t.close : t.cancel)}</Button>
+            <Button onClick={onClose}>{closeLabel ?? (actions ? t.cancel : t.close)}</Button>
             {actions}
           </div>
         </BaseDialog.Popup>

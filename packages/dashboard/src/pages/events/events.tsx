@@ -4,6 +4,7 @@ import { BASE_URL } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
+import { DecideRejected } from "../../components/bulk/decide-rejected.tsx";
 import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
 import { ExportButton } from "../../components/list/export-button.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
@@ -31,7 +32,12 @@ export function Events() {
   return (
     <ListPage
       title={t.events}
-      actions={<ExportButton of={["events"]} filters={query} />}
+      actions={
+        <>
+          <ExportButton of={["events"]} filters={query} />
+          {event_state === "rejected" && <DecideRejected filters={others} />}
+        </>
+      }
       filterBy={["event_state", "tenant", "type", "subject", "created_after", "created_before"]}
       list={list}
       columns={[
@@ -61,7 +67,7 @@ export function Events() {
         { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
       ]}
       onOpen={({ id }) => void navigate({ to: "/events/$id", params: { id } })}
-      filteredOut={<MissingEventHelp />}
+      filteredOut={event_state !== "rejected" && <MissingEventHelp />}
       nothing={t.nothing}
       nothingDetail={t.nothingDetail}
       command={`POSTHORN_URL=${BASE_URL} posthorn publish order.paid --tenant acme --data '{"order":1}'`}

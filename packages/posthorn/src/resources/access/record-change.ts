@@ -68,7 +68,7 @@ export function createRecordChange({
       return result;
     } catch (error) {
       const { status, code } = failureOf(error);
-      await complete({ status, errorCode: code, tenant: null, created: null, deleted: null });
+      await complete({ status, errorCode: code, tenant: null, created: null, affected: null });
       throw error;
     }
   };
@@ -103,14 +103,17 @@ function failureOfLibrary(error: unknown): Failure {
   return { status: 500, code: "internal_error" };
 }
 
-/** Returns the id of what was created, unless the target names it already, its tenant, and how many were deleted. */
+/** Returns the id of what was created, unless the target names it already, its tenant, and how many a filter changed. */
 function factsOf(result: unknown, target: Change["target"]) {
   const { endpoint, key, ...own } = (result ?? {}) as { readonly endpoint?: unknown; readonly key?: unknown };
   // the library returns some new objects beside their secret
   const made = [endpoint, key].find(isObject);
-  const { id, tenant, deleted } = { ...own, ...made } as Readonly<Record<string, unknown>>;
+  const { id, tenant, deleted, released, discarded } = { ...own, ...made } as Readonly<
+    Record<string, unknown>
+  >;
+  const affected = deleted ?? released ?? discarded;
   return {
-    deleted: typeof deleted === "number" ? deleted : null,
+    affected: typeof affected === "number" ? affected : null,
     created: typeof id === "string" && !Object.values(target).includes(id) ? id : null,
     tenant: typeof tenant === "string" ? tenant : null,
   };

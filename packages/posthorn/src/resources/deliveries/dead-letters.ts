@@ -1,9 +1,9 @@
-// Counts and deletes the dead letters that match a filter. A call deletes a bounded number in short transactions and
-// returns where the next one continues, so that a million of them take no long transaction and no long request.
+// Counts and deletes the dead letters that match a filter.
 import type { Database } from "../../storage/database.ts";
 import { END_REASONS, type EndReason } from "../../storage/queries/deliveries/read.ts";
 import { countDeliveries, type DeliveryWalk, walkDeliveries } from "../../storage/queries/deliveries/walk.ts";
 import { deleteDead } from "../../storage/queries/queue/delete-dead.ts";
+import { dateAfter, inSteps, lastMsBefore, ROWS_PER_STEP, type Step } from "../in-steps.ts";
 import { cursorOf, date, encodeCursor, idRange, readFilters, TIME_RANGE, UUID } from "../page.ts";
 import { oneOf, text } from "../read-fields.ts";
 import { type EndpointFilter, endpointsAsked, OF_ENDPOINT } from "./deliveries.ts";
@@ -56,11 +56,6 @@ export interface DeadLettersOptions {
 const LIST = "dead-letters";
 /** Upper bound of a count. */
 const COUNT_UP_TO = 100_000;
-/** Dead letters per transaction: less than 100 ms. */
-const STEP = 500;
-const STEPS_PER_CALL = 20;
-/** In milliseconds; the precision of PostgreSQL. */
-const MICROSECOND = 0.001;
 
 const FILTERS = {
   ...OF_ENDPOINT,
@@ -74,34 +69,19 @@ export function createDeadLetters({ db, nowMs, onChanged }: DeadLettersOptions):
   return {
     async countDead(filter = {}) {
       const asked = readFilters(filter, FILTERS);
-      const deadBefore = asked.deadBefore ?? fromNow();
+      const deadBefore = asked.deadBefore ?? dateAfter(nowMs());
       const walk = await walkOf(asked, deadBefore);
       return { ...(await countDeliveries(db, { ...walk, limit: COUNT_UP_TO })), deadBefore };
     },
 
     async deleteDead(query = {}) {
       const { cursor, ...asked } = readFilters(query, { ...FILTERS, cursor: cursorOf(LIST, UUID) });
-      const walk = await walkOf(asked, asked.deadBefore ?? fromNow());
-      let deleted = 0;
-      let before: string | null = cursor !== null && cursor < walk.before ? cursor : walk.before;
-      for (let step = 0; step < STEPS_PER_CALL && before !== null; step += 1) {
-        try {
-          const result = await deleteStep({ ...walk, before });
-          deleted += result.deleted;
-          before = result.before;
-        } catch (error) {
-          // what was deleted must be reported; the next call meets the error again, or not
-          if (deleted === 0) throw error;
-          break;
-        }
-      }
-      return { deleted, nextCursor: before === null ? null : encodeCursor(LIST, before) };
+      const walk = await walkOf(asked, asked.deadBefore ?? dateAfter(nowMs()));
+      const first = cursor !== null && cursor < walk.before ? cursor : walk.before;
+      const { count, next } = await inSteps(first, (before) => deleteStep({ ...walk, before }));
+      return { deleted: count, nextCursor: next === null ? null : encodeCursor(LIST, next) };
     },
   };
-
-  function fromNow(): Date {
-    return new Date(Math.floor(nowMs()) + 1);
-  }
 
   async function walkOf(asked: Asked, deadBefore: Date): Promise<Walk> {
     const { notBefore, before } = idRange(asked);
@@ -113,16 +93,16 @@ export function createDeadLetters({ db, nowMs, onChanged }: DeadLettersOptions):
       states: ["dead"],
       type: asked.type,
       deadReason: asked.reason,
-      endedByMs: deadBefore.getTime() - MICROSECOND,
+      endedByMs: lastMsBefore(deadBefore),
     };
   }
 
-  async function deleteStep(walk: Walk): Promise<{ deleted: number; before: string | null }> {
-    const { rows, examinedUpTo } = await walkDeliveries(db, { ...walk, limit: STEP });
+  async function deleteStep(walk: Walk): Promise<Step> {
+    const { rows, examinedUpTo } = await walkDeliveries(db, { ...walk, limit: ROWS_PER_STEP });
     const ids = rows.map(({ id }) => id);
     const { count, owners } = await deleteDead(db, ids, walk.endedByMs);
     for (const owner of owners) onChanged(owner);
-    return { deleted: count, before: rows.length === STEP ? (ids.at(-1) ?? null) : examinedUpTo };
+    return { count, next: rows.length === ROWS_PER_STEP ? (ids.at(-1) ?? null) : examinedUpTo };
   }
 }
 

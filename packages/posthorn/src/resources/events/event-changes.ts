@@ -32,15 +32,15 @@ export function createEventChanges(options: EventChangesOptions): EventChanges {
     async release(id, scope = {}) {
       const { rejection } = await find(id, scope);
       if (rejection?.code === "payload_too_large") throw hasNoData(id);
-      if ((await deliveryMode()) === "drop") throw drops(id);
-      if (!(await releaseRejected(db, parseId("evt", id) as Uuid)))
+      refuseWhileDropping(await deliveryMode());
+      if ((await releaseRejected(db, [parseId("evt", id) as Uuid])) === 0)
         throw notRejected(`${id} is not rejected, so there is nothing to release.`);
       onReleased();
     },
 
     async discard(id, scope = {}) {
       await find(id, scope);
-      if (!(await discardRejected(db, parseId("evt", id) as Uuid)))
+      if ((await discardRejected(db, [parseId("evt", id) as Uuid])) === 0)
         throw notRejected(`${id} is not rejected, or was discarded before, so there is nothing to discard.`);
     },
   };
@@ -53,10 +53,11 @@ function hasNoData(id: string): PosthornError {
   );
 }
 
-function drops(id: string): PosthornError {
-  return new PosthornError(
+export function refuseWhileDropping(mode: DeliveryMode): void {
+  if (mode !== "drop") return;
+  throw new PosthornError(
     "delivery_drops",
-    `Delivery is off and drops events, so ${id} would never be delivered. Set delivery to on or hold, then release it.`,
+    "Delivery is off and drops events, so a released event would never be delivered. Set delivery to on or hold, then release it.",
   );
 }
 

@@ -1558,7 +1558,7 @@ create table posthorn.delivery_modes (
   {
     version: 7,
     name: "access",
-    checksum: "e34fe707a560c9dbfbd253ab2dc2dab5571ed22bf61f6e9647b74ffc20140fc2",
+    checksum: "b156a9f80ae6dfc7118ad19caa6bf3ac3c157d792878c98c234ed9a5add17331",
     sql: `-- API keys, sessions and the audit log.
 
 -- API keys and members' tokens. Only a digest is stored.
@@ -1638,8 +1638,8 @@ create table posthorn.audit_log (
   -- status of the response; null: unknown
   status smallint,
   error_code text,
-  -- how many dead letters were deleted; null: another operation
-  deleted integer,
+  -- how many dead letters or rejected events a filter changed; null: another operation
+  affected integer,
   -- null: a change through the library
   request_id text,
   address text

@@ -77,8 +77,8 @@ create table posthorn.audit_log (
   -- status of the response; null: unknown
   status smallint,
   error_code text,
-  -- how many dead letters were deleted; null: another operation
-  deleted integer,
+  -- how many dead letters or rejected events a filter changed; null: another operation
+  affected integer,
   -- null: a change through the library
   request_id text,
   address text

@@ -20,8 +20,8 @@ export interface AuditRow {
   /** Null: the process crashed before the result was known. */
   readonly status: number | null;
   readonly errorCode: string | null;
-  /** How many dead letters were deleted; null for other operations. */
-  readonly deleted: number | null;
+  /** How many dead letters or rejected events a filter changed; null for other operations. */
+  readonly affected: number | null;
   /** Null for a change through the library. */
   readonly requestId: string | null;
   readonly address: string | null;
@@ -30,7 +30,7 @@ export interface AuditRow {
 /** Columns of `posthorn.audit_log a`. */
 const auditColumns = `a.id, a.actor_kind as "actorKind", a.actor_id as "actorId", a.actor_user as "actorUser",
   a.actor_tenant as "actorTenant",
-  a.tenant, a.action, a.target, a.changes, a.status, a.error_code as "errorCode", a.deleted,
+  a.tenant, a.action, a.target, a.changes, a.status, a.error_code as "errorCode", a.affected,
   a.request_id as "requestId", a.address`;
 
 // Planned for its values, so that a tenant's entries are read by their index.
@@ -48,7 +48,7 @@ order by a.id desc
 limit $3::integer
 `;
 
-export type NewAuditEntry = Omit<AuditRow, "id" | "status" | "errorCode" | "deleted">;
+export type NewAuditEntry = Omit<AuditRow, "id" | "status" | "errorCode" | "affected">;
 
 export const beginEntry = value<Uuid, [entry: NewAuditEntry]>("begin audit entry", (entry) => [
   ...fields("actorKind", "actorId", "actorUser", "tenant", "action", "target")(entry),
@@ -68,18 +68,18 @@ export interface AuditOutcome {
   readonly tenant: string | null;
   /** Id of the created resource. */
   readonly created: string | null;
-  readonly deleted: number | null;
+  readonly affected: number | null;
 }
 
 export const completeEntry = run<[id: Uuid, outcome: AuditOutcome]>("complete audit entry", (id, outcome) => [
   id,
-  ...fields("status", "errorCode", "tenant", "created", "deleted")(outcome),
+  ...fields("status", "errorCode", "tenant", "created", "affected")(outcome),
 ])`
 update posthorn.audit_log a
 set status = $2::smallint,
   error_code = $3::text,
   tenant = coalesce(a.tenant, $4::text),
-  deleted = $6::integer,
+  affected = $6::integer,
   target = case when $5::text is null then a.target else a.target || jsonb_build_object('created', $5::text) end
 where a.id = $1::uuid
 `;

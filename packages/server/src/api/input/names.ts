@@ -19,6 +19,7 @@ const TIMES = [
   "created_after",
   "created_before",
   "dead_before",
+  "rejected_before",
   "start_at",
   "resent_after",
   "expires_at",

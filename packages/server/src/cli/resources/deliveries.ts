@@ -14,7 +14,7 @@ import {
   timeFilters,
   YES,
 } from "../remote/remote.ts";
-import { progressBar } from "../terminal/progress-bar.ts";
+import { repeat } from "../remote/repeat.ts";
 import { facts, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
@@ -88,7 +88,7 @@ interface DeletionFlags extends TimeFlags {
 
 /** Deletes what was counted: dead letters that die after the confirmation are kept. */
 async function deleteDead(remote: Remote, _args: Args, flags: DeletionFlags): Promise<void> {
-  const { client, terminal, print } = remote;
+  const { client, print } = remote;
   const { tenant, endpoint, type, reason, dryRun } = flags;
   const filter = { tenant, endpoint, type, reason, ...timeFilters(flags, remote.now()) };
   const counted = (await client.deliveries.deleteDead({
@@ -98,23 +98,16 @@ async function deleteDead(remote: Remote, _args: Args, flags: DeletionFlags): Pr
   const many = `Dead letters to delete permanently: ${is_exact ? "" : "at least "}${count}.`;
   if (dryRun) return print(counted, () => many);
   await remote.confirm(many);
-  const bar = progressBar(terminal, "Deleting");
-  let deleted = 0;
-  let cursor: string | null = null;
-  try {
-    do {
-      const body = { ...filter, dead_before, ...(cursor !== null && { cursor }) };
+  const deleted = await repeat(remote, {
+    doing: "Deleting",
+    expected: is_exact ? count : null,
+    done: (number) => `${number} dead letters were deleted`,
+    async call(cursor) {
+      const body = { ...filter, dead_before, ...cursor };
       const result = (await client.deliveries.deleteDead({ body })) as DeletedDeadLetters;
-      deleted += result.deleted;
-      cursor = result.next_cursor;
-      bar.update(deleted, is_exact ? count : null);
-    } while (cursor !== null);
-  } catch (error) {
-    remote.note(`${deleted} dead letters were deleted before the error.`);
-    throw error;
-  } finally {
-    bar.end();
-  }
+      return { count: result.deleted, next: result.next_cursor };
+    },
+  });
   print({ deleted }, () => `${deleted} dead letters were deleted.`);
 }
 

@@ -1,8 +1,20 @@
 // `posthorn events`: lists and shows events, and decides about those that the catalogue rejected.
-import type { Event, EventDetail } from "@posthorn/client";
+import type { Event, EventDetail, RejectedCount } from "@posthorn/client";
 import type { Command } from "commander";
 import { readEvent } from "../follow/request.ts";
-import { addList, commandsOf, type Param, TENANT_FILTER, TIME_FILTERS } from "../remote/remote.ts";
+import {
+  type Args,
+  addList,
+  commandsOf,
+  type Param,
+  type Remote,
+  TENANT_FILTER,
+  TIME_FILTERS,
+  type TimeFlags,
+  timeFilters,
+  YES,
+} from "../remote/remote.ts";
+import { repeat } from "../remote/repeat.ts";
 import { type Column, facts, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, safeJson, timeText } from "../terminal/text.ts";
@@ -52,6 +64,53 @@ export function addEvents(program: Command, terminal: Terminal): void {
       ({ id }) => `${clean(id)} is discarded. To deliver it after all: posthorn events release ${clean(id)}`,
     );
   });
+  const ofFilter = [
+    TENANT_FILTER,
+    ["--type <type>", "only of this type"],
+    ["--subject <subject>", "only of this subject"],
+    ["--dry-run", "only count the events"],
+    YES,
+    ...TIME_FILTERS,
+  ] as const;
+  const releasingAll = "deliver the rejected events that a filter matches, as they are";
+  add<RejectedFlags>("release-rejected", releasingAll, ofFilter, decideByFilter("release"));
+  const discardingAll = "decide that the rejected events that a filter matches are not delivered";
+  add<RejectedFlags>("discard-rejected", discardingAll, ofFilter, decideByFilter("discard"));
+}
+
+interface RejectedFlags extends TimeFlags {
+  readonly tenant?: string;
+  readonly type?: string;
+  readonly subject?: string;
+  readonly dryRun?: boolean;
+}
+
+/** Decides about what was counted: events that are rejected after the confirmation are left. */
+function decideByFilter(verb: "release" | "discard") {
+  return async (remote: Remote, _args: Args, flags: RejectedFlags): Promise<void> => {
+    const { client, print } = remote;
+    const { tenant, type, subject, dryRun } = flags;
+    const filter = { tenant, type, subject, ...timeFilters(flags, remote.now()) };
+    const decide = verb === "release" ? client.events.releaseRejected : client.events.discardRejected;
+    const counted = (await decide({ body: { ...filter, dry_run: true } })) as RejectedCount;
+    const { count, is_exact, rejected_before } = counted;
+    const many = `Rejected events to ${verb}: ${is_exact ? "" : "at least "}${count}.`;
+    if (dryRun) return print(counted, () => many);
+    await remote.confirm(many);
+    const done = `${verb}${verb === "release" ? "d" : "ed"}`;
+    const decided = await repeat(remote, {
+      doing: verb === "release" ? "Releasing" : "Discarding",
+      expected: is_exact ? count : null,
+      done: (number) => `${number} rejected events were ${done}`,
+      async call(cursor) {
+        const result = await decide({ body: { ...filter, rejected_before, ...cursor } });
+        if ("released" in result) return { count: result.released, next: result.next_cursor };
+        if ("discarded" in result) return { count: result.discarded, next: result.next_cursor };
+        throw new Error("The server counted instead of deciding.");
+      },
+    });
+    print({ [done]: decided }, () => `${decided} rejected events were ${done}.`);
+  };
 }
 
 /** Prints the data unchanged, because parsing would change 1.0 and large integers. */

@@ -2,7 +2,7 @@
 // person releases them.
 import type { Rejection, Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
-import { arrays, column, hasRow, rows } from "../../query.ts";
+import { arrays, column, rows, value } from "../../query.ts";
 
 /** Returns the ids of those that were still in the outbox. */
 export const rejectEvents = column<Uuid, [rejections: readonly Rejection[]]>("reject events", (rejections) =>
@@ -43,25 +43,40 @@ from posthorn.rejected_events r
 where r.event_id = any ($1::uuid[])
 `;
 
-/** Puts the event into the outbox again, as checked. Returns false if it is not rejected. */
-export const releaseRejected = hasRow<[eventId: Uuid]>("release rejected event")`
+/** Puts the events into the outbox again, as checked. Returns how many of them were rejected. */
+export const releaseRejected = value<number, [eventIds: readonly Uuid[]]>(
+  "release rejected events",
+  (ids) => [uuidArray(ids)],
+)`
 with released as (
   delete from posthorn.rejected_events r
-  where r.event_id = $1::uuid
+  where r.event_id = any ($1::uuid[])
   returning r.event_id
+),
+stored as (
+  insert into posthorn.outbox (event_id, tenant, subject, sequence)
+  select e.id, e.tenant, e.subject, e.sequence
+  from released
+  join posthorn.events e on e.id = released.event_id
+  order by e.id
+  returning event_id
 )
-insert into posthorn.outbox (event_id, tenant, subject, sequence)
-select e.id, e.tenant, e.subject, e.sequence
-from released
-join posthorn.events e on e.id = released.event_id
-returning event_id
+select count(*)::integer as count
+from stored
 `;
 
-/** Returns false if the event is not rejected, or was discarded before. */
-export const discardRejected = hasRow<[eventId: Uuid]>("discard rejected event")`
-update posthorn.rejected_events r
-set discarded_at = posthorn.now()
-where r.event_id = $1::uuid
-  and r.discarded_at is null
-returning r.event_id
+/** Returns how many of them were rejected and not discarded before. */
+export const discardRejected = value<number, [eventIds: readonly Uuid[]]>(
+  "discard rejected events",
+  (ids) => [uuidArray(ids)],
+)`
+with discarded as (
+  update posthorn.rejected_events r
+  set discarded_at = posthorn.now()
+  where r.event_id = any ($1::uuid[])
+    and r.discarded_at is null
+  returning r.event_id
+)
+select count(*)::integer as count
+from discarded
 `;

@@ -38,9 +38,9 @@ test("a key of a tenant deletes only its tenant's dead letters, and the audit lo
     `/api/v1/audit-log?tenant=${tenant}&action=deliveries.deleteDead`,
   );
   expect(log.data).toMatchObject([
-    { changes: { dead_before, type: "order.paid" }, status: 200, deleted: 2 },
-    { changes: { tenant: other }, status: 403, deleted: null },
-    { changes: { dry_run: true }, status: 200, deleted: null },
+    { changes: { dead_before, type: "order.paid" }, status: 200, affected: 2 },
+    { changes: { tenant: other }, status: 403, affected: null },
+    { changes: { dry_run: true }, status: 200, affected: null },
   ]);
 });
 

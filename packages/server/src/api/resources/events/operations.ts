@@ -32,6 +32,17 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
     const { rejection } = await events.get(id, tenantScope(principal));
     return { id, rejection };
   };
+  const decideByFilter = async <Decided>(
+    { dryRun: isPreview = false, ...filter }: RejectedQuery & { readonly dryRun?: boolean | undefined },
+    principal: Principal,
+    releasable: boolean,
+    decide: (query: RejectedQuery) => Promise<Decided>,
+  ) => {
+    const query: RejectedQuery = { ...filter, tenant: scopedTenant(principal, filter.tenant) };
+    if (!isPreview) return await decide(query);
+    const { cursor: _, ...counted } = query;
+    return { dryRun: true as const, ...(await events.countRejected({ ...counted, releasable })) };
+  };
   return {
     publish: new RawHandler((exchange) => publish(hooks, exchange), { isRefusedWhileDraining: true }),
     list: new LargeResponse(async ({ query, principal }) =>
@@ -47,10 +58,16 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
       await events.discard(params.event, tenantScope(principal));
       return await decided(params.event, principal);
     },
+    releaseRejected: ({ body, principal }) =>
+      decideByFilter(body, principal, true, (query) => events.releaseRejected(query)),
+    discardRejected: ({ body, principal }) =>
+      decideByFilter(body, principal, false, (query) => events.discardRejected(query)),
     resend: ({ params, body, principal }) =>
       events.resend(params.event, body.endpoint, tenantScope(principal)),
   };
 }
+
+type RejectedQuery = NonNullable<Parameters<Posthorn["events"]["releaseRejected"]>[0]>;
 
 async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
   const { request, principal } = exchange;

@@ -88,3 +88,48 @@ test("the command line lists, explains, discards and releases it", async () => {
   expect((await posthorn`events release ${id}`).code).not.toBe(0);
   expect((await posthorn`events list --state failed`).code).not.toBe(0);
 });
+
+test("a key of a tenant decides by filter about its events only, and the audit log counts them", async () => {
+  const { tenant, id, path } = await rejectOne();
+  const other = await rejectOne();
+  const headers = await server.keyHeaders(["events:publish"], tenant);
+  const discard = "/api/v1/rejected-events/discard";
+  const counted = await server.call("POST", discard, { dry_run: true }, headers);
+  expect([counted.status, counted.json]).toEqual([
+    200,
+    { dry_run: true, count: 1, is_exact: true, rejected_before: expect.stringMatching(/^20.*Z$/) },
+  ]);
+  expect((await server.call("POST", discard, { tenant: other.tenant }, headers)).status).toBe(403);
+  const { rejected_before } = counted.json;
+  const discarded = await server.call("POST", discard, { rejected_before, type: "order.paid" }, headers);
+  expect([discarded.status, discarded.json]).toEqual([200, { discarded: 1, next_cursor: null }]);
+  expect((await server.call("GET", path)).json.rejection.discarded_at).not.toBeNull();
+  expect((await server.call("GET", other.path)).json.rejection.discarded_at).toBeNull();
+  const readers = await server.keyHeaders(["deliveries:read", "deliveries:retry"], tenant);
+  expect((await server.call("POST", discard, {}, readers)).status).toBe(403);
+  expect((await server.call("POST", discard, { state: "rejected" }, headers)).status).toBe(422);
+  const { json: log } = await server.call(
+    "GET",
+    `/api/v1/audit-log?tenant=${tenant}&action=events.discardRejected`,
+  );
+  expect(log.data).toMatchObject([
+    { changes: { rejected_before, type: "order.paid" }, status: 200, affected: 1 },
+    { changes: { tenant: other.tenant }, status: 403, affected: null },
+    { changes: { dry_run: true }, status: 200, affected: null },
+  ]);
+  const released = await server.call("POST", "/api/v1/rejected-events/release", { tenant });
+  expect(released.json).toEqual({ released: 0, next_cursor: null });
+  await server.call("POST", `${EVENTS}/${id}/release`);
+});
+
+test("the command line counts rejected events first, and decides about what it counted", async () => {
+  const { receiver, tenant, id } = await rejectOne();
+  const counted = await posthorn`events release-rejected --tenant ${tenant} --dry-run`;
+  expect(counted.out).toBe("Rejected events to release: 1.\n");
+  expect((await posthorn`events discard-rejected --tenant ${tenant} --type order.sent --yes`).out).toBe(
+    "0 rejected events were discarded.\n",
+  );
+  expect((await posthorn`events release-rejected --tenant ${tenant} --json`).json).toEqual({ released: 1 });
+  await receiver.received(1);
+  expect((await server.call("GET", `${EVENTS}/${id}`)).json.rejection).toBeNull();
+});
