@@ -9,7 +9,7 @@ import {
 } from "../storage/queries/events/publish-in-transaction.ts";
 import { inSchema, type Statement } from "../storage/sql.ts";
 import type { PublishResult } from "./pending-events.ts";
-import { queryIn, type Transaction, type Value } from "./transaction-libraries.ts";
+import { notPostgresql, queryIn, type Transaction, type Value } from "./transaction-libraries.ts";
 
 /** A statement that publishes an event, for an application that sends it. It returns `id`, `duplicate` and `sequence`. */
 export interface PublishStatement {
@@ -49,6 +49,7 @@ export function extrasOf({ traceparent, attributes }: ValidEvent["event"]): Valu
 }
 
 export function resultOf({ id, duplicate, sequence }: PublishedRow): PublishResult {
+  if (typeof id !== "string") throw notPostgresql();
   return { id, sequence: sequence === null ? null : Number(sequence), duplicate, deliveries: null };
 }
 

@@ -320,11 +320,23 @@ describe("a transaction", () => {
     });
   });
 
-  test("is not a client of another database", async () => {
-    const client = { query: async () => "OK" };
-    await expect(a.hooks.publish(paid("acme"), { tx: client })).rejects.toMatchObject({
+  test.each(["OK", [[], []], { rows: [{}] }])(
+    "is not a client of another database, or a stand-in, that returns %j",
+    async (returned) => {
+      const tx = { query: async () => returned };
+      for (const input of [paid("acme"), { user: "anna", type: "order.paid", data: 1 }])
+        await expect(a.hooks.publish(input as PublishInput, { tx })).rejects.toMatchObject({
+          code: "not_a_transaction",
+          message: expect.stringContaining("it is not a client of PostgreSQL"),
+        });
+    },
+  );
+
+  test("is not a model of Objection", async () => {
+    const tx = Object.assign(() => {}, { query: () => [], startTransaction: () => {} });
+    await expect(a.hooks.publish(paid("acme"), { tx: tx as never })).rejects.toMatchObject({
       code: "not_a_transaction",
-      message: expect.stringContaining("it is not a client of PostgreSQL"),
+      message: expect.stringContaining("tx belongs to no library that Posthorn knows"),
     });
   });
 

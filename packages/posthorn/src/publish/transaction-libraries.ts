@@ -144,14 +144,13 @@ const libraries = [
   library<ClientTransaction>({
     name: "TypeORM",
     pass: "the manager of dataSource.transaction(async (manager) => …)",
-    is: (tx) => has(tx, "query", "getRepository") || has(tx, "query", "startTransaction"),
+    is: (tx) => isClient(tx) && (has(tx, "getRepository") || has(tx, "startTransaction")),
     query: (tx, text, values) => tx.query(text, values),
   }),
   library<ClientTransaction>({
     name: "pg",
     pass: "a client of pool.connect() after begin",
-    // Objection's models are functions with this method
-    is: (tx) => typeof tx === "object" && has(tx, "query"),
+    is: isClient,
     query: (tx, text, values) => tx.query(text, values),
   }),
 ];
@@ -202,12 +201,24 @@ function notATransaction(message: string): PosthornError {
 function rowsOf(result: unknown): readonly unknown[] {
   const rows = Array.isArray(result) ? result : (result as { rows?: unknown } | undefined)?.rows;
   if (Array.isArray(rows)) return rows;
-  throw notATransaction("The query method of tx returned no rows: it is not a client of PostgreSQL.");
+  throw notPostgresql();
+}
+
+/** For a driver of another database, or a stand-in that returns something else. */
+export function notPostgresql(): PosthornError {
+  return notATransaction(
+    "The query method of tx did not return the event's row: it is not a client of PostgreSQL.",
+  );
 }
 
 /** Keeps the type of a row's transaction within the row. */
 function library<Tx>(row: Library<Tx>): Library<unknown> {
   return row as Library<unknown>;
+}
+
+/** Objection's models are functions with this method. */
+function isClient(tx: object): boolean {
+  return typeof tx === "object" && has(tx, "query");
 }
 
 function has(tx: object, ...methods: readonly string[]): boolean {
