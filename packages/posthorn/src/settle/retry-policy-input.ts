@@ -1,7 +1,7 @@
 // Normalises the ways to write a retry policy to the form that is stored.
 import { isObject } from "@posthorn/wire";
 import type { RetryPolicy } from "../model.ts";
-import { InvalidRetryPolicyError, parseRetryPolicy, presetNamed } from "./retry-schedule.ts";
+import { InvalidRetryPolicyError, parseDuration, parseRetryPolicy, presetNamed } from "./retry-schedule.ts";
 
 export type RetryPolicyInput =
   /** A preset such as `courier`, or gaps such as `200ms,1s,5s`. */
@@ -107,9 +107,7 @@ function readMaxAttempts(value: unknown): number {
 }
 
 function durationMs(field: string, value: unknown): number {
-  if (typeof value === "string" && /^[\d.]+[a-z]+$/.test(value)) {
-    const policy = parseRetryPolicy(value);
-    if (policy.kind === "gaps" && policy.gapsMs[0] !== undefined) return policy.gapsMs[0];
-  }
+  const ms = typeof value === "string" ? parseDuration(field, value) : null;
+  if (ms !== null) return ms;
   throw new InvalidRetryPolicyError(`${field} needs a time with a unit, such as 200ms, 30s, 5m, 1h or 2d.`);
 }

@@ -2,6 +2,7 @@ import { endpointSettings, maxAttempts, RETRY_PRESETS, type RetryPresetName } fr
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { RetryPolicy } from "../model.ts";
+import { normaliseRetryPolicy } from "./retry-policy-input.ts";
 import {
   InvalidRetryPolicyError,
   MAX_RETRY_AFTER_MS,
@@ -125,5 +126,41 @@ describe("parseRetryPolicy", () => {
 
   it("refuses more than a hundred gaps", () => {
     expect(() => parseRetryPolicy(new Array(101).fill("1s").join(","))).toThrow("At most 100");
+  });
+});
+
+describe("normaliseRetryPolicy", () => {
+  const exponential = { base: "1ms", cap: "30d", maxAttempts: 101 };
+  it.each<[policy: object, stored: object]>([
+    [
+      { gaps: ["1ms", "30d"], maxAge: "30d" },
+      { kind: "gaps", gapsMs: [1, 30 * 24 * HOUR], maxAgeMs: 30 * 24 * HOUR },
+    ],
+    [{ gaps: new Array(100).fill("1s") }, { kind: "gaps", gapsMs: new Array(100).fill(1_000) }],
+    [{ gaps: [] }, { kind: "gaps", gapsMs: [] }],
+    [{ exponential }, { kind: "exponential", baseMs: 1, capMs: 30 * 24 * HOUR, maxAttempts: 101 }],
+    [
+      { preset: "courier", maxAttempts: 1 },
+      { kind: "gaps", gapsMs: [] },
+    ],
+  ])("reads %j, and what it returns", (policy, stored) => {
+    expect(normaliseRetryPolicy(policy)).toEqual(stored);
+    expect(normaliseRetryPolicy(stored)).toEqual(stored);
+  });
+
+  it.each<[policy: object, message: string]>([
+    [{ gaps: ["31d"] }, "gaps 31d is out of bounds"],
+    [{ gaps: ["0ms"] }, "gaps 0ms is out of bounds"],
+    [{ gaps: new Array(101).fill("1s") }, "has 101 gaps. At most 100"],
+    [{ preset: "courier", maxAge: "31d" }, "maxAge 31d is out of bounds"],
+    [{ preset: "courier", maxAttempts: 102 }, "maxAttempts is a whole number from 1 to 101"],
+    [{ exponential: { ...exponential, cap: "31d" } }, "cap 31d is out of bounds"],
+    [{ exponential: { ...exponential, base: "0s" } }, "base 0s is out of bounds"],
+    [{ exponential: { ...exponential, maxAttempts: 102 } }, "maxAttempts is a whole number from 1 to 101"],
+    [{ exponential: { ...exponential, maxAttempts: 0 } }, "maxAttempts is a whole number from 1 to 101"],
+    [{ kind: "gaps", gapsMs: [30 * 24 * HOUR + 1] }, "gaps 2592000001ms is out of bounds"],
+  ])("rejects %j", (policy, message) => {
+    expect(() => normaliseRetryPolicy(policy)).toThrow(InvalidRetryPolicyError);
+    expect(() => normaliseRetryPolicy(policy)).toThrow(message);
   });
 });

@@ -74,21 +74,27 @@ function isPresetName(text: string): text is RetryPresetName {
 }
 
 function parseGap(text: string): number {
-  const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text) ?? [];
-  const unitMs = unit === undefined ? undefined : UNITS_MS[unit];
-  if (amount === undefined || unitMs === undefined) {
+  const gapMs = parseDuration("The gap", text);
+  if (gapMs === null) {
     const hint = /^[\d.]+$/.test(text) ? " It needs a unit: ms, s, m, h or d." : "";
     throw new InvalidRetryPolicyError(
       `"${text.slice(0, 40)}" is neither a preset nor a gap.${hint} ${EXPECTED}`,
     );
   }
-  const gapMs = Math.round(Number(amount) * unitMs);
-  if (gapMs < 1 || gapMs > MAX_GAP_MS) {
-    throw new InvalidRetryPolicyError(`The gap ${text} is out of bounds. Use something from 1ms to 30d.`);
-  }
   return gapMs;
 }
 
+/** A time of a policy; null if it is not written as one. */
+export function parseDuration(what: string, text: string): number | null {
+  const [, amount, unit] = DURATION.exec(text) ?? [];
+  const unitMs = unit === undefined ? undefined : UNITS_MS[unit];
+  if (unitMs === undefined) return null;
+  const ms = Math.round(Number(amount) * unitMs);
+  if (ms >= 1 && ms <= MAX_GAP_MS) return ms;
+  throw new InvalidRetryPolicyError(`${what} ${text} is out of bounds. Use something from 1ms to 30d.`);
+}
+
+const DURATION = /^(\d{1,10}(?:\.\d{1,3})?)(ms|s|m|h|d)$/;
 const UNITS_MS: Readonly<Record<string, number | undefined>> = {
   ms: 1,
   s: SECOND,
