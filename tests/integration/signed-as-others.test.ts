@@ -177,7 +177,7 @@ test.each([
   [{ schemes: ["github"] }, { secret: "x".repeat(257) }, /text of 1 to 256/],
   [{ schemes: ["github"] }, { secret: " padded" }, /without spaces around/],
   [{ schemes: ["github"] }, { secret: "whsk_cut" }, /not a whsk_/],
-  [{ schemes: ["github"] }, { schemeSecrets: { stripe: "a" } }, /does not sign with stripe/],
+  [{ schemes: ["github"] }, { schemeSecrets: { stripe: "a" } }, /does not sign with "stripe"/],
   [{ schemes: ["github"] }, { schemeSecrets: { unknown: "a" } }, /There is no signature scheme "unknown"/],
   [{ schemes: ["github"] }, { headers: { "x-hub-signature-256": "a" } }, /set by the sender/],
   [{ schemes: ["github", "github"] }, {}, /both write X-Hub-Signature-256/],

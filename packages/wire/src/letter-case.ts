@@ -20,6 +20,26 @@ export type SnakeCased<Value> = Value extends Date | Uint8Array
 /** An index signature stays as it is. */
 type SnakeCasedKey<Key> = Key extends string ? (string extends Key ? Key : SnakeCase<Key>) : Key;
 
+/** Fields of the API that the caller defines: the names below them are never converted. */
+export const OPAQUE_FIELDS = [
+  "headers",
+  "envelope_fields",
+  "scheme_secrets",
+  "filter",
+  "schema",
+  "example",
+  "data",
+  "document",
+  "webhooks",
+] as const;
+
+const OPAQUE_NAMES: ReadonlySet<string> = new Set(OPAQUE_FIELDS.flatMap((name) => [name, camelCase(name)]));
+
+/** `name` may be in either case. */
+export function isOpaqueField(name: string): boolean {
+  return OPAQUE_NAMES.has(name);
+}
+
 export function snakeCase<const Name extends string>(name: Name): SnakeCase<Name> {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<Name>;
 }

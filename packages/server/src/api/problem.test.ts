@@ -36,17 +36,21 @@ test("advice for users of the library becomes advice for callers of the API", ()
   expect(bodyOf(error).detail).toBe('There is no tenant "a". Create it with PUT /api/v1/tenants/{tenant}.');
 });
 
-test("names below headers, filters and data are not converted", () => {
+test("names that the caller chose are not converted", () => {
   expect(apiPointer("/headers/X-MyTeam")).toBe("/headers/X-MyTeam");
   expect(apiPointer("/filter/data/orderId/$startsWith")).toBe("/filter/data/orderId/$startsWith");
   expect(apiPointer("/endpoints/3/filter/data/orderId")).toBe("/endpoints/3/filter/data/orderId");
   expect(apiPointer("/endpoints/3/timeoutMs")).toBe("/endpoints/3/timeout_ms");
+  expect(apiPointer("/schemeSecrets/TOPS")).toBe("/scheme_secrets/TOPS");
+  expect(apiPointer("/envelopeFields/tenantId")).toBe("/envelope_fields/tenantId");
   expect(apiPointer("/signature/headerPrefix")).toBe("/signature/header_prefix");
 });
 
 test.each([
   ["/retryPolicy: This. /maxInFlight: That.", "/retry_policy: This. /max_in_flight: That."],
   ["/filter/data/orderId/$eq: Wrong. /timeoutMs: Too.", "/filter/data/orderId/$eq: Wrong. /timeout_ms: Too."],
+  ["/schemeSecrets/sha256:myLabel: No.", "/scheme_secrets/sha256:myLabel: No."],
+  ["x-myTeam and myTeam-Signature stay.", null],
   ["Did you mean $startsWith?", "Did you mean $startsWith?"],
   ["Pass nextCursor of the previous page.", "Pass next_cursor of the previous page."],
   ["{ exponential: { cap: '1d', maxAttempts: 12 } }", "{ exponential: { cap: '1d', max_attempts: 12 } }"],

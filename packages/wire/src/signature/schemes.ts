@@ -48,16 +48,17 @@ export const TOKEN_SCHEMES: readonly string[] = [...byName.values()]
 
 /** The lower-case names of the headers that these schemes write, without companions, which may be replaced. */
 export function schemeHeaders(names: readonly string[], prefix?: string): ReadonlySet<string> {
-  const written = new Set<string>();
-  for (const name of names) {
-    const scheme = findScheme(name);
-    if (scheme === undefined) continue;
-    for (const header of Object.values(scheme.headers)) {
-      written.add(header(headerNames(prefix)).toLowerCase());
-    }
-    for (const header of scheme.writes ?? []) written.add(header.toLowerCase());
-  }
-  return written;
+  return new Set(names.flatMap((name) => writtenBy(findScheme(name), prefix)).map(lowerCase));
+}
+
+function writtenBy(scheme: Scheme | undefined, prefix?: string): readonly string[] {
+  if (scheme === undefined) return [];
+  const { headers, writes = [] } = scheme;
+  return [...Object.values(headers).map((header) => header(headerNames(prefix))), ...writes];
+}
+
+function lowerCase(name: string): string {
+  return name.toLowerCase();
 }
 
 /** The headers that a scheme adds to a request: the signature first, then the others. */
@@ -104,10 +105,11 @@ export function schemeProblems(names: readonly string[], prefix?: string): strin
 function prefixProblems(names: readonly string[], prefix?: string): string[] {
   if (names.every(isVendorScheme)) return [];
   const { id, timestamp, event, deliveryId, attempt } = headerNames(prefix);
-  const own = new Set([id, timestamp, event, deliveryId, attempt].map((header) => header.toLowerCase()));
+  const own = new Set([id, timestamp, event, deliveryId, attempt].map(lowerCase));
   return names.filter(isVendorScheme).flatMap((name) => {
-    const companions = Object.keys(byName.get(name)?.companions ?? {}).map((header) => header.toLowerCase());
-    const taken = [...schemeHeaders([name]), ...companions].find((header) => own.has(header));
+    const scheme = byName.get(name);
+    const written = [...writtenBy(scheme), ...Object.keys(scheme?.companions ?? {})];
+    const taken = written.find((header) => own.has(lowerCase(header)));
     return taken === undefined
       ? []
       : [`The header prefix makes ${taken}, which the signature scheme "${name}" writes; choose another.`];

@@ -1,17 +1,5 @@
 // Redacts what was requested for the audit log, in the names of the API.
-import { isObject, snakeCase } from "@posthorn/wire";
-
-/** Fields whose content is defined by the caller: names inside them are not converted. */
-const OPAQUE = new Set([
-  "headers",
-  "filter",
-  "schema",
-  "example",
-  "data",
-  "document",
-  "webhooks",
-  "schemeSecrets",
-]);
+import { isObject, isOpaqueField, snakeCase } from "@posthorn/wire";
 
 /** Converts input of the library to the names of the API, without what would be redacted anyway. */
 export function toApiNames(value: unknown, field = "", level = 0): unknown {
@@ -19,7 +7,7 @@ export function toApiNames(value: unknown, field = "", level = 0): unknown {
   if (level > MAX_DEPTH) return REDACTED;
   if (Array.isArray(value))
     return value.slice(0, MAX_ITEMS).map((item) => toApiNames(item, field, level + 1));
-  if (!isObject(value) || OPAQUE.has(field)) return value;
+  if (!isObject(value) || isOpaqueField(field)) return value;
   const entries = Object.entries(value).filter(
     ([, inner]) => inner !== undefined && typeof inner !== "function",
   );

@@ -229,7 +229,7 @@ test("a given secret is used, and an endpoint changes to ed25519 without a gap",
   const { signingKey } = await generateSigningKey();
   // it would sign nothing: the only scheme it could be used for has its own secret by now
   await expect(endpoints.rotateSecret(tenant, id, { secret: signingKey })).rejects.toMatchObject({
-    problems: [{ pointer: "/secret", message: expect.stringContaining("does not fit t-v1") }],
+    problems: [{ pointer: "/secret", message: expect.stringContaining('does not fit "t-v1"') }],
   });
   await endpoints.rotateSecret(tenant, id, { secret: signingKey, scheme });
   expect(await endpoints.update(tenant, id, onlyV1a)).toMatchObject(onlyV1a);

@@ -67,6 +67,11 @@ function readSchemeSecret(
   return refuse(`The signature scheme "${scheme}" cannot sign with this kind of secret.`);
 }
 
+/** Names of schemes for a message: labels are the caller's. */
+export function quoted(schemes: readonly string[]): string {
+  return schemes.map((name) => `"${name}"`).join(", ");
+}
+
 type Stored = { readonly value: string } | { readonly problem: string };
 
 /** Returns a given secret as it is stored, or what is wrong with it. The secret is never quoted. */

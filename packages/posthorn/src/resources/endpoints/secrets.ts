@@ -16,7 +16,7 @@ import { type Dated, dated, toDate } from "../page.ts";
 import { integer, readFields, unchecked } from "../read-fields.ts";
 import { type EndpointChanges, invalidEndpoint, knownEndpoint, refuseSubscription } from "./changes.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
-import { type GivenSecret, readEncoding, toStored } from "./secret-input.ts";
+import { type GivenSecret, quoted, readEncoding, toStored } from "./secret-input.ts";
 import { fitsAny, schemesOf } from "./settings.ts";
 import type { EndpointWriter } from "./writer.ts";
 
@@ -146,7 +146,7 @@ function ownSecret(text: string, schemes: readonly string[], encoding: SecretEnc
   const stored = toStored(text, schemes, encoding);
   if ("problem" in stored) throw invalidEndpoint("/secret", stored.problem);
   if (fitsAny(stored.value, schemes)) return { text, value: stored.value };
-  const message = `This kind of secret does not fit ${schemes.join(", ")}. Give the scheme that it is for.`;
+  const message = `This kind of secret does not fit ${quoted(schemes)}. Give the scheme that it is for.`;
   throw invalidEndpoint("/secret", message);
 }
 

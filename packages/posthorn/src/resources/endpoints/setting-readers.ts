@@ -1,5 +1,6 @@
 // A reader for each setting of an endpoint.
 import {
+  DEFAULT_HEADER_PREFIX,
   definitionOf,
   endpointSettings,
   envelopeNameProblems,
@@ -159,25 +160,29 @@ function meantType(item: unknown): string {
   return type.includes("*") || !/[a-z0-9]/.test(meant) ? "" : ` Did you mean ${meant}?`;
 }
 
-function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSettings> | undefined {
+function readSignature(
+  value: unknown,
+  refuse: Refuse,
+  { defaults }: ReadContext,
+): Partial<SignatureSettings> | undefined {
   if (!isObject(value)) return refuse("signature is an object with schemes, headerPrefix or both.");
   const { schemes, headerPrefix, ...unknown } = value;
   refuseUnknownFields("A signature has no", unknown, ["schemes", "headerPrefix"], refuse);
-  if (schemes !== undefined) {
-    const isList = Array.isArray(schemes) && schemes.every((name) => typeof name === "string");
-    const prefix = typeof headerPrefix === "string" ? headerPrefix : undefined;
-    const wrong = isList
-      ? schemeProblems(schemes, prefix)
-      : ["schemes is a list of names of signature schemes."];
-    for (const message of wrong) refuse(message, "/schemes");
-  }
-  if (headerPrefix !== undefined) {
-    const problem =
-      typeof headerPrefix === "string"
-        ? headerPrefixProblem(headerPrefix)
-        : "headerPrefix is text such as X-Webhook.";
-    if (problem !== null) refuse(problem, "/headerPrefix");
-  }
+  const problem =
+    headerPrefix === undefined || typeof headerPrefix === "string"
+      ? headerPrefixProblem(headerPrefix ?? DEFAULT_HEADER_PREFIX)
+      : "headerPrefix is text such as X-Webhook.";
+  if (problem !== null) refuse(problem, "/headerPrefix");
+  // those that apply, so that a message names the header that is sent
+  const effective = { ...defaults.signature, ...value } as Readonly<Record<string, unknown>>;
+  const isList =
+    Array.isArray(effective.schemes) && effective.schemes.every((name) => typeof name === "string");
+  const prefix = problem === null ? (effective.headerPrefix as string | undefined) : undefined;
+  const wrong = isList
+    ? schemeProblems(effective.schemes as string[], prefix)
+    : ["schemes is a list of names of signature schemes."];
+  for (const message of effective.schemes === undefined ? [] : wrong)
+    refuse(message, schemes === undefined ? "/headerPrefix" : "/schemes");
   return {
     ...(schemes === undefined ? {} : { schemes: schemes as string[] }),
     ...(headerPrefix === undefined ? {} : { headerPrefix: headerPrefix as string }),

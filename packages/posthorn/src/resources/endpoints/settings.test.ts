@@ -19,6 +19,33 @@ const context: SettingsContext = {
 };
 const minimal = { url: "https://example.com/hooks", events: ["*"] };
 
+test("a conflict of schemes names the header with the prefix of the deployment, or of the endpoint", () => {
+  const signature = { schemes: ["t-v1"], headerPrefix: "X-Acme" };
+  const prefixed = { ...context, defaults: { ...context.defaults, signature } };
+  const refused = (given: object) => {
+    try {
+      return parseEndpointInput({ ...minimal, signature: given } as never, prefixed);
+    } catch (error) {
+      return (error as PosthornError).problems;
+    }
+  };
+  const conflict = (header: string, pointer = "/signature/schemes") => [
+    {
+      pointer,
+      message: `The signature schemes "t-v1" and "sha256:v2" both write ${header}; choose one.`,
+    },
+  ];
+  const schemes = ["t-v1", "sha256:v2"];
+  expect(refused({ schemes })).toEqual(conflict("X-Acme-Signature"));
+  expect(refused({ schemes, headerPrefix: "X-Own" })).toEqual(conflict("X-Own-Signature"));
+  expect(refused({ schemes: ["t-v1", "github"], headerPrefix: "X-GitHub" })).toEqual([
+    {
+      pointer: "/signature/schemes",
+      message: `The header prefix makes X-GitHub-Event, which the signature scheme "github" writes; choose another.`,
+    },
+  ]);
+});
+
 test("an unknown event type is refused if it is new, a pattern never", () => {
   const strict = { ...context, typeProblem: (type: string) => (type === "a.b" ? null : `no ${type}`) };
   const events = ["c.*", "a.b", "a.b", "a.c", "*"];

@@ -16,8 +16,8 @@ import { deleteSecretsFor, insertSecret, type SecretTerms } from "../../storage/
 import { isCustomerTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { isOtherHost } from "./authorization-settings.ts";
 import { invalidEndpoint } from "./changes.ts";
-import type { EndpointDefaults } from "./effective-settings.ts";
-import type { GivenSecret } from "./secret-input.ts";
+import { type EndpointDefaults, effectiveSettings } from "./effective-settings.ts";
+import { type GivenSecret, quoted } from "./secret-input.ts";
 import { fitsAny, isByKeyPair, type ParsedInput, schemesOf } from "./settings.ts";
 import { TOKEN, toTarget } from "./targets.ts";
 
@@ -89,8 +89,8 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     if (token !== null) await addSecret(tx, current.id, token, { usedFor: TOKEN });
     const isRestarted = settings.url !== current.url || (settings.isActive && !current.isActive);
     if (isRestarted) await deleteHealth(tx, current.id);
-    if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold")
-      await releaseHeldSubjects(tx, current.id);
+    const { ordering, fifoOnDead } = effectiveSettings(settings, defaults);
+    if (ordering !== "fifo" || fifoOnDead !== "hold") await releaseHeldSubjects(tx, current.id);
     return await updateEndpoint(tx, current.id, settings);
   }
 
@@ -176,7 +176,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     if (missing.length === schemes.length) {
       throw invalidEndpoint(
         "/signature/schemes",
-        `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme to those in use, check that the ` +
+        `No valid secret of this endpoint fits ${quoted(schemes)}. Add the scheme to those in use, check that the ` +
           "receiver verifies it, and then remove the others.",
       );
     }
@@ -184,7 +184,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     if (unmade.length === 0) return;
     throw invalidEndpoint(
       "/signature/schemes",
-      `No valid secret of this endpoint fits ${unmade.join(", ")}. Rotate the secret with this scheme first, ` +
+      `No valid secret of this endpoint fits ${quoted(unmade)}. Rotate the secret with this scheme first, ` +
         "which creates one and returns it.",
     );
   }

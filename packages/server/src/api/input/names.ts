@@ -1,19 +1,13 @@
 // The API uses snake_case and times as text, the library camelCase and dates. Input is converted here, output in
 // `present.ts`.
-import { type CamelCase, camelCase, isObject, snakeCase } from "@posthorn/wire";
-
-/** Fields whose content is defined by the caller: names inside them are not converted. */
-const OPAQUE = [
-  "headers",
-  "envelope_fields",
-  "filter",
-  "schema",
-  "example",
-  "data",
-  "document",
-  "webhooks",
-] as const;
-export const OPAQUE_FIELDS: ReadonlySet<string> = new Set(OPAQUE);
+import {
+  type CamelCase,
+  camelCase,
+  isObject,
+  isOpaqueField,
+  type OPAQUE_FIELDS,
+  snakeCase,
+} from "@posthorn/wire";
 
 const TIMES = [
   "created_after",
@@ -35,7 +29,7 @@ export type ToLibrary<Value> = Value extends readonly (infer Item)[]
 
 type FieldToLibrary<Name, Value> = Name extends (typeof TIMES)[number]
   ? Exclude<Value, string> | Date
-  : Name extends (typeof OPAQUE)[number]
+  : Name extends (typeof OPAQUE_FIELDS)[number]
     ? Value
     : ToLibrary<Value>;
 
@@ -45,7 +39,7 @@ export function toLibrary<Value>(value: Value): ToLibrary<Value> {
 }
 
 function converted(value: unknown, field = ""): unknown {
-  if (OPAQUE_FIELDS.has(field)) return value;
+  if (isOpaqueField(field)) return value;
   if (TIME_FIELDS.has(field)) return typeof value === "string" ? new Date(value) : value;
   if (Array.isArray(value)) return value.map((item) => converted(item));
   if (!isObject(value)) return value;
@@ -62,17 +56,20 @@ export function unchecked<Wanted>(value: object): Wanted {
 /** Converts a pointer of the library to the names of the API, except inside opaque fields. */
 export function apiPointer(pointer: string): string {
   const parts = pointer.split("/");
-  const ownFrom = parts.findIndex((part) => OPAQUE_FIELDS.has(part));
-  return parts.map((part, at) => (ownFrom === -1 || at < ownFrom ? snakeCase(part) : part)).join("/");
+  const ownFrom = parts.findIndex(isOpaqueField);
+  return parts.map((part, at) => (ownFrom === -1 || at <= ownFrom ? snakeCase(part) : part)).join("/");
 }
 
 /**
  * Converts a message of the library to the names of the API: pointers and camelCase words become snake_case. Quoted text
- * is the caller's and stays, and so do operators, which begin with a dollar sign.
+ * is the caller's and stays, and so do header names, and operators, which begin with a dollar sign.
  */
 export function apiText(message: string): string {
-  return message.replace(/"[^"]*"|(?<=^|\s)\/[^\s":]+|(?<![$\w])[a-z]+(?:[A-Z][a-z0-9]*)+\b/g, (part) => {
-    if (part.startsWith('"')) return part;
-    return part.startsWith("/") ? apiPointer(part) : snakeCase(part);
-  });
+  return message.replace(
+    /"[^"]*"|(?<=^|\s)\/(?:[^\s":]|:(?=\S))+|(?<![$\w-])[a-z]+(?:[A-Z][a-z0-9]*)+\b(?!-)/g,
+    (part) => {
+      if (part.startsWith('"')) return part;
+      return part.startsWith("/") ? apiPointer(part) : snakeCase(part);
+    },
+  );
 }

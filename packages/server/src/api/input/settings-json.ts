@@ -1,10 +1,9 @@
 // Parses the JSON body of an operation. Rejects what JavaScript would silently ignore (duplicate names and `__proto__`)
 // and lists that would take too long to validate.
-import { namesWritten } from "@posthorn/wire";
+import { isOpaqueField, namesWritten } from "@posthorn/wire";
 import { DUPLICATE_FIELD, invalidBody } from "../http-error.ts";
 import { parseJson } from "../middleware/read-body.ts";
 import { pointerTo } from "./issues.ts";
-import { OPAQUE_FIELDS } from "./names.ts";
 
 /** More than any valid body has; each invalid item takes the schema about 5 µs. */
 export const MAX_LIST_ITEMS = 10_000;
@@ -24,7 +23,7 @@ export function parseSettings(bytes: Buffer): unknown {
 
 const DROPPED = "__proto__";
 /** Their names are the caller's, but the schema would drop that one. */
-const MAPS: ReadonlySet<string> = new Set(["headers", "envelope_fields"]);
+const MAPS: ReadonlySet<string> = new Set(["headers", "envelope_fields", "scheme_secrets"]);
 
 interface Survey {
   names: number;
@@ -54,7 +53,7 @@ function survey(body: unknown): Survey {
     for (const name of names) {
       const inner = (value as Record<string, unknown>)[name];
       if (!isNested(inner)) continue;
-      const isOwn = isOpaque || (OPAQUE_FIELDS.has(name) && !MAPS.has(name));
+      const isOwn = isOpaque || (isOpaqueField(name) && !MAPS.has(name));
       open.push({ value: inner, pointer: pointer + pointerTo([name]), isOpaque: isOwn });
     }
   }

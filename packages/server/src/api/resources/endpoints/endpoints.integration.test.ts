@@ -36,6 +36,33 @@ async function withReceiver(input: object = {}) {
 const pointersOf = ({ json }: { json: { errors: { pointer: string }[] } }) =>
   json.errors.map(({ pointer }) => pointer);
 
+test("names that the caller chose are used and reported as they were given", async () => {
+  const { server, list, create } = await withEndpoint();
+  const own = await create({
+    signature: { schemes: ["sha256:my_label"] },
+    scheme_secrets: { "sha256:my_label": "text-of-another-sender" },
+    secret_encoding: "text",
+    envelope_fields: { tenant_id: "teamId" },
+  });
+  expect(own).toMatchObject({
+    signature: { schemes: ["sha256:my_label"] },
+    envelope_fields: { tenant_id: "teamId" },
+  });
+  const wrong = {
+    scheme_secrets: { TOPS: "a", "my:Vendor": "a" },
+    envelope_fields: { teamName: "a" },
+    headers: { Host: "a" },
+  };
+  const refused = await server.call("POST", list, { ...hook, ...wrong });
+  expect(pointersOf(refused)).toEqual([
+    "/envelope_fields/teamName",
+    "/headers/Host",
+    "/scheme_secrets/TOPS",
+    "/scheme_secrets/my:Vendor",
+  ]);
+  for (const pointer of pointersOf(refused)) expect(refused.json.detail).toContain(`${pointer}: `);
+});
+
 test("an endpoint has the fields of the contract, and its secret only on creation", async () => {
   const { server, endpoint, path, list, patch } = await withEndpoint({ headers: { "X-MyTeam": "a_B" } });
   const { secret, warnings, ...created } = endpoint;
