@@ -26,6 +26,7 @@ import { withTimeout } from "./service/with-timeout.ts";
 import { Database } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
+import { setOrderingDefaults } from "./storage/queries/endpoints/ordering.ts";
 import { setCatalogueOptions } from "./storage/queries/event-types.ts";
 import { translate } from "./translate-errors.ts";
 import { withUnaudited } from "./unaudited.ts";
@@ -162,6 +163,7 @@ export function createInstance(
     warnOfMetadata();
     await register(db, catalogue, declared);
     await setCatalogueOptions(db, config.catalogue, config.apiVersion);
+    await setOrderingDefaults(db, defaults.ordering, defaults.fifoOnDead);
     await observer.loading;
     const created = new Engine({
       config,

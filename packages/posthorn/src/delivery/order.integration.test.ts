@@ -15,7 +15,7 @@ import { startTestReceiver, type TestReceiver } from "../../../../tests/support/
 import type { EndpointInput } from "../resources/endpoints/settings.ts";
 import { fetch } from "../storage/queries/queue/fetch.ts";
 import { promoteLanes, promoteSubjects } from "../storage/queries/queue/promote.ts";
-import type { TestInstance } from "../testing/index.ts";
+import type { TestInstance, TestInstanceOptions } from "../testing/index.ts";
 
 const minute = 60_000;
 
@@ -216,6 +216,33 @@ test.each<[what: string, patch: Partial<EndpointInput>]>([
     await b.hooks.start();
     await receiver.until("the rest", () => receiver.sequences("/fifo", "s").length === 6);
     expect(receiver.sequences("/fifo", "s")).toEqual(upTo(6));
+  },
+);
+
+test.each<[what: string, changed: Partial<TestInstanceOptions>]>([
+  ["lets them pass", { ordering: "fifo" }],
+  ["keeps no order", { fifoOnDead: "hold" }],
+])(
+  "order is kept by the deployment's default, until a start with a default that %s",
+  async (_what, changed) => {
+    const a = await open({ ordering: "fifo", fifoOnDead: "hold" });
+    await endpointOn(a, "/default", { ordering: null });
+    await endpointOn(a, "/own", { fifoOnDead: "hold" });
+    receiver.answer = ({ sequence }) => (sequence === 1 || sequence === 4 ? 400 : 200);
+    const [first] = (await publish(a, 3)) as [string];
+    await a.settle();
+    expect(receiver.sequences("/default")).toEqual([1]);
+    // as held by its own setting, a subject continues after a manual retry
+    receiver.answer = ({ sequence }) => (sequence === 4 ? 400 : 200);
+    for (const { id } of (await a.hooks.events.get(first))?.deliveries ?? [])
+      await a.hooks.deliveries.retry(id);
+    await deliver(a, 3);
+    expect(receiver.sequences("/default")).toEqual([1, 1, 2, 3, 4]);
+    await a.hooks.stop();
+    await open(changed);
+    await receiver.until("the rest", () => receiver.sequences("/default").length === 7);
+    expect(receiver.sequences("/default").slice(5)).toEqual([5, 6]);
+    expect(receiver.sequences("/own")).toEqual([1, 1, 2, 3, 4]);
   },
 );
 

@@ -137,6 +137,12 @@ export const endpointSettings = {
     description: "How deliveries are signed.",
     inputNote: "Fields that are left out use their default.",
     fields: {
+      headerPrefix: {
+        kind: "text",
+        deploymentOption: "headerPrefix",
+        description: "The prefix of Posthorn's header names, such as X-Webhook.",
+        flag: { option: "--header-prefix <prefix>", about: "the prefix of header names" },
+      },
       schemes: {
         kind: "list",
         minItems: 1,
@@ -144,12 +150,6 @@ export const endpointSettings = {
         deploymentOption: "signatureSchemes",
         description:
           "One or more of t-v1, sha256, sha512, sha256:<label> or sha512:<label>, two-headers, standard-webhooks, standard-webhooks-v1a, rfc9421, rfc9421-ed25519, or a vendor whose receivers are to accept it: github, stripe, slack and others. See the reference of signatures.",
-      },
-      headerPrefix: {
-        kind: "text",
-        deploymentOption: "headerPrefix",
-        description: "The prefix of Posthorn's header names, such as X-Webhook.",
-        flag: { option: "--header-prefix <prefix>", about: "the prefix of header names" },
       },
     },
     default: { schemes: DEFAULT_SCHEMES, headerPrefix: DEFAULT_HEADER_PREFIX },
@@ -398,11 +398,11 @@ export const endpointSettings = {
     kind: "choice",
     values: ["none", "fifo"],
     description: "`fifo`: the events of a subject are sent one by one, in the order of their sequence.",
+    inputNote: "The format `cloudevents-batch` has no order, and the default does not apply to it.",
     default: "none",
+    deploymentOption: "ordering",
     group: "order",
     see: "See [ordering](ordering.md).",
-    onlyPerEndpoint:
-      "A change releases deliveries that wait for their turn, which an update of the endpoint does.",
   },
   fifoOnDead: {
     kind: "choice",
@@ -410,8 +410,8 @@ export const endpointSettings = {
     description:
       "With `fifo`: after a dead delivery, the later ones of its subject are sent (`pass`) or wait until it is retried (`hold`).",
     default: "pass",
+    deploymentOption: "fifoOnDead",
     group: "order",
-    onlyPerEndpoint: "A change releases held subjects, which an update of the endpoint does.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 

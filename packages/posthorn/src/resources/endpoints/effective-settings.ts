@@ -30,7 +30,10 @@ export function effectiveSettings(
   for (const name of NAMES) {
     const setting = definitionOf(name);
     const followed = setting.followsSetting === undefined ? null : own[setting.followsSetting as SettingName];
-    const fallback = followed ?? (defaults as Partial<Record<SettingName, unknown>>)[name] ?? setting.default;
+    const ofDeployment = (defaults as Partial<Record<SettingName, unknown>>)[name];
+    // a retried batch can arrive after a later one; `isOrdered` of the statements is the same
+    const isUnordered = name === "ordering" && values.format === "cloudevents-batch";
+    const fallback = followed ?? (isUnordered ? setting.default : ofDeployment) ?? setting.default;
     values[name] = effectiveValue(setting, own[name], fallback);
   }
   return values as EffectiveSettings;

@@ -66,6 +66,8 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   headers: { "X-Source": "acme" },
   retryPolicy: { exponential: { base: "30s", cap: "1h", maxAttempts: 5 }, maxAge: "72h" },
   retryOn: "every",
+  ordering: "fifo",
+  fifoOnDead: "hold",
 };
 
 test.each(DEPLOYMENT_OPTIONS.map((option) => [option.name, option] as const))(
@@ -89,6 +91,13 @@ test.each(DEPLOYMENT_OPTIONS.map((option) => [option.name, option] as const))(
   },
 );
 
+test("the default order does not apply to batches, which have none", () => {
+  const defaults = defaultsWith({ ordering: "fifo" });
+  const orderingOf = (own: object) => effectiveSettings({ ...UNSET_SETTINGS, ...own }, defaults).ordering;
+  expect(orderingOf({ format: "cloudevents-batch" })).toBe("none");
+  expect(orderingOf({ format: "cloudevents" })).toBe("fifo");
+});
+
 test.each<[policy: unknown, expected: unknown]>([
   ["five-attempts", RETRY_PRESETS["five-attempts"]],
   [
@@ -111,7 +120,14 @@ test.each<[options: object, says: RegExp]>([
   [{ signatureSchemes: ["nope"] }, /^signatureSchemes: /],
   [{ signatureSchemes: "t-v1" }, /^signatureSchemes: schemes is a list of names/],
   [{ headerPrefix: "X-Webhook-" }, /^headerPrefix: Leave out the hyphen/],
-  [{ signatureSchemes: ["t-v1", "stripe"], headerPrefix: "Stripe" }, /^headerPrefix: /],
+  [
+    { signatureSchemes: ["t-v1", "stripe"], headerPrefix: "Stripe" },
+    /^signatureSchemes: The signature schemes "t-v1" and "stripe" both write Stripe-Signature/,
+  ],
+  [
+    { signatureSchemes: ["sha256:a", "sha256:b"], headerPrefix: "X-Acme" },
+    /^signatureSchemes: The signature schemes "sha256:a" and "sha256:b" both write X-Acme-Signature; choose one\.$/,
+  ],
   [{ userAgent: "" }, /^userAgent: A user agent has 1 to 256 printable ASCII characters/],
   [{ headers: { Host: "a" } }, /^headers: "Host": This header is set by the sender/],
   [
@@ -122,6 +138,12 @@ test.each<[options: object, says: RegExp]>([
     { envelopeFields: { tenant_id: "id" } },
     /^envelopeFields: "tenant_id": The envelope would have "id" twice/,
   ],
+  [{ ordering: "lifo" }, /^ordering must be one of none, fifo; it is the string "lifo"/],
+  [
+    { ordering: "fifo", format: "cloudevents-batch" },
+    /^ordering: fifo is not possible with cloudevents-batch/,
+  ],
+  [{ fifoOnDead: "wait" }, /^fifoOnDead must be one of pass, hold/],
   [{ endpointRateLimit: 0 }, /^endpointRateLimit must be a whole number from 1 to 10000; it is 0/],
   [{ batchMaxEvents: 1_001 }, /^batchMaxEvents must be a whole number from 1 to 1000/],
 ])("the option %j is rejected", (options, says) => {

@@ -15,6 +15,9 @@ export type EndpointDefaultOptions = Omit<DeploymentOptionValues, "retryPolicy">
   readonly retryPolicy?: RetryPolicyInput | undefined;
 };
 
+export const NO_ORDERED_BATCHES =
+  "fifo is not possible with cloudevents-batch: a retried batch can arrive after a later one. Choose another format.";
+
 type Values = Record<string, unknown>;
 
 export function readEndpointDefaults(
@@ -32,6 +35,10 @@ export function readEndpointDefaults(
         : check.read(name, () => readOption(option, value, defaults), option.default);
     defaults[setting] = field === null ? read : { ...(defaults[setting] as Values), [field]: read };
   }
+  if (defaults.ordering === "fifo" && defaults.format === "cloudevents-batch")
+    check.read("ordering", () => {
+      throw invalid(`ordering: ${NO_ORDERED_BATCHES}`);
+    });
   return defaults as unknown as EndpointDefaults;
 }
 

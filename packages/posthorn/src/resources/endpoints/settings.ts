@@ -17,6 +17,7 @@ import { type EndpointSettings, UNSET_SETTINGS } from "../../storage/queries/end
 import { oneOf } from "../read-fields.ts";
 import { type AuthorizationInput, checkAuthorization } from "./authorization-settings.ts";
 import type { EndpointDefaults } from "./effective-settings.ts";
+import { NO_ORDERED_BATCHES } from "./endpoint-defaults.ts";
 import type { HandshakeInput } from "./handshake-settings.ts";
 import { type GivenSecret, readEncoding, readSchemeSecrets, readSecret } from "./secret-input.ts";
 import { orNull, readerOf } from "./setting-readers.ts";
@@ -116,7 +117,7 @@ export function parseEndpointInput(input: unknown, context: SettingsContext): Pa
     if (check.isClean && !schemes.includes(scheme))
       check.refuse(
         "/schemeSecrets",
-        `The endpoint does not sign with ${scheme}; add it to signature.schemes.`,
+        `The endpoint does not sign with "${scheme}"; add it to signature.schemes.`,
       );
   }
   if (secret !== null && check.isClean) {
@@ -124,7 +125,7 @@ export function parseEndpointInput(input: unknown, context: SettingsContext): Pa
     for (const name of sharing.filter((scheme) => !fitsAny(secret.value, [scheme])))
       check.refuse(
         "/secret",
-        `This kind of secret does not fit ${name}; give it its own secret in schemeSecrets.`,
+        `This kind of secret does not fit "${name}"; give it its own secret in schemeSecrets.`,
       );
   }
   check.finish("The endpoint cannot be created");
@@ -188,10 +189,7 @@ function readSettings(
   const settings = read as EndpointSettings;
   const format = settings.format ?? context.defaults.format;
   if (settings.ordering === "fifo" && format === "cloudevents-batch") {
-    check.refuse(
-      "/ordering",
-      "fifo is not possible with cloudevents-batch: a retried batch can arrive after a later one. Choose another format.",
-    );
+    check.refuse("/ordering", NO_ORDERED_BATCHES);
   }
   checkAuthorization(check, settings, current.url);
   return settings;

@@ -65,7 +65,7 @@ create table posthorn.metadata (
   {
     version: 2,
     name: "tenants-and-endpoints",
-    checksum: "1d809a8817b2af6c92b1cfb52910dd651524a05a500d7de05172afb072eca332",
+    checksum: "284a7d39522826bcef9a5bfe5ee6fd27f064473e34bf3aacf4b8b3caa96af7d4",
     sql: `-- Tenants, their members, and the endpoints they registered.
 
 create table posthorn.tenants (
@@ -210,6 +210,14 @@ create table posthorn.endpoint_handshakes (
   decided_at timestamptz
 );
 create index endpoint_handshakes_due on posthorn.endpoint_handshakes (next_at) where next_at is not null;
+
+-- defaults of endpoints that statements read; of the process that started last
+create table posthorn.endpoint_defaults (
+  is_only boolean primary key default true check (is_only),
+  ordering text not null default 'none',
+  fifo_on_dead text not null default 'pass'
+);
+insert into posthorn.endpoint_defaults default values;
 `,
   },
   {

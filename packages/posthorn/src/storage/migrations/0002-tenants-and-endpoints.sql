@@ -142,3 +142,11 @@ create table posthorn.endpoint_handshakes (
   decided_at timestamptz
 );
 create index endpoint_handshakes_due on posthorn.endpoint_handshakes (next_at) where next_at is not null;
+
+-- defaults of endpoints that statements read; of the process that started last
+create table posthorn.endpoint_defaults (
+  is_only boolean primary key default true check (is_only),
+  ordering text not null default 'none',
+  fifo_on_dead text not null default 'pass'
+);
+insert into posthorn.endpoint_defaults default values;

@@ -57,6 +57,8 @@ const SAMPLES: Readonly<Record<string, string>> = {
   POSTHORN_HEADERS: `{"X-Key":"${password}"}`,
   POSTHORN_RETRY_POLICY: '{"exponential":{"base":"30s","cap":"1h","max_attempts":5},"max_age":"72h"}',
   POSTHORN_RETRY_ON: "every",
+  POSTHORN_ORDERING: "fifo",
+  POSTHORN_FIFO_ON_DEAD: "hold",
   POSTHORN_CATALOGUE: "strict",
   POSTHORN_CLOUDEVENTS_SOURCE: "https://shop.example/{tenant}",
   POSTHORN_API_VERSION: "2026-06-01",

@@ -3,6 +3,7 @@
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { column, rows } from "../../query.ts";
+import { isOrdered } from "../endpoints/ordering.ts";
 import { isGranted } from "../handshakes.ts";
 
 /** Why a lane is paused. */
@@ -62,8 +63,9 @@ select l.endpoint_id as "endpointId", l.owner,
     when not (${isGranted}) then 'endpoint_not_agreed'
     else 'tenant_inactive'
   end as "pausedReason",
-  coalesce(ep.ordering = 'fifo', false) as "isOrdered"
+  ${isOrdered} as "isOrdered"
 from posthorn.lanes l
 join posthorn.endpoints ep on ep.id = l.endpoint_id
+cross join posthorn.endpoint_defaults defaults
 where l.endpoint_id = any ($1::uuid[])
 `;

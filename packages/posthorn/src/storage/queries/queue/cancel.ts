@@ -3,6 +3,7 @@
 import type { Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { column, firstRow, hasRow, run, value } from "../../query.ts";
+import { holdsSubjects } from "../endpoints/ordering.ts";
 import { lockLane } from "../lanes/lock.ts";
 
 export type CancelReason = "endpoint_deleted" | "discarded" | "cancelled";
@@ -166,9 +167,9 @@ held as (
   select c.endpoint_id, c.subject, c.sequence, c.id
   from cancelled c
   join posthorn.endpoints ep on ep.id = c.endpoint_id
+  cross join posthorn.endpoint_defaults defaults
   where c.subject is not null
-    and ep.ordering = 'fifo'
-    and ep.fifo_on_dead = 'hold'
+    and ${holdsSubjects}
     and ep.deleted_at is null
 )
 insert into posthorn.deliveries (id, event_id, endpoint_id, state, dead_reason, attempts, replay_count, finished_at)

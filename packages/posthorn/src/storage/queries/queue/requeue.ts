@@ -5,6 +5,7 @@ import type { AttemptTrigger, Event, Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { fields, hasRow, run, value } from "../../query.ts";
 import { firstAttempt, moveFirstAttemptStep } from "../deliveries/first-attempt.ts";
+import { isOrdered } from "../endpoints/ordering.ts";
 import { lockLane, type PausedReason } from "../lanes/lock.ts";
 
 export type EnqueueResult =
@@ -80,9 +81,10 @@ ordered_delivery as materialized (
     select e.subject, e.sequence
     from posthorn.events e
     join posthorn.endpoints ep on ep.id = revived.endpoint_id
+    cross join posthorn.endpoint_defaults defaults
     where e.id = revived.event_id
       and e.sequence is not null
-      and ep.ordering = 'fifo'
+      and ${isOrdered}
   ) ordered on true
 ),
 released as (

@@ -12,6 +12,7 @@ import {
 } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { durableCommit, type Statement, statement } from "../../sql.ts";
+import { holdsSubjects } from "../endpoints/ordering.ts";
 import { addQueueRows } from "./event-claims.ts";
 
 /** Returns the ids that were refused, because they belong to another worker now. */
@@ -286,7 +287,7 @@ from unnest($2::uuid[] || $20::uuid[]) as attempt (id)
 where (attempt.id in (select id from settled)) is not true
 `;
 
-// Locks the endpoint. Otherwise a subject could stay held after `fifo_on_dead` was set to `pass`.
+// Locks the endpoint and the defaults. Otherwise a subject could stay held after `fifo_on_dead` was set to `pass`.
 const holdStep = `
 held as (
   insert into posthorn.held_subjects (endpoint_id, subject, sequence, delivery_id)
@@ -295,9 +296,9 @@ held as (
   cross join lateral (
     select
     from posthorn.endpoints ep
+    cross join posthorn.endpoint_defaults defaults
     where ep.id = died.endpoint_id
-      and ep.ordering = 'fifo'
-      and ep.fifo_on_dead = 'hold'
+      and ${holdsSubjects}
       and ep.deleted_at is null
     for share
   ) holding
