@@ -99,6 +99,16 @@ test.each<[readonly (keyof typeof situations)[], string | null, number | null]>(
   }
 });
 
+test("the remedy of an open circuit is a manual probe, and of a half-open one to wait", async () => {
+  for (const [when, remedy] of [
+    ["the circuit is open for a minute", /To probe now, retry a delivery\.$/],
+    ["the circuit is half-open", /^The endpoint is being probed\..*No action is needed\.$/],
+  ] as const) {
+    const { id } = await failedDelivery(when);
+    expect((await deliveries.get(id)).waitsFor?.remedy).toMatch(remedy);
+  }
+});
+
 /** Deliveries of one subject to a `fifo` endpoint, by sequence. Only the first is not parked. */
 async function subjectWith(count: number) {
   const { tenant, id: endpoint, uuid } = await newEndpoint();

@@ -53,6 +53,8 @@ function toWait(row: WaitRow): Wait {
 function remedyOf({ reason, untilMs }: WaitRow, blockedBy: string | null): string {
   if (blockedBy !== null)
     return `${blockedBy} of the same subject has to end first. If it is dead, retry or delete it.`;
+  if (reason === "circuit" && untilMs === null)
+    return "The endpoint is being probed. If the probe succeeds, the others follow. No action is needed.";
   if (reason === "rate_limit" && untilMs !== null)
     return "The receiver asked for a pause. No action is needed.";
   return REMEDIES[reason];

@@ -30,7 +30,7 @@ test.each<[state: DeliveryDetail["state"], delivery: object, endpoint: object | 
   ["failed", scheduled, {}, "at 2026-11-15T10:00:00Z. To retry now: posthorn retry dlv_1"],
   ["failed", scheduled, null, "posthorn retry dlv_1"],
   ["failed", waiting("circuit", "2026-11-15T10:00:00Z"), {}, "The circuit is open"],
-  ["failed", waiting("circuit"), {}, "next probe at any moment"],
+  ["failed", waiting("circuit"), {}, "Do something about it."],
   ["failed", {}, disabled("failures"), "failures, then: posthorn endpoints enable ep_1 --tenant acme"],
   ["pending", {}, disabled("manual"), "disabled manually. To enable it: posthorn endpoints enable"],
   ["pending", waiting("ordering"), {}, "Do something about it."],

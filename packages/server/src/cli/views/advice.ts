@@ -24,7 +24,9 @@ export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null): stri
     case "retry_delay":
       return `It is retried automatically at ${waits_for.until}. To retry now: posthorn retry ${id}`;
     case "circuit":
-      return `The circuit is open: deliveries are paused until the next probe at ${waits_for.until ?? "any moment"}. Check the responses above. To retry now: posthorn retry ${id}`;
+      return waits_for.until === null
+        ? waits_for.remedy
+        : `The circuit is open: deliveries are paused until the next probe at ${waits_for.until}. Check the responses above. To retry now: posthorn retry ${id}`;
     default:
       return waits_for.remedy;
   }
