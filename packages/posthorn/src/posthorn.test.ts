@@ -94,6 +94,17 @@ test.each(calls)(
   },
 );
 
+test.each<[input: unknown, says: string, pointer: string | undefined]>([
+  [event, "publishMany takes a list of events. Publish one with publish(event).", undefined],
+  [[event, { user: "u", type: "order.paid", data: 1 }], "Publish for a user with publish(event)", "/1/user"],
+])("publishMany(%j) says what to call instead", async (input, says, pointer) => {
+  await expect(withoutDatabase().publishMany(input as never)).rejects.toMatchObject({
+    code: "invalid_event",
+    message: expect.stringContaining(says),
+    problems: pointer === undefined ? [] : [{ pointer }],
+  });
+});
+
 test("publishMany returns an error for each event when the database is unavailable", async () => {
   const outcomes = await withoutDatabase().publishMany([event, event]);
   expect(outcomes).toMatchObject([

@@ -128,7 +128,11 @@ export function validateAll(
   nowMs: number,
   apiVersion?: string,
 ): ValidEvent[] {
-  if (!Array.isArray(inputs)) throw new PosthornError("invalid_event", "publishMany takes a list of events.");
+  if (!Array.isArray(inputs))
+    throw new PosthornError(
+      "invalid_event",
+      "publishMany takes a list of events. Publish one with publish(event).",
+    );
   const failures: Failure[] = [];
   const valid = inputs.flatMap((input, index) => {
     try {

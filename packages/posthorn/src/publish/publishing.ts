@@ -1,6 +1,6 @@
 // The ways to publish: one event or many, in the caller's transaction, for a user, started or not.
 import { refuseUnknown } from "../did-you-mean.ts";
-import { PosthornError } from "../errors.ts";
+import { PosthornError, problemAt } from "../errors.ts";
 import type { PublishInput, ValidEvent } from "../event/validate.ts";
 import type { Observer } from "../observe/observer.ts";
 import type { Span } from "../observe/tracing.ts";
@@ -122,6 +122,8 @@ export class Publishing {
         "publishMany takes no options. In a transaction, call publish(event, { tx }) for each event.",
       );
     }
+    const forUser = Array.isArray(inputs) ? inputs.findIndex(isForUser) : -1;
+    if (forUser !== -1) throw problemAt("invalid_event", `/${forUser}/user`, TENANT_EXPECTED);
     const admitted = this.#options.admission.admitAll(inputs);
     const events = admitted instanceof Promise ? await admitted.catch(this.#options.rethrow) : admitted;
     if (this.#options.engine() !== undefined)
@@ -155,6 +157,9 @@ export class Publishing {
     );
   };
 }
+
+const TENANT_EXPECTED =
+  "publishMany takes events of one tenant each. Publish for a user with publish(event), one by one.";
 
 /** What a way of publishing returns. */
 type Published = PublishResult | UserPublishResult | PublishStatement;
