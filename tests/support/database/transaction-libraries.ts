@@ -163,7 +163,7 @@ export const openLibraries: Readonly<Record<string, Open<Transaction>>> = {
       nested: (tx, work) => Order.transaction(tx, work),
       execute: (tx, text) => tx.raw(text),
       send: async (tx, statement) => (await tx.raw(...withQuestionMarks(statement))).rows,
-      mistakes: { "the Knex of a model": Order.knex() },
+      mistakes: { "the Knex of a model": Order.knex(), "the model": Order as unknown as Transaction },
       close: () => db.destroy(),
     };
   }),

@@ -128,11 +128,13 @@ const libraries = [
   }),
   library<KnexTransaction>({
     name: "Knex or Objection",
-    pass: "the trx of knex.transaction(async (trx) => …)",
+    pass: "the trx of knex.transaction(async (trx) => …) or Model.transaction(async (trx) => …)",
     is: (tx) => has(tx, "raw", "transaction"),
-    query: (tx, text, values) => {
+    query: async (tx, text, values) => {
       const { marked, repeated } = withQuestionMarks(text, values);
-      return tx.raw(marked, repeated);
+      const sent = tx.raw(marked, repeated);
+      // a model of Objection only builds the statement
+      return has(sent, "then") ? await sent : [];
     },
   }),
   library<PostgresJsTransaction>({
@@ -144,13 +146,13 @@ const libraries = [
   library<ClientTransaction>({
     name: "TypeORM",
     pass: "the manager of dataSource.transaction(async (manager) => …)",
-    is: (tx) => isClient(tx) && (has(tx, "getRepository") || has(tx, "startTransaction")),
+    is: (tx) => has(tx, "query", "getRepository") || has(tx, "query", "startTransaction"),
     query: (tx, text, values) => tx.query(text, values),
   }),
   library<ClientTransaction>({
     name: "pg",
     pass: "a client of pool.connect() after begin",
-    is: isClient,
+    is: (tx) => typeof tx === "object" && has(tx, "query"),
     query: (tx, text, values) => tx.query(text, values),
   }),
 ];
@@ -214,11 +216,6 @@ export function notPostgresql(): PosthornError {
 /** Keeps the type of a row's transaction within the row. */
 function library<Tx>(row: Library<Tx>): Library<unknown> {
   return row as Library<unknown>;
-}
-
-/** Objection's models are functions with this method. */
-function isClient(tx: object): boolean {
-  return typeof tx === "object" && has(tx, "query");
 }
 
 function has(tx: object, ...methods: readonly string[]): boolean {
