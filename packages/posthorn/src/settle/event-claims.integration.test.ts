@@ -1,5 +1,5 @@
 // Deliveries without a queue row, which their events claim.
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import {
   databasePerTest,
   newEndpoint,
@@ -9,7 +9,6 @@ import { eventuallyPasses } from "../../../../tests/support/eventually.ts";
 import { gate } from "../../../../tests/support/gate.ts";
 import { installationGauges } from "../storage/queries/installation/gauges.ts";
 import type { TestInstance } from "../testing/index.ts";
-import { EventClaims } from "./event-claims.ts";
 
 const receiver = await receiverPerFile();
 const world = databasePerTest();
@@ -42,9 +41,6 @@ async function heldDelivery({ instance: { hooks }, path }: Awaited<ReturnType<ty
 }
 
 test("a delivery in flight without a queue row is found, listed and counted like any other", async () => {
-  // after a second it gets a queue row: see the next test
-  const overdue = vi.spyOn(EventClaims.prototype, "isOverdue", "get").mockReturnValue(false);
-  onTestFinished(() => overdue.mockRestore());
   const lane = await openLane();
   const { hooks } = lane.instance;
   const { held, deliveryId } = await heldDelivery(lane);
