@@ -11,10 +11,10 @@ import {
   writeTime,
 } from "@posthorn/wire";
 import { startScriptedReceiver } from "posthorn/testing";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { signRequest } from "../../packages/posthorn/src/destinations/webhook/sign.ts";
 import { rotate } from "../support/matrix.ts";
-import { startServer } from "../support/servers/start-server.ts";
+import { sharedServer } from "../support/servers/start-server.ts";
 import {
   missingProgram,
   runtimes,
@@ -37,19 +37,15 @@ interface Case extends SignedRequest {
   readonly expected: boolean;
 }
 
+const server = sharedServer({ posthorn: { maxEndpointsPerTenant: 100 } });
+const receiver = await startScriptedReceiver();
+afterAll(() => receiver.close());
 const snippets = new Map<string, SnippetSource[]>();
-const cases: Case[] = [];
+const secrets = new Map<string, string>();
 const importedNames: string[] = [];
 
 beforeAll(async () => {
-  const stops: (() => Promise<void>)[] = [];
-  const server = await startServer({
-    atEnd: (stop) => stops.push(stop),
-    posthorn: { maxEndpointsPerTenant: 100 },
-  });
-  const receiver = await startScriptedReceiver();
   await server.newTenant({}, "acme");
-  const secrets = new Map<string, string>();
   for (const scheme of SCHEMES) {
     const { path, secret } = await server.newEndpoint(
       { url: `${receiver.url}/${scheme}?a=1`, signature: { schemes: [scheme], header_prefix: "X-Shop" } },
@@ -84,9 +80,16 @@ beforeAll(async () => {
         snippets.get(language)?.push({ scheme: name, code, needsUrl: needsUrl(facts) });
     }
   }
+});
+
+/** Sends requests, and varies them. Signatures are valid for five minutes, so every language gets its own. */
+async function newCases(): Promise<Case[]> {
+  const cases: Case[] = [];
+  const before = receiver.requests.length;
   const data = { note: "Grüße €", "Buffer.from": '\\"' };
   await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data });
-  for (const { url, headers, body } of await receiver.received(SCHEMES.length + importedNames.length)) {
+  const requests = await receiver.received(before + SCHEMES.length + importedNames.length);
+  for (const { url, headers, body } of requests.slice(before)) {
     const scheme = url.slice(1, url.indexOf("?"));
     const sent = {
       scheme,
@@ -101,9 +104,8 @@ beforeAll(async () => {
       cases.push({ what: "with another secret", ...sent, secret: other, expected: false });
     } else cases.push(...(await casesOf(sent)));
   }
-  await receiver.close();
-  for (const stop of stops) await stop();
-});
+  return cases;
+}
 
 /** HTTP Message Signatures, which have no facts, always cover the URL. */
 function needsUrl(facts: { readonly signed: readonly string[] } | null): boolean {
@@ -163,8 +165,8 @@ async function casesOf(sent: SignedRequest): Promise<Case[]> {
       url: `${request.url}2`,
       expected: false,
     },
-    // the languages run up to a minute later
-    isTimed && { what: "signed 3 minutes ago", ...(await signedAgo(180)), expected: true },
+    // checking all of them takes minutes on a slow machine
+    isTimed && { what: "signed a minute ago", ...(await signedAgo(60)), expected: true },
     isTimed && { what: "signed 301 seconds ago", ...(await signedAgo(301)), expected: false },
     isTimed && { what: "signed for the future", ...(await signedAgo(-3_600)), expected: false },
   ];
@@ -196,20 +198,21 @@ function publicKeyOf(signingKey: string): string {
   return `whpk_${Buffer.from(signingKey.slice("whsk_".length), "base64").subarray(32).toString("base64")}`;
 }
 
-test("every scheme has a snippet in every language", () => {
+test("every scheme has a snippet in every language", async () => {
   expect([...snippets.keys()].toSorted()).toEqual(Object.keys(runtimes).toSorted());
   for (const sources of snippets.values())
     expect(sources.map(({ scheme }) => scheme)).toEqual([...SCHEMES, ...importedNames]);
-  expect(cases.filter(({ what }) => what === "as it was sent")).toHaveLength(
+  expect((await newCases()).filter(({ what }) => what === "as it was sent")).toHaveLength(
     SCHEMES.length + importedNames.length,
   );
 });
 
 test.for(rotate(Object.keys(runtimes), 0))(
   "the %s snippets accept what was sent and reject everything else",
-  (language, { skip }) => {
+  async (language, { skip }) => {
     const missing = missingProgram(language);
     skip(missing !== null, missing ?? "");
+    const cases = await newCases();
     const results = verifyIn(language, snippets.get(language) as SnippetSource[], cases);
     expect(cases.map(({ scheme, what }, index) => `${scheme} ${what}: ${results[index]}`)).toEqual(
       cases.map(({ scheme, what, expected }) => `${scheme} ${what}: ${expected}`),
