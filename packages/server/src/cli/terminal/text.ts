@@ -44,12 +44,10 @@ export function timeText(time: string | Date | null): string {
   return Number.isNaN(at.getTime()) ? clean(time) : at.toISOString().replace("T", " ");
 }
 
-/** `in 4 s`, `2 h ago`. */
-export function distanceText(time: string | null, now: Date): string {
-  if (time === null) return "";
-  const seconds = (Date.parse(time) - now.getTime()) / 1000;
-  const [amount, unit] = inUnits(Math.abs(seconds));
-  return seconds >= 0 ? `in ${amount} ${unit}` : `${amount} ${unit} ago`;
+/** `in 4 s`, or `now`: a time ahead may have passed since it was read, or this machine's clock may be fast. */
+export function distanceText(time: string, now: Date): string {
+  const [amount, unit] = inUnits((Date.parse(time) - now.getTime()) / 1000);
+  return amount > 0 ? `in ${amount} ${unit}` : "now";
 }
 
 function inUnits(seconds: number): [number, string] {

@@ -8,7 +8,7 @@ export function waitText({ waits_for }: Pick<Delivery, "waits_for">, now: Date):
   const end = waits_for.until === null ? null : distanceText(waits_for.until, now);
   switch (waits_for.reason) {
     case "retry_delay":
-      return `retry ${end}`;
+      return end === "now" ? "retry due now" : `retry ${end}`;
     case "circuit":
       return end === null
         ? "held: circuit half-open, the endpoint is being probed"
