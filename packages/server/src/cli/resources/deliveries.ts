@@ -1,5 +1,5 @@
 // `posthorn deliveries`, and its shortcut `posthorn retry`.
-import type { DeadLetterCount, DeletedDeadLetters, DeliveryDetail } from "@posthorn/client";
+import type { DeadLetterCount, DeletedDeadLetters, Delivery, DeliveryDetail } from "@posthorn/client";
 import type { Command } from "commander";
 import {
   type Args,
@@ -113,13 +113,21 @@ async function deleteDead(remote: Remote, _args: Args, flags: DeletionFlags): Pr
 
 async function retry(remote: Remote, [delivery]: Args): Promise<void> {
   const retried = await remote.client.deliveries.retry({ delivery });
-  const isPaused = retried.waits_for?.reason === "rate_limit" && retried.waits_for.until !== null;
-  const what = isPaused
-    ? `will be retried; ${waitText(retried, remote.now())}`
-    : "is due now and will be sent by the next free worker";
-  remote.print(retried, ({ id, event_id }) =>
-    [`${clean(id)} ${what}.`, `Follow it with: posthorn trace ${clean(event_id)}`].join("\n"),
+  remote.print(retried, (delivery) =>
+    [
+      `${clean(delivery.id)} ${sentWhen(delivery, remote.now())}.`,
+      `Follow it with: posthorn trace ${clean(delivery.event_id)}`,
+    ].join("\n"),
   );
+}
+
+function sentWhen(delivery: Delivery, now: Date): string {
+  const wait = waitText(delivery, now);
+  if (wait === null) return "is due now and will be sent by the next free worker";
+  // a manual retry brings the probe forward, unless one is in flight
+  if (delivery.waits_for?.reason === "circuit" && delivery.waits_for.until === null)
+    return "will be sent as the endpoint's next probe, or after the one in flight";
+  return `will be retried; ${wait}`;
 }
 
 function describe({ terminal, now }: Remote, delivery: DeliveryDetail): string {
