@@ -44,7 +44,7 @@ const columns: readonly Column<Replay>[] = [
   { title: "STATE", value: ({ state }) => state },
   { title: "DONE", value: ({ done, total }) => (total === null ? done : `${done} of ${total}`) },
   { title: "TENANT", value: ({ tenant }) => tenant ?? "all", canShrink: true },
-  { title: "STARTED", value: startText, canShrink: true },
+  { title: "START", value: startText, canShrink: true },
 ];
 
 const STATE_FILTER: Param = [
@@ -143,12 +143,20 @@ function startText({ started_at, start_at }: Replay): string {
   return timeText(started_at ?? start_at);
 }
 
-function describe({ id, state, done, total, skipped, start_at }: Replay): string {
+/** Why it was cancelled, if not by a request. */
+const CANCELLED: Partial<Record<NonNullable<Replay["cancel_reason"]>, string>> = {
+  key_revoked: "The key, token or portal link that scheduled it was revoked.",
+  member_removed: "The member who scheduled it was removed.",
+};
+
+function describe({ id, state, done, total, skipped, start_at, cancel_reason }: Replay): string {
   if (state === "scheduled")
     return `${clean(id)} starts at ${timeText(start_at)}. Cancel: posthorn replay cancel ${clean(id)}`;
   const left = Object.entries(skipped).map(([reason, count]) => `${count} skipped: ${clean(reason)}`);
   const of = total === null ? "" : ` of ${total}`;
   const lines = [`${clean(id)} is ${state}: ${done}${of} sent again.`, ...left];
+  const reason = cancel_reason === null ? undefined : CANCELLED[cancel_reason];
+  if (reason !== undefined) lines.push(reason);
   if (state === "running")
     lines.push(
       `Show the progress: posthorn replay get ${clean(id)}; cancel: posthorn replay cancel ${clean(id)}`,

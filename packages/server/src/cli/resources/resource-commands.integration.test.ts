@@ -288,13 +288,28 @@ describe("replays and dead letters", () => {
     const scheduled = await posthorn`replay start ${of} --at ${at} --yes --json`;
     expect(scheduled.json).toMatchObject({ state: "scheduled", start_at: at, started_at: null });
     const { id } = scheduled.json;
-    expect((await posthorn`replay list ${of} --state scheduled`).out).toContain(id);
+    const listed = (await posthorn`replay list ${of} --state scheduled`).out;
+    expect(listed).toMatch(/ START\n/);
+    expect(listed).toContain(`${id}  scheduled  0     scheduling  ${at.replace("T", " ")}`);
     expect((await posthorn`replay get ${id}`).out).toBe(
       `${id} starts at ${at.replace("T", " ")}. Cancel: posthorn replay cancel ${id}\n`,
     );
     expect((await posthorn`replay cancel ${id} --json`).json.state).toBe("cancelled");
     expect((await posthorn`replay start ${of} --at 2020-01-01`).err).toContain(
       "--at must be a day or a time",
+    );
+  });
+
+  test("a replay whose key is revoked before it starts says so", async () => {
+    await posthorn`tenants put revoking`;
+    const { id: keyId, key } = (
+      await posthorn`keys create ci --tenant revoking --scopes deliveries:retry,deliveries:read --json`
+    ).json;
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const { id } = (await posthorn`replay start --at ${at} --yes --key ${key} --json`).json;
+    await posthorn`keys revoke ${keyId} --yes`;
+    expect((await posthorn`replay get ${id}`).out).toBe(
+      `${id} is cancelled: 0 sent again.\nThe key, token or portal link that scheduled it was revoked.\n`,
     );
   });
 
