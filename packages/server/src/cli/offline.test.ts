@@ -78,6 +78,21 @@ describe("sign and verify", () => {
     expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("1 to 256 bytes") });
   });
 
+  test.each([
+    ["hex", "00ff"],
+    ["base64", "AP8="],
+    ["text", "any text"],
+  ])("verify takes an imported secret in %s and the one of its rotation", async (encoding, own) => {
+    const both = argv`--secret ${own} ${secret} --secret-encoding ${encoding}`;
+    for (const signing of [argv`--secret ${own} --secret-encoding ${encoding}`, argv`--secret ${secret}`]) {
+      const { json } = await posthorn({ stdin: body })`sign ${signing} --json`;
+      const { code, out } = await verify(argv`${both} ${headerOptions(json)}`, body);
+      expect([code, out]).toEqual([0, expect.not.stringContaining("invalid")]);
+    }
+    const pair = await posthorn({ stdin: body })`sign --secret whsk_AAAA --secret-encoding ${encoding}`;
+    expect(pair.code).toBe(2);
+  });
+
   test("sign creates HTTP Message Signatures, and verify refers to a library for them", async () => {
     const signed = await request(argv`--scheme rfc9421 --to https://shop.example/hooks`);
     expect(signed).toMatch(/^content-type: application\/json\r\n/m);

@@ -5,7 +5,7 @@ import { failed, usage } from "../failure.ts";
 import { readAll, readNamedFile } from "../remote/data.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, toned } from "../terminal/text.ts";
-import { prefixOf, SECRET_ENCODING_OPTION, secretsOf } from "../views/secrets.ts";
+import { prefixOf, SECRET_ENCODING_OPTION, verifyingSecretsOf } from "../views/secrets.ts";
 import { parseRequest, type RawRequest } from "./raw-request.ts";
 
 interface VerifyFlags {
@@ -42,7 +42,7 @@ async function run(terminal: Terminal, flags: VerifyFlags): Promise<void> {
   if (!/^\d{1,9}$/.test(flags.tolerance)) throw usage("--tolerance must be a whole number of seconds.");
   const now = flags.now === undefined ? new Date() : new Date(flags.now);
   if (Number.isNaN(now.getTime())) throw usage("--now must be a time such as 2026-11-15T09:30:00Z.");
-  const secrets = secretsOf(flags.secret, flags.secretEncoding);
+  const secrets = verifyingSecretsOf(flags.secret, flags.secretEncoding);
   const headerPrefix = prefixOf(flags.headerPrefix);
   const request = await readRequest(terminal, flags);
   const toleranceSeconds = Number(flags.tolerance) || Number.POSITIVE_INFINITY;

@@ -28,10 +28,10 @@ export const SECRET_ENCODING_OPTION = new Option(
 export function secretsOf(given: readonly string[], encoding?: SecretEncoding): readonly string[] {
   if (encoding !== undefined && encoding !== "whsec") {
     return given.map((secret) => {
-      const key = importedKey(secret, encoding);
-      if (key === null)
-        throw usage(`A secret is not 1 to ${MAX_SECRET_BYTES} bytes of ${encoding}. Copy it again.`);
-      return rawSecret(key);
+      const key = /^wh(sk|pk)_/.test(secret) ? null : importedKey(secret, encoding);
+      if (key !== null) return rawSecret(key);
+      if (parseSecret(secret) !== null) return secret;
+      throw usage(`A secret is not 1 to ${MAX_SECRET_BYTES} bytes of ${encoding}. Copy it again.`);
     });
   }
   for (const secret of given) {
@@ -45,6 +45,12 @@ export function secretsOf(given: readonly string[], encoding?: SecretEncoding): 
     }
   }
   return given;
+}
+
+/** As `secretsOf`, and also as written where a rotation may have generated the secret, since an imported one may look the same. */
+export function verifyingSecretsOf(given: readonly string[], encoding?: SecretEncoding): readonly string[] {
+  const generated = given.filter((secret) => parseSecret(secret) !== null);
+  return [...new Set([...secretsOf(given, encoding), ...generated])];
 }
 
 /** An option for comma-separated signature schemes, listed in the help and in shell completion. */
