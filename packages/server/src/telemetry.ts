@@ -13,18 +13,23 @@ export interface Telemetry {
 /** Enough for a collector that responds; one that does not must not delay the end of the process. */
 const FLUSH_MS = 3_000;
 
-/** Returns null if no variable asks for traces, if the SDK is missing, or if the program has set up its own. */
+/** Logs what to install if a variable asks for traces. Not for each process of a server, so that it is logged once. */
+export function warnOfMissingPackages(env: Environment, logger: Logger): void {
+  const variable = wantingTraces(env);
+  const missing = variable === null ? [] : missingPackages();
+  if (missing.length === 0) return;
+  const names = missing.join(" and ");
+  logger.warn(
+    `No traces are exported: ${variable} is set, but ${names} ${missing.length === 1 ? "is" : "are"} not installed. Run npm install ${missing.join(" ")} where @posthorn/server is installed, or set OTEL_SDK_DISABLED=true.`,
+  );
+}
+
+/** Returns null if no variable asks for traces, if a package is missing, or if the program has set up its own SDK. */
 export async function startTelemetry(env: Environment, logger: Logger): Promise<Telemetry | null> {
   const variable = wantingTraces(env);
-  if (variable === null) return null;
-  const api = await installed(() => import("@opentelemetry/api"));
-  const sdk = await installed(() => import("@opentelemetry/sdk-node"));
-  if (api === null || sdk === null) {
-    logger.warn(
-      `${variable} is set, but the OpenTelemetry packages are not installed: no traces are exported. Run: npm install @opentelemetry/api @opentelemetry/sdk-node`,
-    );
-    return null;
-  }
+  if (variable === null || missingPackages().length > 0) return null;
+  const api = await import("@opentelemetry/api");
+  const sdk = await import("@opentelemetry/sdk-node");
   // registered by a file of --import, which knows more than the variables
   if ((await loadTracing(logger))?.isRecording) return null;
   reportFailures(api, env, logger);
@@ -54,14 +59,16 @@ function hasServiceName({ OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES }: Environ
   return Boolean(OTEL_SERVICE_NAME) || /(?:^|,)\s*service\.name=/.test(OTEL_RESOURCE_ATTRIBUTES ?? "");
 }
 
-/** Returns null if the package is not installed. */
-async function installed<Package>(load: () => Promise<Package>): Promise<Package | null> {
-  try {
-    return await load();
-  } catch (error) {
-    if ((error as { code?: string }).code === "ERR_MODULE_NOT_FOUND") return null;
-    throw error;
-  }
+/** Finds them without loading them: the SDK is large. */
+function missingPackages(): string[] {
+  return ["@opentelemetry/api", "@opentelemetry/sdk-node"].filter((name) => {
+    try {
+      import.meta.resolve(name);
+      return false;
+    } catch {
+      return true;
+    }
+  });
 }
 
 /** The SDK reports failed exports nowhere by default. OTEL_LOG_LEVEL replaces this by its own output. */

@@ -4,6 +4,7 @@ import { withProgress } from "@posthorn/embedded-postgres";
 import { readConfig } from "../../config.ts";
 import { checkPort } from "../../listen.ts";
 import { createLogger } from "../../logger.ts";
+import { warnOfMissingPackages } from "../../telemetry.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { resolveAdminKey } from "./admin-key.ts";
 import { banner } from "./dev-banner.ts";
@@ -31,6 +32,7 @@ export async function dev(flags: DevFlags, { print, printError }: Terminal): Pro
   const logger = createLogger({ level: config.logLevel, format: process.stderr.isTTY ? "pretty" : "json" });
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();
+  warnOfMissingPackages(process.env, logger);
   try {
     await checkPort(config.host, config.port);
     // the API is loaded while the database is opened

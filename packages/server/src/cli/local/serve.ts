@@ -6,6 +6,7 @@ import { checkPort } from "../../listen.ts";
 import { createLogger, type LevelledLogger } from "../../logger.ts";
 import { connectionsFor, processCount } from "../../processes/process-count.ts";
 import { CHILD_VARIABLE, Supervisor } from "../../processes/supervisor.ts";
+import { warnOfMissingPackages } from "../../telemetry.ts";
 import { usage } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { resolveAdminKey } from "./admin-key.ts";
@@ -34,6 +35,7 @@ export async function serve({ role, ...flags }: ServeFlags, { env, print }: Term
   const logger = createLogger({ level: config.logLevel, format: "json" });
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();
+  warnOfMissingPackages(env, logger);
   try {
     // checked first, because a generated key is printed only once
     const port = await checkPort(config.host, config.port);
