@@ -13,7 +13,7 @@ const format = z
   .enum(EXPORT_FORMATS)
   .default("ndjson")
   .describe(
-    "`ndjson`: one JSON object per line. `csv`: a header and one line per row, with nested values as JSON.",
+    "`ndjson`: one JSON object per line. `csv`: a header and one line per row, with a column for each field of a nested object.",
   );
 
 const REMARK =

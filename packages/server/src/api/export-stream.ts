@@ -27,7 +27,7 @@ export async function exportReply<Row extends z.ZodObject>(
   pages: Pages<FromLibrary<z.output<Row>>>,
   { format, name, logger, requestId, reauthorize }: ExportOptions,
 ): Promise<Reply> {
-  const { contentType, head, line } = rowWriter(format, Object.keys(schema.shape));
+  const { contentType, head, line } = rowWriter(format, schema);
   const first = await pages.next();
   return {
     status: 200,

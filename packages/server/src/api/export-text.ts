@@ -1,5 +1,7 @@
 // The text of exported rows: NDJSON, or CSV as in RFC 4180.
 import type { ExportFormat } from "@posthorn/client";
+import { z } from "zod";
+import { unwrapped } from "./input/issues.ts";
 
 /** A value that is JSON already, because its bytes must not change. */
 export class RawJson {
@@ -10,24 +12,45 @@ export class RawJson {
   }
 }
 
+type Row = Readonly<Record<string, unknown>>;
+
+interface Column {
+  readonly name: string;
+  readonly path: readonly string[];
+}
+
 export interface RowWriter {
   readonly contentType: string;
   /** The text before the first row. */
   readonly head: string;
-  readonly line: (row: Readonly<Record<string, unknown>>) => string;
+  readonly line: (row: Row) => string;
 }
 
-/** `columns` are the names of the fields in their order; a row may lack some. */
-export function rowWriter(format: ExportFormat, columns: readonly string[]): RowWriter {
+/** A row may lack some of the fields. */
+export function rowWriter(format: ExportFormat, schema: z.ZodObject): RowWriter {
+  const columns = columnsOf(schema);
   if (format === "ndjson") return { contentType: "application/x-ndjson", head: "", line: ndjsonLine };
   return {
     contentType: "text/csv; charset=utf-8; header=present",
-    head: csvLine(columns),
-    line: (row) => csvLine(columns.map((name) => row[name])),
+    head: csvLine(columns.map(({ name }) => name)),
+    line: (row) => csvLine(columns.map(({ path }) => valueAt(row, path))),
   };
 }
 
-function ndjsonLine(row: Readonly<Record<string, unknown>>): string {
+/** An object with known fields has a column for each of them: `waits_for_reason`. */
+function columnsOf(schema: z.ZodObject, above: readonly string[] = []): readonly Column[] {
+  return Object.entries(schema.shape).flatMap(([name, field]) => {
+    const path = [...above, name];
+    const inner = unwrapped(field);
+    return inner instanceof z.ZodObject ? columnsOf(inner, path) : [{ name: path.join("_"), path }];
+  });
+}
+
+function valueAt(row: Row, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, name) => (value as Row | null | undefined)?.[name], row);
+}
+
+function ndjsonLine(row: Row): string {
   const members = Object.entries(row).flatMap(([name, value]) =>
     value === undefined ? [] : `${JSON.stringify(name)}:${jsonOf(value)}`,
   );
