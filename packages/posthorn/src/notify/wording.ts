@@ -73,7 +73,7 @@ function texts(notice: Notice) {
         title: notice.count === 1 ? "Webhook delivery failed" : `${notice.count} webhook deliveries failed`,
         summary: [
           "Deliveries to a webhook endpoint failed for good and are not attempted again. They are kept as dead",
-          "letters.",
+          "letters until they are retried or deleted. One that is retried and fails again is counted again.",
         ],
         advice: ["What to do: correct the cause, then retry or delete the dead letters."],
       };
