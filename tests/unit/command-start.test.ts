@@ -2,15 +2,11 @@
 // cause, because times differ between machines.
 import { isBuiltin } from "node:module";
 import type { OutputChunk } from "rolldown";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
-let chunks: readonly OutputChunk[];
-
-beforeAll(async () => {
-  const script = new URL("../../scripts/build-command.mjs", import.meta.url).href;
-  const { buildCommand } = await import(/* @vite-ignore */ script);
-  chunks = await buildCommand({ write: false });
-});
+const script = new URL("../../scripts/build-command.mjs", import.meta.url).href;
+const { buildCommand } = await import(/* @vite-ignore */ script);
+const chunks: readonly OutputChunk[] = await buildCommand({ write: false });
 
 const engine = "packages/posthorn/src/engine.ts";
 const contract = "packages/client/src/contract/contract.ts";
