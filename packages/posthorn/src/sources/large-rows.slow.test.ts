@@ -38,7 +38,7 @@ test.each(["polling", "replication"] as const)(
         (4, '1', large.other, 'ready', 'row.with_another_column'),
         (5, large.body, null, 'draft', 'row.excluded')
       ) kinds (place, body, other, status, kind)
-      where kinds.place <= 2 or n % 10 = 0
+      where kinds.place <= 2 or n % 50 = 0
       order by n, kinds.place`);
     const isPolling = kind === "polling";
     const source: SourceOptions = {

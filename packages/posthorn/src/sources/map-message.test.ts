@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { mapMessage } from "./map-message.ts";
 
-const map = (content: string) => mapMessage("shop", "0/16B3748", Buffer.from(content));
+const map = (content: string) =>
+  mapMessage("shop", { lsn: "0/16B3748", content: Buffer.from(content), bytes: Buffer.byteLength(content) });
 
 test("a message becomes an event with the bytes of its data; without an id its key is its position", () => {
   expect(map('{"data": {"total": 1.0}, "tenant": "acme", "type": "order.paid", "subject": null}')).toEqual({

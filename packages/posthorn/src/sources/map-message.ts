@@ -4,7 +4,10 @@ import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import { maxPayloadBytes } from "../event/limits.ts";
 import type { PublishInput } from "../event/validate.ts";
+import type { Change } from "../storage/foreign/pgoutput.ts";
 import { keyOf } from "./map-row.ts";
+
+type LogMessage = Extract<Change, { kind: "message" }>;
 
 const fields = ["tenant", "type", "data", "subject", "api_version", "id"];
 
@@ -12,9 +15,12 @@ const fields = ["tenant", "type", "data", "subject", "api_version", "id"];
 const MAX_CONTENT_BYTES = maxPayloadBytes + 64 * 1024;
 
 /** A message without an id is identified by its position in the log. Throws a `PosthornError` for invalid content. */
-export function mapMessage(source: string, lsn: string, content: Buffer): PublishInput {
-  if (content.length > MAX_CONTENT_BYTES) {
-    throw invalid(`The message has ${content.length} bytes; the limit is ${MAX_CONTENT_BYTES}.`);
+export function mapMessage(
+  source: string,
+  { lsn, content, bytes }: Pick<LogMessage, "lsn" | "content" | "bytes">,
+): PublishInput {
+  if (content === null || bytes > MAX_CONTENT_BYTES) {
+    throw invalid(`The message has ${bytes} bytes; the limit is ${MAX_CONTENT_BYTES}.`);
   }
   const { message, members } = parse(content);
   refuseUnknown("A message has no field", message, fields, "invalid_event");

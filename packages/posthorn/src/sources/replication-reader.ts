@@ -3,7 +3,7 @@
 import { PosthornError } from "../errors.ts";
 import { maxPayloadBytes } from "../event/limits.ts";
 import type { Logger } from "../observe/log.ts";
-import type { Change, Relation } from "../storage/foreign/pgoutput.ts";
+import type { Change, Relation, Value } from "../storage/foreign/pgoutput.ts";
 import { ReplicationStream, type StreamMessage } from "../storage/foreign/replication-stream.ts";
 import { createSlot, dropSlot, readPublication, readServer, type Server } from "../storage/foreign/slots.ts";
 import { mapMessage } from "./map-message.ts";
@@ -44,7 +44,8 @@ export class ReplicationReader implements Reader {
     try {
       await checkPublication(stream, config);
       const from = await prepareSlot(stream, options);
-      await stream.start({ slot: config.slot, publication: config.publication, from });
+      const { slot, publication } = config;
+      await stream.start({ slot, publication, from, maxValueBytes: maxPayloadBytes });
       return new ReplicationReader(stream, config);
     } catch (error) {
       await stream.close();
@@ -106,27 +107,27 @@ export class ReplicationReader implements Reader {
         return this.#insert(change.relationId, change.values, lsn);
       case "message": {
         if (change.prefix !== this.#config.messagePrefix) return null;
-        const input = this.#mapMessage(change.lsn, change.content);
-        return { item: { reference: change.lsn, input, position: null }, size: change.content.length };
+        const input = this.#mapMessage(change);
+        return { item: { reference: change.lsn, input, position: null }, size: change.content?.length ?? 0 };
       }
     }
   }
 
-  #insert(relationId: number, values: readonly (Buffer | null)[], lsn: string): ReadItem | null {
+  #insert(relationId: number, values: readonly (Value | null)[], lsn: string): ReadItem | null {
     const { table, name } = this.#config;
     const relation = this.#relations.get(relationId);
     if (table === null || relation === undefined || !isTable(relation, table)) return null;
-    const bytesOf = (column: string) => values[relation.columns.indexOf(column)] ?? null;
-    const row = rowOf(table, bytesOf);
+    const valueIn = (column: string) => values[relation.columns.indexOf(column)] ?? null;
+    const row = rowOf(table, valueIn);
     const missing = missingColumn(relation, table);
-    if (missing === null && !includes(table.filter, bytesOf)) return null;
+    if (missing === null && !includes(table.filter, valueIn)) return null;
     const mapped = missing === null ? mapRow(name, table, row) : { input: missing };
     return { item: { reference: row.id ?? lsn, ...mapped, position: null }, size: sizeOf(row) };
   }
 
-  #mapMessage(lsn: string, content: Buffer): SourceItem["input"] {
+  #mapMessage(message: Parameters<typeof mapMessage>[1]): SourceItem["input"] {
     try {
-      return mapMessage(this.#config.name, lsn, content);
+      return mapMessage(this.#config.name, message);
     } catch (error) {
       if (error instanceof PosthornError) return error;
       throw error;
@@ -145,27 +146,28 @@ function positionItem(position: string): ReadItem {
 }
 
 /** Decodes the mapped columns, and of long values only what is needed to refuse them. */
-function rowOf({ columns }: SourceTable, bytesOf: (column: string) => Buffer | null): Row {
+function rowOf({ columns }: SourceTable, valueIn: (column: string) => Value | null): Row {
   const text = (column: string | undefined) =>
     // a character has at most 4 bytes
-    column === undefined ? null : (bytesOf(column)?.toString("utf8", 0, 4 * MAX_TEXT_LENGTH) ?? null);
-  const data = bytesOf(columns.data);
-  const dataBytes = data?.length ?? 0;
+    column === undefined ? null : (valueIn(column)?.text.toString("utf8", 0, 4 * MAX_TEXT_LENGTH) ?? null);
+  const data = valueIn(columns.data);
+  const dataBytes = data?.bytes ?? 0;
   return {
     id: text(columns.id),
     tenant: text(columns.tenant),
     type: text(columns.type),
     subject: text(columns.subject),
     apiVersion: text(columns.apiVersion),
-    data: data === null || dataBytes > maxPayloadBytes ? null : String(data),
+    data: data === null || dataBytes > maxPayloadBytes ? null : String(data.text),
     dataBytes,
   };
 }
 
-function includes(filter: SourceTable["filter"], bytesOf: (column: string) => Buffer | null): boolean {
+function includes(filter: SourceTable["filter"], valueIn: (column: string) => Value | null): boolean {
   return [...filter].every(([column, allowed]) => {
-    const value = bytesOf(column);
-    return value !== null && allowed.some((text) => value.equals(Buffer.from(text)));
+    const value = valueIn(column);
+    if (value === null || value.bytes > value.text.length) return false;
+    return allowed.some((text) => value.text.equals(Buffer.from(text)));
   });
 }
 

@@ -219,6 +219,47 @@ test("a message that is not an event holds the source until it is skipped", asyn
   expect(await publishedAre(1)).toEqual([1]);
 });
 
+test("a message of more than 320 KB holds the source, also if it is larger than the memory for one", async () => {
+  const { state, hooks } = await follow();
+  const emit = (bytes: number) =>
+    shop.query(
+      `select pg_logical_emit_message(true, 'posthorn', rpad('{"tenant": "acme", "type": "order.paid", "data": {"n": 0}}', $1))`,
+      [bytes],
+    );
+  await emit(327_680);
+  expect(await publishedAre(1)).toEqual([0]);
+  for (const bytes of [327_681, 20_000_000]) {
+    await emit(bytes);
+    await eventually("the source is held", async () =>
+      (await state())?.error?.includes(`The message has ${bytes} bytes; the limit is 327680.`),
+    );
+    await hooks.sources.skip("shop");
+  }
+  await insert(shop, 1, 1);
+  expect(await publishedAre(2)).toEqual([0, 1]);
+});
+
+test("a large column before the others is not published, and the filter and the type are those of its row", async () => {
+  await shop.query(
+    "drop table outbox; create table outbox (other text, body json, id bigint, live text, customer text, kind text, about text)",
+  );
+  await shop.query("alter publication posthorn_shop add table outbox");
+  await follow({ filter: { live: "yes" } });
+  await shop.query(`insert into outbox
+    select repeat('x', 2000000), rows.body, rows.id, rows.live, 'acme', 'order.' || rows.id, null
+    from (values
+      ('{"n": 1}'::json, 1, 'yes'),
+      ('{"n": 2}', 2, 'no'),
+      ('{"n": 3}', 3, repeat('yes', 100000)),
+      (to_json(repeat('x', 3000000)), 4, 'yes'),
+      ('{"n": 5}', 5, 'yes')
+    ) rows (body, id, live)`);
+  await eventually("all are stored", async () => (await payloads()).length === 3);
+  expect(await payloads()).toEqual(['{"n": 1}', "null", '{"n": 5}']);
+  const { rows } = await world.pool.query("select type from posthorn.events order by id");
+  expect(rows.map(({ type }) => type)).toEqual(["order.1", "order.4", "order.5"]);
+});
+
 test("several rows of one transaction can be skipped one after the other", async () => {
   const { state, hooks } = await follow();
   await shop.query(`insert into outbox (customer, kind, body) values

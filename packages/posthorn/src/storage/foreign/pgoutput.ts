@@ -1,19 +1,29 @@
 // Decodes the messages of the output plugin pgoutput, protocol version 1: PostgreSQL manual, "Logical Replication Message
 // Formats". Only inserts and messages are of interest; updates, deletes, truncates, types and origins are ignored.
+import { KEPT_BYTES } from "./large-messages.ts";
 
 export type Change =
   | { readonly kind: "begin" }
   /** `end` is the position after the transaction. */
   | { readonly kind: "commit"; readonly end: string }
   | { readonly kind: "relation"; readonly relation: Relation }
-  | { readonly kind: "insert"; readonly relationId: number; readonly values: readonly (Buffer | null)[] }
+  | { readonly kind: "insert"; readonly relationId: number; readonly values: readonly (Value | null)[] }
   | {
       readonly kind: "message";
       readonly lsn: string;
       readonly prefix: string;
-      readonly content: Buffer;
+      /** Null if the message is large. */
+      readonly content: Buffer | null;
+      readonly bytes: number;
       readonly isTransactional: boolean;
     };
+
+export interface Value {
+  /** Only the beginning if the value was cut. */
+  readonly text: Buffer;
+  /** The length of the whole value. */
+  readonly bytes: number;
+}
 
 export interface Relation {
   readonly id: number;
@@ -36,7 +46,10 @@ export function decode(data: Buffer): Change | null {
     case "I":
       return insert(fields);
     case "M":
-      return message(fields);
+      return message(fields, false);
+    // as `LargeMessages` leaves it
+    case "L":
+      return message(fields, true);
     default:
       return null;
   }
@@ -63,17 +76,23 @@ function insert(fields: Fields): Change {
   const relationId = fields.int32();
   // "N": the new row follows
   fields.skip(1);
-  const values = Array.from({ length: fields.int16() }, () =>
-    fields.character() === "t" ? fields.bytes(fields.int32()) : null,
-  );
+  const values = Array.from({ length: fields.int16() }, () => {
+    const type = fields.character();
+    if (type !== "t" && type !== "T") return null;
+    const bytes = fields.int32();
+    // "T": cut by `LargeMessages`
+    return { bytes, text: fields.bytes(type === "t" ? bytes : KEPT_BYTES) };
+  });
   return { kind: "insert", relationId, values };
 }
 
-function message(fields: Fields): Change {
+function message(fields: Fields, isLarge: boolean): Change {
   const isTransactional = fields.character() === "\u0001";
   const lsn = fields.lsn();
   const prefix = fields.text();
-  return { kind: "message", lsn, prefix, isTransactional, content: fields.bytes(fields.int32()) };
+  const bytes = fields.int32();
+  const content = isLarge ? null : fields.bytes(bytes);
+  return { kind: "message", lsn, prefix, isTransactional, content, bytes };
 }
 
 /** Reads the fields of a message one after the other. */

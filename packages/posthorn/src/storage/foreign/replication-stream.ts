@@ -1,8 +1,10 @@
 // Follows a replication slot: PostgreSQL manual, "Streaming Replication Protocol". The driver has the connection and the
 // copy mode; the messages inside are read here.
 import { performance } from "node:perf_hooks";
+import type { Duplex } from "node:stream";
 import type pg from "pg";
 import { escapeIdentifier, escapeLiteral, type ForeignConnection, foreignClient } from "./connection.ts";
+import { LargeMessages } from "./large-messages.ts";
 import { type Change, decode, Fields, lsnNumber } from "./pgoutput.ts";
 
 export type StreamMessage =
@@ -14,11 +16,13 @@ export interface StreamOptions {
   readonly slot: string;
   readonly publication: string;
   readonly from: string;
+  /** Longer values are cut, except in small rows. */
+  readonly maxValueBytes: number;
 }
 
 /** The parts of the driver's connection that its types leave out. */
 interface Wire {
-  readonly stream: { pause(): void; resume(): void; destroy(): void };
+  readonly stream: Duplex;
   on(event: "copyData", listener: (message: { chunk: Buffer }) => void): void;
   once(event: "replicationStart", listener: () => void): void;
   sendCopyFromChunk(chunk: Buffer): void;
@@ -65,12 +69,14 @@ export class ReplicationStream implements Pick<ForeignConnection, "query"> {
     return (row as { systemid: string }).systemid;
   }
 
-  async start({ slot, publication, from }: StreamOptions): Promise<void> {
+  async start({ slot, publication, from, maxValueBytes }: StreamOptions): Promise<void> {
     this.#confirmed = from;
     const names = escapeLiteral(escapeIdentifier(publication));
     const command = `START_REPLICATION SLOT ${escapeIdentifier(slot)} LOGICAL ${from} (proto_version '1', publication_names ${names}, messages 'true')`;
     const started = new Promise<void>((resolve) => this.#wire.once("replicationStart", resolve));
-    this.#wire.on("copyData", ({ chunk }) => this.#receive(chunk));
+    // a copy: the driver reuses its buffer
+    this.#wire.on("copyData", ({ chunk }) => this.#receive(Buffer.from(chunk)));
+    this.#shortenLargeMessages(maxValueBytes);
     // ends with the stream
     const ended = this.#client.query(command).then(() => {
       throw new Error("the server ended the replication");
@@ -128,9 +134,17 @@ export class ReplicationStream implements Pick<ForeignConnection, "query"> {
     await this.#client.end().catch(() => {});
   }
 
-  #receive(chunk: Buffer): void {
-    // the driver reuses its buffer
-    const data = Buffer.from(chunk);
+  /** Reads the socket in place of the driver, which gets everything else. Nothing is under way when this is called. */
+  #shortenLargeMessages(maxValueBytes: number): void {
+    const { stream } = this.#wire;
+    const [pass] = stream.listeners("data") as ((bytes: Buffer) => void)[];
+    if (pass === undefined) throw new Error("the driver does not read the replication connection");
+    const messages = new LargeMessages({ maxValueBytes, pass, shortened: (data) => this.#receive(data) });
+    stream.removeAllListeners("data");
+    stream.on("data", (bytes: Buffer) => messages.receive(bytes));
+  }
+
+  #receive(data: Buffer): void {
     const message = data[0] === KEEPALIVE ? messageOf(data) : null;
     if (message?.kind === "keepalive" && message.replyRequested) this.#sendStatus();
     this.#buffer.push(data);
