@@ -5,8 +5,9 @@ import { lowestIndex } from "../evidence/lowest-index.ts";
 
 const promisedMs = 1_000;
 /**
- * A worker that misses a notification surveys its lanes once a second; then it fetches and connects. On two cores the
- * longest of 11,000 attempts took 1.17 s with a load of 5, and of 2,700 attempts 1.67 s with a load of 20.
+ * A worker that misses a notification surveys its lanes once a second; then it fetches and connects. A lane that is yielded
+ * while every worker is busy is left to others for a second and claimed by a poll within half a second, so that half a
+ * second is left for the statements.
  */
 const slackMs = 1_000;
 
