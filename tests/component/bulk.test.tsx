@@ -165,7 +165,7 @@ test("all rejected events that match the filters are counted, discarded and rele
   await ui.fill("Event type", "order.sent");
   await ui.rows(2);
   const discarding = await ui.openDialog("Discard all matching …");
-  await discarding.see("2 rejected events will not be delivered", "rejected from now on are left");
+  await discarding.see("2 rejected events will not be delivered", "rejected from now on are not affected");
   await discarding.click("Discard");
   await discarding.see("2 discarded.");
   await discarding.click("Close");

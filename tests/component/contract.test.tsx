@@ -37,7 +37,7 @@ test("the contract states the deployment's settings, and none that are not in ef
   await ui.fill("Programming language", "Go");
   await ui.see("func IsAuthentic(", 'headers.Get("X-OrientedOS-Signature")');
   await ui.fill("Language", "de");
-  await ui.see("Antworten Sie innerhalb von 4.0 s mit 2xx.", "Signaturen prüfen: sha256");
+  await ui.see("Antworten Sie innerhalb von 4,0 s mit 2xx.", "Signaturen prüfen: sha256");
 });
 
 test("an endpoint shows the contract of its own settings", async () => {
@@ -56,6 +56,8 @@ test("an endpoint shows the contract of its own settings", async () => {
     "Return 2xx within 30s.",
     "The signature covers method, URL, content type",
     'headers.get("Content-Digest")',
+    /Content-Digestdigest of the body/,
+    /Signature-Inputwhat each signature covers/,
     "{id}.{timestamp}.{body}",
     "Failed deliveries are not retried.",
     "A dead delivery holds its subject",

@@ -48,10 +48,12 @@ test("a rejected event is found by its state, shows the reason, and can be disca
   expect(path()).toBe("/events?event_state=rejected");
   await ui.open("order-1");
   await ui.see(
-    "The catalogue rejected this event",
+    "Rejected by the catalogue",
     /"\/data\/total" must be integer/,
     "Release the event to deliver it.",
+    "The event was not delivered.",
   );
+  expect(ui.text()).not.toContain("The event matched no endpoint.");
   await ui.click("Discard");
   await ui.see("Discarded");
   await ui.click("Release");

@@ -221,6 +221,8 @@ test("an endpoint's contract has its own settings, and an unusual one is refused
   expect(headers.get("X-Team")).toMatchObject({ meaning: "custom", example: null });
   expect(headers.get("Authorization")).toMatchObject({ meaning: "authorization", example: null });
   expect(headers.get("Signature")).toMatchObject({ meaning: "signature" });
+  expect(headers.get("Signature-Input")).toMatchObject({ meaning: "signature_input" });
+  expect(headers.get("Content-Digest")).toMatchObject({ meaning: "body_digest" });
   expect(text).not.toMatch(/billing|s3cret/);
   for (const [query, problem] of [
     ["scheme=md5", 'There is no signature scheme "md5"'],

@@ -17,6 +17,11 @@ test.each([
   expect(duration(ms)).toBe(text);
 });
 
+test("seconds have the decimal separator of the reader's language", () => {
+  setLanguage("de");
+  expect(duration(4_000)).toBe("4,0 s");
+});
+
 test("relative times count in whole units, in the reader's language", () => {
   const now = Date.parse("2026-11-15T12:00:00Z");
   expect(relativeTime(new Date(now - 59_000), now)).toBe("59 sec. ago");

@@ -47,7 +47,10 @@ export function axisTime(at: Date, spanMs: number): string {
 /** The two largest units: `4m 12s`, `2d 3h`, `250 ms`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 10_000) {
+    const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+    return `${new Intl.NumberFormat(currentLanguage(), digits).format(ms / 1_000)} s`;
+  }
   const units: readonly [string, number][] = [
     ["d", 86_400_000],
     ["h", 3_600_000],

@@ -9,7 +9,7 @@ type Key = WaitsFor["reason"] | "throttle" | "probe";
 const t = defineTexts({
   short: {
     retry_delay: "",
-    circuit: ["circuit open, probe", "Circuit Breaker offen, Test"],
+    circuit: ["circuit open, probe", "Circuit offen, Test"],
     probe: ["circuit half-open", "Circuit Breaker halb offen"],
     throttle: ["throttled, resumes", "gedrosselt, weiter"],
     rate_limit: ["rate limit", "Ratenlimit"],

@@ -8,7 +8,7 @@ import { ByFilter } from "./by-filter.tsx";
 const t = defineTexts({
   nothing: ["No rejected event matches.", "Keine abgelehnten Ereignisse gefunden."],
   later: [
-    "Events that are rejected from now on are left.",
+    "Events rejected from now on are not affected.",
     "Ereignisse, die ab jetzt abgelehnt werden, sind nicht betroffen.",
   ],
   releaseAll: ["Release all matching …", "Alle Treffer freigeben …"],

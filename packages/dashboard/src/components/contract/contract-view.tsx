@@ -26,7 +26,7 @@ const t = defineTexts({
     "The body is identical in every attempt; timestamp, attempt number and signature differ.",
     "Der Body ist bei jedem Versuch identisch; Zeitstempel, Nummer des Versuchs und Signatur unterscheiden sich.",
   ],
-  header: "Header",
+  headers: ["Headers", "Header"],
   meaning: ["Meaning", "Bedeutung"],
   body: ["Example body", "Beispiel für den Body"],
   meanings: {
@@ -37,6 +37,8 @@ const t = defineTexts({
     attempt: ["number of the attempt", "Nummer des Versuchs"],
     timestamp: ["time of the attempt", "Zeit des Versuchs"],
     signature: ["signature", "Signatur"],
+    body_digest: ["digest of the body", "Hash des Body"],
+    signature_input: ["what each signature covers", "was jede Signatur umfasst"],
     next_signature: [
       "signature with the new secret, during a rotation only",
       "Signatur mit dem neuen Secret, nur während einer Rotation",
@@ -167,9 +169,9 @@ export function ContractView({ contract }: { readonly contract: DeliveryContract
           <Text>{t.sameBody}</Text>
         </div>
       </Panel>
-      <Panel title={t.header} isFlush>
+      <Panel title={t.headers} isFlush>
         <DataTable
-          label={t.header}
+          label={t.headers}
           rows={request.headers}
           keyOf={({ name }) => name}
           columns={headerColumns()}
@@ -244,7 +246,8 @@ function headerColumns(): readonly Column<Header>[] {
       key: "example",
       head: t.example,
       from: "md",
-      cell: ({ example }) => (example === null ? "–" : code(example)),
+      cell: ({ example }) =>
+        example === null ? "–" : <span className="whitespace-normal">{code(example)}</span>,
     },
   ];
 }

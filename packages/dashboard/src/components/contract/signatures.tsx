@@ -34,6 +34,11 @@ const t = defineTexts({
     ],
   },
   time: ["Timestamp", "Zeitstempel"],
+  timeFormats: {
+    seconds: ["seconds", "Sekunden"],
+    milliseconds: ["milliseconds", "Millisekunden"],
+    rfc3339: "RFC 3339",
+  },
   tolerance: ["reject if off by more than {tolerance}", "ablehnen, wenn er mehr als {tolerance} abweicht"],
   noTime: [
     "Not signed: only remembered event ids prevent a replay.",
@@ -143,7 +148,7 @@ function SchemeFactsView({ facts }: { readonly facts: SchemeFacts }) {
             ) : (
               <>
                 <Code>{time}</Code>
-                {`, ${timestamp?.format ?? ""}: ${t.tolerance({ tolerance: duration(facts.tolerance_seconds * 1_000) })}`}
+                {`${timestamp === null ? "" : `, ${t.timeFormats[timestamp.format]}`}: ${t.tolerance({ tolerance: duration(facts.tolerance_seconds * 1_000) })}`}
               </>
             )}
           </Fact>

@@ -1,6 +1,7 @@
 // Whether deliveries are sent, for the whole installation: the banner on every page, and the panel that changes it.
 import type { DeliveryMode } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useSession } from "../../api/session.ts";
 import { apiKey, useApi } from "../../api/use-api.ts";
@@ -27,8 +28,8 @@ const t = defineTexts({
     ],
   } as Readonly<Record<Mode, Text>>,
   setting: [
-    "as set at the start (POSTHORN_ENABLED: {mode})",
-    "wie beim Start festgelegt (POSTHORN_ENABLED: {mode})",
+    "start-up setting: {mode} (POSTHORN_ENABLED)",
+    "Einstellung beim Start: {mode} (POSTHORN_ENABLED)",
   ],
   banner: {
     hold: [
@@ -63,6 +64,9 @@ export function DeliveryOffBanner() {
       <Note>
         <p className="font-semibold">{t.banner[data.mode]}</p>
         {data.note !== null && <p className="break-words">{data.note}</p>}
+        <Link to="/system" className="underline">
+          {t.change}
+        </Link>
       </Note>
     </div>
   );
@@ -105,6 +109,7 @@ function ChangeMode({ current }: { readonly current: DeliveryMode }) {
     showToast(t.changed);
   };
   const options = (["on", "hold", "drop"] as const).map((each) => [each, t.modes[each]] as const);
+  const chosen = mode === SETTING ? current.setting : (mode as Mode);
   return (
     <FormDialog
       title={t.title}
@@ -115,6 +120,8 @@ function ChangeMode({ current }: { readonly current: DeliveryMode }) {
     >
       <Choice
         label={t.mode}
+        // a narrow select cuts its options off
+        hint={t.modes[chosen]}
         options={[...options, [SETTING, t.setting({ mode: current.setting })]]}
         {...form.field("mode")}
       />

@@ -22,7 +22,12 @@ export function deliveryColumns({
     {
       key: "type",
       head: t.eventType,
-      cell: ({ event_type }) => <code className="font-mono text-xs">{event_type}</code>,
+      // at 1280 px the other columns need the rest
+      cell: ({ event_type }) => (
+        <code title={event_type} className="block truncate font-mono text-xs xl:max-w-40 2xl:max-w-none">
+          {event_type}
+        </code>
+      ),
       below: (delivery) => (
         <>
           <span className={areDead ? "lg:hidden" : "sm:hidden"}>
@@ -37,7 +42,11 @@ export function deliveryColumns({
       key: "endpoint",
       head: t.endpoint,
       from: "xl",
-      cell: ({ tenant, endpoint_id }) => <EndpointName tenant={tenant} id={endpoint_id} />,
+      cell: ({ tenant, endpoint_id }) => (
+        <div className="truncate xl:max-w-44 2xl:max-w-none">
+          <EndpointName tenant={tenant} id={endpoint_id} />
+        </div>
+      ),
     },
     !isOfOneTenant && { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant },
     {

@@ -8,7 +8,7 @@ import { Note } from "../ui/page.tsx";
 import { Ago } from "../ui/time.tsx";
 
 const t = defineTexts({
-  rejected: ["The catalogue rejected this event", "Der Katalog hat dieses Ereignis abgelehnt"],
+  rejected: ["Rejected by the catalogue", "Vom Katalog abgelehnt"],
   undecided: [
     "Nothing is delivered until someone releases the event.",
     "Es wird nichts zugestellt, bis jemand das Ereignis freigibt.",
@@ -32,7 +32,7 @@ export function Rejection({
       <p className="font-medium">
         {t.rejected} <Ago at={rejected_at} />
       </p>
-      <p className="break-all">{message}</p>
+      <p className="break-words">{message}</p>
       <p>
         {discarded_at === null ? (
           t.undecided

@@ -48,7 +48,7 @@ export function FilterBar({ fields }: { readonly fields: readonly Field[] }) {
   };
   return (
     <section aria-label={t.filters} className="flex flex-col gap-3">
-      <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-7">
+      <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-4">
         {fields.map((field) =>
           choices[field] !== undefined ? (
             <Choice

@@ -21,6 +21,7 @@ import { differences } from "../../format/differences.ts";
 const t = defineTexts({
   version: ["API version", "API-Version"],
   attempts: ["{count} {count|attempt|attempts}", "{count} {count|Versuch|Versuche}"],
+  none: ["The event was not delivered.", "Das Ereignis wurde nicht zugestellt."],
   inBatch: ["in a batch:", "in einem Batch:"],
   batchWaits: ["Waiting to be sent in a batch.", "Wartet auf den Versand in einem Batch."],
   notMatched: ["Not delivered to", "Nicht zugestellt an"],
@@ -89,6 +90,8 @@ function Detail({ event }: { readonly event: EventDetail }) {
   const [showsDiff, setShowsDiff] = useState(false);
   const waiting = waitingBatches(event);
   const wentNowhere = event.deliveries.length === 0 && waiting.length === 0;
+  // whether it would have matched an endpoint is then unknown
+  const wasStopped = event.not_matched.some(({ reason }) => reason === "rejected" || reason === "dropped");
   return (
     <Page
       title={<code className="font-mono">{event.type}</code>}
@@ -130,7 +133,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
         </Panel>
       )}
       <Panel title={t.deliveries}>
-        {wentNowhere && <p className="text-muted">{t.eventMatchedNone}</p>}
+        {wentNowhere && <p className="text-muted">{wasStopped ? t.none : t.eventMatchedNone}</p>}
         <ul className="flex flex-col gap-2">
           {event.deliveries.map((delivery) => (
             <DeliveryItem key={delivery.id} delivery={delivery} isInBatch={delivery.event_id !== event.id} />

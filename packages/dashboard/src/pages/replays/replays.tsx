@@ -48,9 +48,13 @@ export function Replays() {
           key: "of",
           head: t.filter,
           cell: (replay) => filterOf(replay) || t.all,
-          below: ({ created_at }) => (
+          below: (replay) => (
             <span className="sm:hidden">
-              <Ago at={created_at} />
+              {replay.state === "scheduled" ? (
+                <ReplayProgress replay={replay} />
+              ) : (
+                <Ago at={replay.created_at} />
+              )}
             </span>
           ),
         },

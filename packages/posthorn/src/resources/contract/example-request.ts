@@ -36,6 +36,8 @@ export type HeaderMeaning =
   | "attempt"
   | "timestamp"
   | "signature"
+  | "signature_input"
+  | "body_digest"
   | "next_signature"
   | "content_type"
   | "user_agent"
@@ -127,6 +129,8 @@ function meaningOf(name: string, value: string, target: ExampleTarget): HeaderMe
   const byName: Readonly<Record<string, HeaderMeaning>> = {
     "content-type": "content_type",
     "user-agent": "user_agent",
+    "content-digest": "body_digest",
+    "signature-input": "signature_input",
     traceparent: "trace",
     "webhook-request-origin": "handshake_origin",
     [signature.toLowerCase()]: "signature",
