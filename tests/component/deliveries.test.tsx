@@ -17,6 +17,21 @@ async function deliveryIn(server: TestServer, state: string): Promise<string> {
   });
 }
 
+/** Publishes an event from SQL that the catalogue rejects. */
+async function publishRejected(server: TestServer, code = "invalid_event"): Promise<void> {
+  const schema = { properties: { total: { type: "integer" } } };
+  await server.call("PUT", "/api/v1/event-types/order.paid", { schema });
+  const pool = createPool(server.connectionString);
+  await pool.query(
+    `select posthorn.publish(tenant => 'acme', type => 'order.paid', data => '{"total":"1"}'::text, subject => 'order-1')`,
+  );
+  await waitFor(async () =>
+    expect((await server.call("GET", "/api/v1/events?state=rejected")).json.data).toHaveLength(1),
+  );
+  await pool.query("update posthorn.rejected_events set code = $1", [code]);
+  await pool.end();
+}
+
 test("an event shows its deliveries, the endpoints it did not match, and the changes since the previous event", async () => {
   const { receiver, server } = await startWithEndpoint();
   await createEndpoint(server, receiver, { events: ["invoice.*"] });
@@ -31,16 +46,7 @@ test("an event shows its deliveries, the endpoints it did not match, and the cha
 
 test("a rejected event is found by its state, shows the reason, and can be discarded and released", async () => {
   const { server } = await startWithEndpoint();
-  const schema = { properties: { total: { type: "integer" } } };
-  await server.call("PUT", "/api/v1/event-types/order.paid", { schema });
-  const pool = createPool(server.connectionString);
-  await pool.query(
-    `select posthorn.publish(tenant => 'acme', type => 'order.paid', data => '{"total":"1"}'::text, subject => 'order-1')`,
-  );
-  await pool.end();
-  await waitFor(async () =>
-    expect((await server.call("GET", "/api/v1/events?state=rejected")).json.data).toHaveLength(1),
-  );
+  await publishRejected(server);
   await publish(server);
   const { ui, path, changes } = await openDashboard(server, "/events");
   await ui.fill("State", "rejected");
@@ -60,6 +66,18 @@ test("a rejected event is found by its state, shows the reason, and can be disca
   await ui.see("delivered");
   const id = path().slice("/events/".length);
   expect(changes).toEqual(["discard", "release"].map((change) => `POST /api/v1/events/${id}/${change}`));
+});
+
+test("an event whose data was too large can only be discarded", async () => {
+  const { server } = await startWithEndpoint();
+  await publishRejected(server, "payload_too_large");
+  const { ui, changes } = await openDashboard(server, "/events?event_state=rejected");
+  await ui.open("order-1");
+  await ui.see("The data was too large to be stored, so this event can only be discarded.");
+  expect((await ui.control("Release")).getAttribute("aria-disabled")).toBe("true");
+  await ui.click("Discard");
+  await ui.see("Discarded");
+  expect(changes.map((change) => change.split("/").at(-1))).toEqual(["discard"]);
 });
 
 test("a failed delivery shows its next attempt, and can be cancelled once", async () => {

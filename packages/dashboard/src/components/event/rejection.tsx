@@ -13,6 +13,10 @@ const t = defineTexts({
     "Nothing is delivered until someone releases the event.",
     "Es wird nichts zugestellt, bis jemand das Ereignis freigibt.",
   ],
+  tooLarge: [
+    "The data was too large to be stored, so this event can only be discarded.",
+    "Die Daten waren zu groß, um gespeichert zu werden; dieses Ereignis kann nur verworfen werden.",
+  ],
   discarded: ["Discarded", "Verworfen"],
   cannot: ["This needs the scope events:publish.", "Dafür ist die Berechtigung events:publish erforderlich."],
   wasDiscarded: ["The event was discarded already.", "Das Ereignis wurde bereits verworfen."],
@@ -20,13 +24,14 @@ const t = defineTexts({
 
 export function Rejection({
   id,
-  rejection: { message, rejected_at, discarded_at },
+  rejection: { code, message, rejected_at, discarded_at },
 }: {
   readonly id: string;
   readonly rejection: NonNullable<EventDetail["rejection"]>;
 }) {
   const mayDecide = useHasScope("events:publish");
   const reason = mayDecide ? undefined : t.cannot;
+  const isTooLarge = code === "payload_too_large";
   return (
     <Note>
       <p className="font-medium">
@@ -35,7 +40,11 @@ export function Rejection({
       <p className="break-words">{message}</p>
       <p>
         {discarded_at === null ? (
-          t.undecided
+          isTooLarge ? (
+            t.tooLarge
+          ) : (
+            t.undecided
+          )
         ) : (
           <>
             {t.discarded} <Ago at={discarded_at} />
@@ -46,7 +55,7 @@ export function Rejection({
         <ActionButton
           kind="primary"
           icon="send"
-          disabledReason={reason}
+          disabledReason={reason ?? (isTooLarge ? t.tooLarge : undefined)}
           action={() => api.events.release({ event: id })}
         >
           {t.release}
