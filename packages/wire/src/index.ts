@@ -28,6 +28,7 @@ export {
   type RawDocument,
   type RawItem,
   type RawMembers,
+  rawItems,
   rawMembers,
   rawValueAt,
   TooDeepError,

@@ -1,5 +1,13 @@
 // Parses the events of a verified request according to a vendor's description.
-import { type Path, rawValueAt, readJson, readTimeMs, type Vendor, type VendorField } from "@posthorn/wire";
+import {
+  type Path,
+  rawItems,
+  rawValueAt,
+  readJson,
+  readTimeMs,
+  type Vendor,
+  type VendorField,
+} from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import type { VerifiedRequest, WebhookResponse } from "../model.ts";
 import type { Parsed, ParsedEvent } from "../source.ts";
@@ -29,7 +37,8 @@ interface Payload {
 }
 
 function itemsOf({ json }: Payload, values: readonly unknown[]): Payload[] {
-  return values.map((value, at) => ({ value, json: json && rawValueAt(json, [String(at)]) }));
+  const items = json && rawItems(json);
+  return values.map((value, at) => ({ value, json: items?.[at] ?? null }));
 }
 
 /** Lower-case names of all headers that the description refers to. */

@@ -226,6 +226,13 @@ test("each event of HubSpot's list is a message that can be parsed standalone", 
   }
 });
 
+test("a list of HubSpot as large as a body may be is read in one pass", async () => {
+  const event = `{"eventId":1,"subscriptionId":1,"portalId":1,"occurredAt":1700000000000,"subscriptionType":"t"}`;
+  const count = Math.floor(2 ** 20 / (event.length + 1));
+  const parsed = await parseBody("hubspot", `[${Array(count).fill(event).join(",")}]`);
+  expect(parsed.kind === "events" && parsed.events.length).toBe(count);
+});
+
 test("HubSpot's URL is signed with some of its escapes decoded", async () => {
   const sample = sampleOf("hubspot");
   const escaped = "https://hooks.example.com/in?to=a%3Ab%2Fc%3f%40%21%24%27%28%29%2A%2C%3B&kept=%20%26%25";

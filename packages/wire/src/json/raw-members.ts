@@ -63,6 +63,13 @@ export function rawValueAt(json: Uint8Array, path: readonly string[]): Uint8Arra
   return new Uint8Array(value);
 }
 
+/** The bytes of each item of a valid JSON array, found in one pass. */
+export function rawItems(json: Uint8Array): Uint8Array<ArrayBuffer>[] {
+  const document = rawMembers(json, NO_LIMITS);
+  const items = document.kind === "array" ? document.items : [];
+  return items.map(({ start, end }) => new Uint8Array(json.subarray(start, end)));
+}
+
 const NO_LIMITS: RawLimits = { depth: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
 
 function memberNamed(json: Uint8Array, members: RawMembers, name: string): RawMember | undefined {
