@@ -56,6 +56,31 @@ test("an event that violates its schema is rejected with the reason, and the oth
   expect(metrics).toContain("webhook_rejected_events 1");
 });
 
+test("an event is rejected whatever the names of its members are, and the others are delivered", async () => {
+  const { instance, hooks, path } = await openStrict();
+  await hooks.eventTypes.put("order.noted", { schema: { additionalProperties: { type: "integer" } } });
+  const noted = (name: string) => ({ ...paid, type: "order.noted", rawData: Buffer.from(`{"${name}":"1"}`) });
+  // "/data/" and the name are 1,000 characters, and one more
+  const names = ["a\\u0000b", "a\\ud800b", "a".repeat(994), "a".repeat(995)];
+  for (const name of names) await publishBySql(world.pool, noted(name));
+  await publishBySql(world.pool, paid);
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toHaveLength(1);
+  const { data: rejected } = await hooks.events.list({ state: "rejected" });
+  expect(rejected.map(({ rejection }) => rejection?.pointer).reverse()).toEqual([
+    "/data/a\ufffdb",
+    "/data/a\ufffdb",
+    `/data/${"a".repeat(994)}`,
+    `/data/${"a".repeat(994)}`,
+  ]);
+  expect(rejected.map(({ rejection }) => rejection?.message.length)).toEqual([
+    1_000,
+    1_000,
+    expect.any(Number),
+    expect.any(Number),
+  ]);
+});
+
 test("a released event is delivered as it is, once", async () => {
   const { instance, hooks, path } = await openStrict();
   const id = await publishBySql(world.pool, { ...wrong, subject: "order:1" });

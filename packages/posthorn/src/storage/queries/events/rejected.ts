@@ -6,7 +6,12 @@ import { arrays, column, rows, value } from "../../query.ts";
 
 /** Returns the ids of those that were still in the outbox. */
 export const rejectEvents = column<Uuid, [rejections: readonly Rejection[]]>("reject events", (rejections) =>
-  arrays(rejections, { eventId: uuidArray, code: textArray, pointer: textArray, message: textArray }),
+  arrays(rejections, {
+    eventId: uuidArray,
+    code: textArray,
+    pointer: reasonArray,
+    message: reasonArray,
+  }),
 )`
 with waiting as materialized (
   select o.event_id
@@ -26,6 +31,16 @@ join unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as given (event_id, 
   on given.event_id = taken.event_id
 returning event_id
 `;
+
+/** Longer pointers and messages are cut. */
+const MAX_REASON_LENGTH = 1_000;
+
+/** Reasons contain the names of the event's members, which may have any length, and U+0000, which PostgreSQL does not store. */
+function reasonArray(reasons: readonly string[]): Buffer {
+  return textArray(
+    reasons.map((reason) => reason.slice(0, MAX_REASON_LENGTH).replaceAll("\u0000", "\ufffd")),
+  );
+}
 
 export interface RejectionRow extends Rejection {
   readonly rejectedMs: number;
