@@ -8,6 +8,7 @@ import {
   receiverPerFile,
 } from "../../../../tests/support/database/database-per-test.ts";
 import { inTransaction } from "../../../../tests/support/database/postgres.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
 import { event } from "../catalogue/declared-types.ts";
 import { maintainPartitions } from "../maintenance/partitions.ts";
 import { prune } from "../maintenance/prune.ts";
@@ -186,6 +187,29 @@ test("events that are rejected after the count are left", async () => {
   expect(count).toBe(1);
   expect(await hooks.events.discardRejected({ rejectedBefore })).toEqual({ discarded: 1, nextCursor: null });
   expect(await rejectedIds(instance)).toEqual([later]);
+});
+
+test("an event that is discarded while it is released by a filter is not delivered", async () => {
+  const { instance, hooks, path } = await openStrict();
+  await rejectEach(instance, [{}, {}]);
+  const [discarded] = await rejectedIds(instance);
+  const release = await inTransaction(world.pool, async (client) => {
+    await client.query("update posthorn.rejected_events set discarded_at = now() where event_id = $1", [
+      discarded?.slice("evt_".length),
+    ]);
+    const releasing = hooks.events.releaseRejected();
+    await eventually("the release waits for the discard", async () => {
+      const { rowCount } = await world.pool.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rowCount === 1;
+    });
+    return { releasing };
+  });
+  expect(await release.releasing).toEqual({ released: 1, nextCursor: null });
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toHaveLength(1);
+  expect((await hooks.events.get(discarded as string)).rejection?.discardedAt).toEqual(expect.any(Date));
 });
 
 test("a call decides about 10,000 events and returns where the next one continues", async () => {

@@ -33,7 +33,7 @@ export function createEventChanges(options: EventChangesOptions): EventChanges {
       const { rejection } = await find(id, scope);
       if (rejection?.code === "payload_too_large") throw hasNoData(id);
       refuseWhileDropping(await deliveryMode());
-      if ((await releaseRejected(db, [parseId("evt", id) as Uuid])) === 0)
+      if ((await releaseRejected(db, [parseId("evt", id) as Uuid], true)) === 0)
         throw notRejected(`${id} is not rejected, so there is nothing to release.`);
       onReleased();
     },

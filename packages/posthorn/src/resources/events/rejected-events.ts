@@ -83,7 +83,8 @@ export function createRejectedEvents(options: RejectedEventsOptions): RejectedEv
     async releaseRejected(query = {}) {
       const { count, nextCursor } = await decide(query, true, async (ids) => {
         refuseWhileDropping(await deliveryMode());
-        const released = await releaseRejected(db, ids);
+        // someone may have discarded some of them since they were found
+        const released = await releaseRejected(db, ids, false);
         if (released > 0) onReleased();
         return released;
       });

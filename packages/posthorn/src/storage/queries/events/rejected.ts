@@ -59,13 +59,14 @@ where r.event_id = any ($1::uuid[])
 `;
 
 /** Puts the events into the outbox again, as checked. Returns how many of them were rejected. */
-export const releaseRejected = value<number, [eventIds: readonly Uuid[]]>(
+export const releaseRejected = value<number, [eventIds: readonly Uuid[], evenDiscarded: boolean]>(
   "release rejected events",
-  (ids) => [uuidArray(ids)],
+  (ids, evenDiscarded) => [uuidArray(ids), evenDiscarded],
 )`
 with released as (
   delete from posthorn.rejected_events r
   where r.event_id = any ($1::uuid[])
+    and ($2::boolean or r.discarded_at is null)
   returning r.event_id
 ),
 stored as (
