@@ -1,5 +1,5 @@
 // `posthorn deliveries`, and its shortcut `posthorn retry`.
-import type { DeadLetterCount, DeletedDeadLetters, Delivery, DeliveryDetail } from "@posthorn/client";
+import type { DeadLetterCount, DeletedDeadLetters, DeliveryDetail } from "@posthorn/client";
 import type { Command } from "commander";
 import {
   type Args,
@@ -18,9 +18,8 @@ import { repeat } from "../remote/repeat.ts";
 import { facts, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
-import { attemptColumns, deliveryColumns, stateText } from "../views/delivery.ts";
+import { attemptColumns, deliveryColumns, retriedText, stateText } from "../views/delivery.ts";
 import { emptyListText } from "../views/no-deliveries.ts";
-import { waitText } from "../views/wait.ts";
 
 const DELIVERY: Param = ["<delivery>", "dlv_…"];
 const STATES = ["pending", "in_flight", "success", "failed", "dead"];
@@ -115,19 +114,10 @@ async function retry(remote: Remote, [delivery]: Args): Promise<void> {
   const retried = await remote.client.deliveries.retry({ delivery });
   remote.print(retried, (delivery) =>
     [
-      `${clean(delivery.id)} ${sentWhen(delivery, remote.now())}.`,
+      `${clean(delivery.id)} ${retriedText(delivery, remote.now())}.`,
       `Follow it with: posthorn trace ${clean(delivery.event_id)}`,
     ].join("\n"),
   );
-}
-
-function sentWhen(delivery: Delivery, now: Date): string {
-  const wait = waitText(delivery, now);
-  if (wait === null) return "is due now and will be sent by the next free worker";
-  // a manual retry brings the probe forward, unless one is in flight
-  if (delivery.waits_for?.reason === "circuit" && delivery.waits_for.until === null)
-    return "will be sent as the endpoint's next probe, or after the one in flight";
-  return `will be retried; ${wait}`;
 }
 
 function describe({ terminal, now }: Remote, delivery: DeliveryDetail): string {

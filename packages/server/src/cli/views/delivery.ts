@@ -21,6 +21,23 @@ export function stateText(
   return wait === null ? state : `${state}, ${wait}`;
 }
 
+/** Says what becomes of a delivery after a manual retry; its attempt may have begun or ended already. */
+export function retriedText(
+  delivery: Pick<Delivery, "state" | "dead_reason" | "waits_for">,
+  now: Date,
+): string {
+  const wait = waitText(delivery, now);
+  if (delivery.state === "in_flight" && wait === null) return "is being sent";
+  // a retry makes it pending, so an attempt has ended since
+  if (delivery.state !== "pending" && delivery.state !== "in_flight")
+    return `was sent: ${stateText(delivery, now)}`;
+  if (wait === null) return "is due now and will be sent by the next free worker";
+  // a manual retry brings the probe forward, unless one is in flight
+  if (delivery.waits_for?.reason === "circuit" && delivery.waits_for.until === null)
+    return "will be sent as the endpoint's next probe, or after the one in flight";
+  return `will be retried; ${wait}`;
+}
+
 export function deliveryColumns(now: Date): readonly Column<Delivery>[] {
   return [
     { title: "ID", value: ({ id }) => id },
