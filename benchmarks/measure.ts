@@ -81,7 +81,7 @@ export async function measure(world: World, subject: Subject, workload: Workload
 /** Loads several servers at once, over `connections` in total, and returns the cost of a delivery. */
 export async function measureTogether(
   world: World,
-  subjects: readonly (Subject & { readonly generator: Subprocess })[],
+  subjects: readonly (Subject & Pick<Load, "endpoints"> & { readonly generator: Subprocess })[],
   { durationMs, connections }: { readonly durationMs: number; readonly connections: number },
 ): Promise<Costs> {
   const maxEvents = Math.ceil((durationMs / 1000) * maxEventsPerSecond);
@@ -89,8 +89,9 @@ export async function measureTogether(
   const settledBefore = await Promise.all(subjects.map((subject) => subject.settledCount()));
   const before = await countersOf(world, subjects);
   const results = await Promise.all(
-    subjects.map(({ generator, port, key }) => {
+    subjects.map(({ generator, port, key, endpoints }) => {
       const load: Load = {
+        ...(endpoints && { endpoints }),
         batch: 1,
         rate: null,
         connections: connections / subjects.length,
@@ -103,23 +104,29 @@ export async function measureTogether(
     }),
   );
   for (const [index, subject] of subjects.entries()) {
-    const settled = (settledBefore[index] as number) + (results[index] as LoadResult).accepted;
+    const ofDatabase = results.filter((_, other) => subjects[other]?.database === subject.database);
+    const settled = (settledBefore[index] as number) + totalOf(ofDatabase);
     await until(() => subject.hasSettled(settled), settlePollMs);
   }
   const elapsedMs = monotonicMs() - Math.min(...results.map(({ startedAt }) => startedAt));
   const after = await countersOf(world, subjects);
-  return costs(
-    before,
-    after,
-    results.reduce((sum, { accepted }) => sum + accepted, 0),
-    elapsedMs,
-  );
+  return costs(before, after, totalOf(results), elapsedMs);
 }
 
 async function countersOf(world: World, subjects: readonly Subject[]): Promise<Counters> {
   const counters = await Promise.all(subjects.map((subject) => readCounters(world, subject)));
-  const sum = (name: "statements" | "nodeMs") => counters.reduce((total, each) => total + each[name], 0);
-  return { ...(counters[0] as Counters), statements: sum("statements"), nodeMs: sum("nodeMs") };
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  // the statements of servers that share a database are counted together
+  const byDatabase = new Map(subjects.map(({ database }, index) => [database, counters[index] as Counters]));
+  return {
+    ...(counters[0] as Counters),
+    statements: sum([...byDatabase.values()].map(({ statements }) => statements)),
+    nodeMs: sum(counters.map(({ nodeMs }) => nodeMs)),
+  };
+}
+
+function totalOf(results: readonly LoadResult[]): number {
+  return results.reduce((sum, { accepted }) => sum + accepted, 0);
 }
 
 async function until(holds: () => Promise<boolean>, pollMs: number): Promise<void> {

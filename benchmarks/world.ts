@@ -40,7 +40,11 @@ export class World {
   async #open(): Promise<void> {
     // as root, PostgreSQL runs under another account, which needs access
     chmodSync(this.#scratchDir, 0o755);
-    const settings = { shared_preload_libraries: "pg_stat_statements" };
+    const settings = {
+      shared_preload_libraries: "pg_stat_statements",
+      // the part `processes` keeps eleven of them connected
+      max_connections: "200",
+    };
     this.#postgres = await openEmbeddedPostgres({
       dataDir: this.#scratchDir,
       settings,
@@ -76,8 +80,12 @@ export class World {
   /** Creates an empty database; each subject has its own, so that statements can be attributed. */
   async createDatabase(name: string): Promise<string> {
     await this.sql.query(`create database ${name}`);
+    return this.urlOf(name);
+  }
+
+  urlOf(database: string): string {
     const url = new URL(this.#postgres.connectionString);
-    url.pathname = `/${name}`;
+    url.pathname = `/${database}`;
     return url.href;
   }
 

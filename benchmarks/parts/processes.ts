@@ -1,6 +1,6 @@
 // Measures one, two and four processes on one database: the cost of a delivery, its latency, and how the lanes are
-// shared. The processes run on the same cores as everything else, so throughput is not compared. Two servers with a
-// database each show what a second process costs on this machine if it shares nothing.
+// shared. The processes run on the same cores as everything else, so throughput is not compared. Two servers of which each
+// gets the events of its own lanes show what passing events costs; two with a database each, what sharing one does.
 import {
   type Costs,
   type Measurement,
@@ -12,6 +12,7 @@ import {
 import type { Plan } from "../options.ts";
 import { startPosthorn } from "../subject.ts";
 import { milliseconds, percent, progress, ratio, renderTable, whole } from "../table.ts";
+import { endpointCount } from "../workload.ts";
 import type { World } from "../world.ts";
 
 const counts = [1, 2, 4] as const;
@@ -42,8 +43,9 @@ export async function processesTable(world: World, plan: Plan): Promise<string |
   if (!plan.parts.has("processes")) return null;
   const servers = [];
   for (const count of counts) servers.push(await startWith(world, count));
+  const routed = await startRouted(world);
   const separate = await startSeparate(world);
-  const rows = [...servers.flatMap(({ rows }) => rows), ...separate.rows];
+  const rows = [...servers.flatMap(({ rows }) => rows), ...routed.rows, ...separate.rows];
   // each process has to be warmed up, and the lanes to be shared
   for (const { run } of rows) await run(plan.warmUpMs * 4);
   for (let index = 1; index <= plan.runs; index += 1) {
@@ -55,7 +57,7 @@ export async function processesTable(world: World, plan: Plan): Promise<string |
       row.runs.push(measured);
     }
   }
-  for (const { stop } of [...servers, separate]) await stop();
+  for (const { stop } of [...servers, routed, separate]) await stop();
   const [alone] = rows as [Row];
   return renderTable(
     [...headings, ...costHeadings],
@@ -77,16 +79,36 @@ async function startWith(world: World, count: number) {
   return { rows: loadsOf(count).map(rowOf), stop: subject.stop };
 }
 
+/** Two servers on one database. Each gets the events of its half of the endpoints, so that none are passed. */
+async function startRouted(world: World) {
+  const first = await startPosthorn(world, "routed", undefined);
+  const second = await world.startServer({ database: world.urlOf("routed"), role: "all" });
+  const count = endpointCount / 2;
+  return startTogether(world, "2 servers on one database, a half of the endpoints each", [
+    { ...first, generator: world.generator, endpoints: { first: 0, count } },
+    {
+      ...first,
+      generator: world.startSubprocess(generatorProgram),
+      endpoints: { first: count, count },
+      port: second.port,
+      pid: second.pid,
+      stop: () => second.stop(),
+    },
+  ]);
+}
+
 async function startSeparate(world: World) {
   const generators = [world.generator, world.startSubprocess(generatorProgram)];
-  const subjects = await Promise.all(
-    generators.map(async (generator, index) => ({
-      ...(await startPosthorn(world, `separate_${index}`, undefined)),
-      generator,
-    })),
-  );
+  const subjects = generators.map(async (generator, index) => ({
+    ...(await startPosthorn(world, `separate_${index}`, undefined)),
+    generator,
+  }));
+  return startTogether(world, "2 servers with a database each", await Promise.all(subjects));
+}
+
+function startTogether(world: World, title: string, subjects: Parameters<typeof measureTogether>[1]) {
   const rowOf = (connections: number): Row => ({
-    title: titleOf("2 servers with a database each", connections),
+    title: titleOf(title, connections),
     run: (durationMs) => measureTogether(world, subjects, { durationMs, connections }),
     runs: [],
   });

@@ -17,6 +17,13 @@ export interface Load {
   readonly maxEvents: number;
   /** Events per second; null: as fast as responses arrive. */
   readonly rate: number | null;
+  /** The numbers of the endpoints that get the events; all by default. */
+  readonly endpoints?: EndpointRange;
+}
+
+export interface EndpointRange {
+  readonly first: number;
+  readonly count: number;
 }
 
 export interface LoadResult {
@@ -66,10 +73,12 @@ class PublishRequest {
   readonly #bytes: Buffer;
   /** Positions of tenant, type and number of each event in the request. */
   readonly #offsets: readonly { tenant: number; type: number; number: number }[];
-  #endpoint: number;
+  readonly #endpoints: EndpointRange;
+  #step: number;
 
-  constructor({ batch, key, port }: Load, index: number) {
-    this.#endpoint = (index * 37) % endpointCount;
+  constructor({ batch, key, port, endpoints = { first: 0, count: endpointCount } }: Load, index: number) {
+    this.#endpoints = endpoints;
+    this.#step = index * 37;
     const events = Array.from({ length: batch }, () => eventJson(0, 0));
     const body = batch === 1 ? (events[0] as string) : `[${events.join(",")}]`;
     const head = [
@@ -85,10 +94,11 @@ class PublishRequest {
 
   numberedFrom(first: number): Buffer {
     for (const [index, offset] of this.#offsets.entries()) {
-      // 7 and 200 are coprime, so every connection visits all endpoints
-      this.#endpoint = (this.#endpoint + 7) % endpointCount;
-      this.#bytes.write(tenantOf(this.#endpoint), offset.tenant, "latin1");
-      this.#bytes.write(typeOf(this.#endpoint), offset.type, "latin1");
+      // 7 is coprime to the number of endpoints, so every connection visits all of them
+      this.#step = (this.#step + 7) % this.#endpoints.count;
+      const endpoint = this.#endpoints.first + this.#step;
+      this.#bytes.write(tenantOf(endpoint), offset.tenant, "latin1");
+      this.#bytes.write(typeOf(endpoint), offset.type, "latin1");
       writeDigits(this.#bytes, offset.number, digits, first + index);
     }
     return this.#bytes;
