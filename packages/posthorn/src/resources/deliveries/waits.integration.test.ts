@@ -2,7 +2,9 @@
 // tested in delivery/endpoint-trouble.integration.test.ts.
 import { expect, test } from "vitest";
 import { openResources, rowsRead } from "../../../../../tests/support/database/resources.ts";
+import { type DeliveryRow, findDeliveries } from "../../storage/queries/deliveries/read.ts";
 import { createDeliveries, type DeliveryView } from "./deliveries.ts";
+import { ALWAYS, readWaits } from "./waits.ts";
 
 const { deliveries, newEndpoint, ...world } = await openResources();
 
@@ -55,6 +57,18 @@ async function failedDelivery(...when: readonly (keyof typeof situations)[]) {
   for (const each of when) await world.pool.query(situations[each], [uuid]);
   return { tenant, endpoint, id };
 }
+
+test("what a delivery waits for after an attempt is not returned with the state before it", async () => {
+  const { id } = await failedDelivery("its retry is in an hour");
+  const [failed] = await findDeliveries(world.db, [id.slice("dlv_".length)]);
+  const reasonOf = async (state: DeliveryRow["state"]) => {
+    const row = { ...(failed as DeliveryRow), state };
+    return (await readWaits(world.db, [row], ALWAYS))(row)?.reason ?? null;
+  };
+  expect(await reasonOf("failed")).toBe("retry_delay");
+  expect(await reasonOf("pending")).toBeNull();
+  expect(await reasonOf("in_flight")).toBeNull();
+});
 
 test.each<[readonly (keyof typeof situations)[], string | null, number | null]>([
   [[], null, null],

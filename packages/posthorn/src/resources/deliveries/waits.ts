@@ -34,8 +34,17 @@ export async function readWaits(
     db,
     unfinished.map(({ id }) => id),
   );
-  const waits = new Map(found.map((row) => [row.deliveryId, toWait(row)]));
-  return ({ id }) => waits.get(id) ?? null;
+  const waits = new Map(found.map((row) => [row.deliveryId, row]));
+  return ({ id, state }) => {
+    const wait = waits.get(id);
+    return wait !== undefined && isOfState(wait, state) ? toWait(wait) : null;
+  };
+}
+
+/** Returns false if an attempt has ended since the state was read. */
+function isOfState({ reason }: WaitRow, state: DeliveryRow["state"]): boolean {
+  if (state === "in_flight") return reason === "cap" || reason === "rate_limit";
+  return state === "failed" || reason !== "retry_delay";
 }
 
 const OFF: Wait = {
