@@ -114,13 +114,14 @@ test("no event that is published after drop has ended is dropped, in any process
   const dropsEverywhere = () =>
     [hooks, other.hooks].every(({ engine }) => engine?.deliveryMode.mode === "drop");
   let kept = 0;
-  for (let round = 0; round < 5; round += 1) {
+  // the other process reads the mode every few hundred milliseconds, so in most rounds it does not know of the change yet
+  for (let lateRounds = 0; lateRounds < 3; ) {
     await hooks.deliveryMode.set({ mode: "drop" });
     await eventually("both drop", dropsEverywhere);
     // published meanwhile: dropped or not, as the result says
     const meanwhile = [1, 2, 3, 4].flatMap(() => [hooks.publish(publish), other.hooks.publish(publish)]);
     await hooks.deliveryMode.set({ mode: "on" });
-    expect(other.hooks.engine?.deliveryMode.mode).toBe("drop");
+    if (other.hooks.engine?.deliveryMode.mode === "drop") lateRounds += 1;
     const after = await Promise.all([other.hooks.publish(publish), hooks.publish(publish)]);
     for (const result of after) expect(result).toMatchObject({ deliveries: 1 });
     expect(after.some((result) => "dropped" in result)).toBe(false);
