@@ -1,6 +1,6 @@
 // The library's options: type, documentation and default together, parsed once. Unknown names are rejected with a
 // suggestion.
-import { DEPLOYMENT_OPTIONS, isUriReference } from "@posthorn/wire";
+import { DEPLOYMENT_OPTIONS, isUriReference, parseUrl } from "@posthorn/wire";
 import type pg from "pg";
 import { checkUrl } from "./attempt/guard/check-url.ts";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard/guard-address.ts";
@@ -318,6 +318,6 @@ function readAlertWebhookUrl(url: string, policy: AddressPolicy): string {
 
 function readPublicUrl(name: string, url: string | undefined): string | null {
   if (url === undefined) return null;
-  if (typeof url === "string" && /^https?:\/\/[!-~]{1,2000}$/.test(url) && URL.canParse(url)) return url;
+  if (typeof url === "string" && /^https?:\/\/[!-~]{1,2000}$/.test(url) && parseUrl(url) !== null) return url;
   throw invalid(`${name} must be a URL such as https://hooks.example.com; it is ${shown(url)}.`);
 }

@@ -1,6 +1,8 @@
 // The formats of JSON Schema that are checked, according to their RFCs; others are annotations. Each takes linear time:
 // no nested quantifiers that can match the same character. Lengths are bounded where a bound exists.
+
 import { isIPv4, isIPv6 } from "node:net";
+import { parseUrl } from "@posthorn/wire";
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 const TIME = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d+)?(?:z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i;
@@ -27,7 +29,7 @@ export const formats: Readonly<Record<string, (text: string) => boolean>> = {
   hostname: isHostname,
   ipv4: isIPv4,
   ipv6: isPlainIPv6,
-  uri: (text) => text.length <= 8_192 && URI.test(text) && URL.canParse(text),
+  uri: (text) => text.length <= 8_192 && URI.test(text) && parseUrl(text) !== null,
 };
 
 function isDate(text: string): boolean {

@@ -1,7 +1,7 @@
 // Texts of notifications. Pure. Names, descriptions and URLs are a tenant's text: each is shortened to one line, so that it
 // cannot imitate a line or a header of the mail.
 import { STATUS_CODES } from "node:http";
-import { formatId } from "@posthorn/wire";
+import { formatId, parseUrl } from "@posthorn/wire";
 import type { AttemptError } from "../model.ts";
 import type { Notice } from "../storage/queries/notifications/notifications.ts";
 
@@ -125,7 +125,7 @@ export function oneLine(text: string): string {
 
 /** The host is the only part of the URL that is safe in a subject. */
 function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : "unknown";
+  return parseUrl(url)?.host ?? "unknown";
 }
 
 function timeText(ms: number): string {

@@ -1,4 +1,5 @@
 // Parses `Link` headers (RFC 8288) tolerantly: the first place where a topic names its hubs and itself.
+import { parseUrl } from "@posthorn/wire";
 
 export interface Links {
   readonly hubs: readonly string[];
@@ -37,8 +38,8 @@ export function linksOf(found: readonly FoundLink[], base: string): Links {
 }
 
 export function httpUrl(text: string, base?: string): string | null {
-  if (!URL.canParse(text, base)) return null;
-  const url = new URL(text, base);
+  const url = parseUrl(text, base);
+  if (url === null) return null;
   url.hash = "";
   return url.protocol === "https:" || url.protocol === "http:" ? url.href : null;
 }

@@ -1,6 +1,6 @@
 // Parsers of setting values. A parser throws an error that says what is expected.
 import { isIP } from "node:net";
-import { camelCase, closest, isObject, isUriReference, snakeCase } from "@posthorn/wire";
+import { camelCase, closest, isObject, isUriReference, parseUrl, snakeCase } from "@posthorn/wire";
 import type { SourceOptions } from "posthorn";
 import { DELIVERY_MODES, type DeliveryMode, isMailAddress } from "posthorn/internal";
 import type { MailServer } from "../mail.ts";
@@ -130,7 +130,7 @@ export const cidr: Parser<string> = (text) => {
 };
 
 export const httpUrl: Parser<string> = (text) => {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = parseUrl(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
     throw new InvalidValueError("must be a URL such as https://hooks.example.com, without ? and #");
   }
@@ -146,7 +146,7 @@ export const hostName: Parser<string> = (text) => {
 
 /** Scheme, host and port only, because it is written into a header. */
 export const webOrigin: Parser<string> = (text) => {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = parseUrl(text);
   if (
     url !== null &&
     /^https?:$/.test(url.protocol) &&
@@ -191,7 +191,7 @@ export const postgresUrl: Parser<string> = (text) => {
 
 /** Parsed here because the mailer would accept options from the query, such as one that disables certificate checks. */
 export const smtpUrl: Parser<MailServer> = (text) => {
-  const url = /^smtps?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : null;
+  const url = /^smtps?:\/\//.test(text) ? parseUrl(text) : null;
   const rest = url === null ? "" : url.search + url.hash + url.pathname.replace(/^\/$/, "");
   const credentials = url === null ? null : decoded(url.username, url.password);
   if (url === null || credentials === null || url.hostname === "" || rest !== "") {

@@ -84,9 +84,4 @@ describe("checkUrl", () => {
     expect(problemOf("http://hooks.internal/", policy)).toBeNull();
     expect(problemOf("http://localhost:3000/", policy)).toBe("blocked_address");
   });
-
-  it("accepts a host with letters such as ü however often it is checked", () => {
-    for (let count = 0; count < 20_000; count += 1)
-      expect(checkUrl("http://m\u00fcller.example/", WITH_HTTP).ok).toBe(true);
-  });
 });

@@ -1,6 +1,8 @@
 // Checks a URL when an endpoint is registered, and again when the dispatcher sends to it, which caches the result. The
 // connector checks the addresses that a name resolves to.
+
 import { isIP } from "node:net";
+import { parseUrl } from "@posthorn/wire";
 import { type AddressPolicy, isAllowedAddress, isNeverAllowed, isOperatorAllowed } from "./guard-address.ts";
 
 export type UrlProblemCode =
@@ -31,7 +33,7 @@ export function checkUrl(text: string, policy: AddressPolicy): UrlCheck {
     return refuse("invalid_url", "The URL contains a control character. Remove line breaks and tabs.");
   }
   if (Buffer.byteLength(text) > MAX_URL_BYTES) return refuse("url_too_long", TOO_LONG);
-  const url = parse(text);
+  const url = parseUrl(text);
   if (url === null) {
     return refuse("invalid_url", "This is not a URL. Write it in full: https://example.com/webhooks.");
   }
@@ -158,13 +160,4 @@ function unbracketed(hostname: string): string {
 
 function refuse(code: UrlProblemCode, message: string): UrlCheck {
   return { ok: false, problem: { code, message } };
-}
-
-/** Not URL.canParse: once it is optimized, Node 20 refuses letters such as ü. */
-function parse(text: string): URL | null {
-  try {
-    return new URL(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,6 @@
 // Parses a form that was posted to the hub, or rejects it. Pure: whether the topic is offered and the callback agrees
 // is found out after the response (REC 5.1).
+import { parseUrl } from "@posthorn/wire";
 import { checkUrl } from "../../attempt/guard/check-url.ts";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { PosthornError } from "../../errors.ts";
@@ -63,9 +64,9 @@ function required(form: URLSearchParams, name: string): string {
 }
 
 function isWebUrl(text: string): boolean {
-  if (Buffer.byteLength(text) > MAX_URL_BYTES || /[\s\p{Cc}]/u.test(text) || !URL.canParse(text))
-    return false;
-  const { protocol, username, password } = new URL(text);
+  const url = parseUrl(text);
+  if (Buffer.byteLength(text) > MAX_URL_BYTES || /[\s\p{Cc}]/u.test(text) || url === null) return false;
+  const { protocol, username, password } = url;
   return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
 }
 

@@ -1,5 +1,6 @@
 // The hub as HTTP servers use it: processes posted forms, and returns the content of our own topics.
 
+import { parseUrl } from "@posthorn/wire";
 import { PosthornError } from "../../errors.ts";
 import { maxTypeLength, typeSyntax } from "../../event/limits.ts";
 import type { ValidEvent } from "../../event/validate.ts";
@@ -60,7 +61,7 @@ export function createWebSub(options: WebSubResourceOptions) {
   /** Distributes content of an external topic that an authorised caller provides, as if it had been fetched. */
   async function push(topicUrl: string, content: TopicContent): Promise<void> {
     const hub = theHub();
-    if (!URL.canParse(topicUrl))
+    if (parseUrl(topicUrl) === null)
       throw refusal("topic must be the URL of the topic that this content belongs to.");
     const topic = topicOf(topicUrl, hub);
     if (topic === null) {

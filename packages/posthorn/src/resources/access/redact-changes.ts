@@ -1,5 +1,5 @@
 // Redacts what was requested for the audit log, in the names of the API.
-import { isObject, isOpaqueField, snakeCase } from "@posthorn/wire";
+import { isObject, isOpaqueField, parseUrl, snakeCase } from "@posthorn/wire";
 
 /** Converts input of the library to the names of the API, without what would be redacted anyway. */
 export function toApiNames(value: unknown, field = "", level = 0): unknown {
@@ -89,8 +89,9 @@ function storable(text: string): string {
   return Buffer.from(text).toString().replaceAll("\0", "\ufffd");
 }
 
-function withoutCredentials(url: string): string {
-  if (!URL.canParse(url)) return REDACTED;
-  const { protocol, host, pathname, search } = new URL(url);
+function withoutCredentials(text: string): string {
+  const url = parseUrl(text);
+  if (url === null) return REDACTED;
+  const { protocol, host, pathname, search } = url;
   return `${protocol}//${host}${pathname}${search === "" ? "" : `?${REDACTED}`}`;
 }

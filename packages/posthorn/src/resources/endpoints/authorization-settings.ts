@@ -1,5 +1,5 @@
 // Reads the authorization given for an endpoint, and checks that its token may be sent to the URL.
-import { endpointSettings, isObject } from "@posthorn/wire";
+import { endpointSettings, isObject, parseUrl } from "@posthorn/wire";
 import { hasQueryToken } from "../../destinations/webhook/authorize.ts";
 import type { AuthorizationType } from "../../model.ts";
 import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
@@ -41,7 +41,8 @@ export function readAuthorization(
 
 /** A new endpoint has an empty current URL. */
 export function isOtherHost(currentUrl: string, url: string): boolean {
-  return currentUrl !== "" && URL.canParse(url) && new URL(url).origin !== new URL(currentUrl).origin;
+  const origin = parseUrl(url)?.origin;
+  return currentUrl !== "" && origin !== undefined && origin !== new URL(currentUrl).origin;
 }
 
 /** A key that may change the URL but cannot read the token must not be able to send the token elsewhere. */

@@ -1,6 +1,8 @@
 // Host, scheme and path of this server as browsers see them: from the configured public URL, or else from the request.
+
 import type { IncomingMessage } from "node:http";
 import { isIPv4 } from "node:net";
+import { parseUrl } from "@posthorn/wire";
 
 export interface SiteOptions {
   /** Public URL, such as `https://hooks.example.com/in`. */
@@ -42,8 +44,9 @@ export class Site {
     const site = request.headers["sec-fetch-site"];
     if (site !== undefined && site !== "same-origin") return false;
     if (origin === undefined) return true;
-    if (!URL.canParse(origin)) return false;
-    const { protocol, host } = new URL(origin);
+    const url = parseUrl(origin);
+    if (url === null) return false;
+    const { protocol, host } = url;
     if (this.#publicUrl !== null && this.#publicUrl.origin === `${protocol}//${host}`) return true;
     if (this.isHttps(request) && protocol !== "https:") return false;
     return host === splitHost(request)?.host.replace(protocol === "https:" ? /:443$/ : /:80$/, "");

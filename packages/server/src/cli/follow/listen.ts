@@ -1,6 +1,8 @@
 // `posthorn listen`: forwards events of a server to a program on this machine. See docs/decisions/0013-listen-polls-and-pages-stream.md.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { PosthornApiError } from "@posthorn/client";
+import { parseUrl } from "@posthorn/wire";
 import { type Command, Option } from "commander";
 import { matches, PAYLOAD_FORMATS } from "posthorn/internal";
 import { VERSION } from "../../version.ts";
@@ -191,7 +193,7 @@ function signingOptions(flags: ListenFlags, secret: string, serverUrl: string): 
 function localUrl(given: string | undefined): string {
   if (given === undefined) throw usage("--forward-to is required: the URL of your program.");
   const text = /^https?:\/\//i.test(given) ? given : `http://${given}`;
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = parseUrl(text);
   if (url !== null && url.username === "" && url.hash === "") return url.href;
   throw usage(
     `--forward-to must be a URL such as http://localhost:3000/hooks, not ${JSON.stringify(given)}.`,

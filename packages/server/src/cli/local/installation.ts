@@ -1,7 +1,9 @@
 // Opens the database, the keys and the library for the commands that run on this machine.
+
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { keepEmbeddedPostgres, withProgress } from "@posthorn/embedded-postgres";
+import { parseUrl } from "@posthorn/wire";
 import type { Posthorn } from "posthorn";
 import { isUnavailable } from "posthorn/internal";
 import { libraryOptions } from "../../config/library-options.ts";
@@ -130,8 +132,9 @@ function causeOf(error: unknown): { readonly message?: string; readonly code?: s
 
 /** Returns ` at host:5432/name` without credentials, or an empty string for other forms of URLs. */
 function addressOf(databaseUrl: string | undefined): string {
-  if (databaseUrl === undefined || !URL.canParse(databaseUrl)) return "";
-  const { hostname, port, pathname } = new URL(databaseUrl);
+  const url = databaseUrl === undefined ? null : parseUrl(databaseUrl);
+  if (url === null) return "";
+  const { hostname, port, pathname } = url;
   return hostname === "" ? "" : ` at ${hostname}:${port || 5432}${pathname}`;
 }
 

@@ -1,6 +1,6 @@
 // `posthorn sign`: prints the signature headers of a body, without a server.
 import { randomUUID } from "node:crypto";
-import { headerNames, type SecretEncoding, schemeNamed } from "@posthorn/wire";
+import { headerNames, parseUrl, type SecretEncoding, schemeNamed } from "@posthorn/wire";
 import type { Command } from "commander";
 import { addCompanions, digestOf, signRequest, vendorStyleOf } from "posthorn/internal";
 import { usage } from "../failure.ts";
@@ -96,7 +96,7 @@ function isMessageSignature(name: string): boolean {
 }
 
 function targetUrl(given: string | undefined, schemes: readonly string[]): string | undefined {
-  if (given !== undefined && !URL.canParse(given))
+  if (given !== undefined && parseUrl(given) === null)
     throw usage(`--to must be a URL such as https://example.com/hooks, not ${JSON.stringify(given)}.`);
   const signing = schemes.find(
     (name) => schemeNamed(name).signedUrls !== undefined || isMessageSignature(name),
