@@ -1,10 +1,15 @@
 // Replaces posthorn.now() by a clock that tests can move, and with it every schedule and lease in the database.
-import type { Queryable } from "../database.ts";
+import type { Database } from "../database.ts";
 import { run } from "../query.ts";
 import { statement } from "../sql.ts";
+import { acquireMigrationLock } from "./migrations.ts";
 
-export async function installTestClock(db: Queryable): Promise<void> {
-  for (const part of [createTable, firstRow, replaceNow]) await db.query(part);
+/** Several instances on one database may install it at the same time. */
+export async function installTestClock(db: Database): Promise<void> {
+  await db.transaction(async (tx) => {
+    await acquireMigrationLock(tx, db.schema);
+    for (const part of [createTable, firstRow, replaceNow]) await tx.query(part);
+  });
 }
 
 const createTable = statement(
