@@ -1,5 +1,4 @@
 // Handles one message of a delivery in the receiver's mode.
-import type { Reporter } from "../hooks/hooks.ts";
 import type { InboxWorker } from "../inbox/inbox-worker.ts";
 import type { Message } from "../model.ts";
 import type { HandleMessage } from "../receive.ts";
@@ -28,12 +27,12 @@ function policyOf<Tx>({ settings }: Runtime<Tx>): FailurePolicy {
 
 /** Mode inbox: store, acknowledge, handle later. For impatient senders and slow handlers. */
 async function acceptIntoInbox<Tx>(
-  { settings, store, report }: Runtime<Tx>,
+  runtime: Runtime<Tx>,
   { message }: Received,
   worker: InboxWorker<Tx>,
 ): Promise<Outcome> {
-  const result = await store.accept(message, settings.claimOptions);
-  if (result.kind !== "accepted") return outcomeOf(result, message, report);
+  const result = await runtime.store.accept(message, runtime.settings.claimOptions);
+  if (result.kind !== "accepted") return outcomeOf(result, message, runtime);
   worker.wake();
   return result;
 }
@@ -49,7 +48,7 @@ async function handleUnderLease<Tx>(runtime: Runtime<Tx>, { message, event }: Re
     return { kind: "ignored" };
   }
   const result = await store.claim(message, settings.claimOptions);
-  if (result.kind !== "claimed") return outcomeOf(result, message, report);
+  if (result.kind !== "claimed") return outcomeOf(result, message, runtime);
   return processClaim(runtime, result.claim, policyOf(runtime), event);
 }
 
@@ -71,7 +70,7 @@ async function handleInTransaction<Tx>(
       const call = { handler, event, failures, timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
       await callHandlerInTransaction(tx, call);
     });
-    return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, report);
+    return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, runtime);
   } catch (error) {
     // Before the handler ran, the store failed. After it, a failed commit is the handler's fault: its writes violated a constraint.
     if (begun === null) throw error;
@@ -90,7 +89,7 @@ async function handleInTransaction<Tx>(
 type NotFree = Exclude<ClaimResult | AcceptResult, { kind: "claimed" | "accepted" }>;
 
 /** The outcome of a delivery whose message could not be claimed or accepted. */
-function outcomeOf(result: NotFree, message: Message, report: Reporter): Outcome {
+function outcomeOf<Tx>(result: NotFree, message: Message, { settings, report }: Runtime<Tx>): Outcome {
   switch (result.kind) {
     case "done":
     case "waiting":
@@ -102,7 +101,17 @@ function outcomeOf(result: NotFree, message: Message, report: Reporter): Outcome
     case "stale":
       report.stale(message);
       return result;
+    case "gap":
+      return {
+        kind: "gap",
+        retryAfterMs: untilNextTry(result.retryAfterMs, settings.claimOptions.order?.gapWaitMs ?? 0),
+      };
     default:
       return result;
   }
+}
+
+/** Doubles from an eighth of the wait: the missing message may come soon, and senders have few attempts. */
+function untilNextTry(leftMs: number, gapWaitMs: number): number {
+  return Math.min(leftMs, Math.max(gapWaitMs / 8, gapWaitMs - leftMs));
 }
