@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { openResources, rowsRead } from "../../../../../tests/support/database/resources.ts";
 import { type DeliveryRow, findDeliveries } from "../../storage/queries/deliveries/read.ts";
+import { requeueDelivery } from "../../storage/queries/queue/requeue.ts";
 import { createDeliveries, type DeliveryView } from "./deliveries.ts";
 import { ALWAYS, readWaits } from "./waits.ts";
 
@@ -139,7 +140,7 @@ async function subjectWith(count: number) {
   return { tenant, endpoint, uuid, ids };
 }
 
-test("a parked delivery names the first delivery of its subject, queued or dead", async () => {
+test("a delivery that is parked, or retried while it was, names the first delivery of its subject, queued or dead", async () => {
   const { uuid, ids } = await subjectWith(3);
   const [first = "", second = "", third = ""] = ids;
   const waitOf = async (id: string) => (await deliveries.get(id)).waitsFor;
@@ -152,6 +153,9 @@ test("a parked delivery names the first delivery of its subject, queued or dead"
   expect(await waitOf(second)).toEqual(blockedByFirst);
   expect(await waitOf(third)).toEqual(blockedByFirst);
   expect(await waitOf(first)).toBeNull();
+  // due, until a worker parks it again
+  expect(await requeueDelivery(world.db, third.slice(4))).toMatchObject({ kind: "queued" });
+  expect(await waitOf(third)).toEqual(blockedByFirst);
 
   await world.pool.query("delete from posthorn.queue where id = $1", [first.slice(4)]);
   expect(await waitOf(second)).toMatchObject({ reason: "ordering", blockedBy: null });

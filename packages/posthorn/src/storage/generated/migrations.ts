@@ -439,7 +439,7 @@ create index batch_events_of_event on posthorn.batch_events (event_id);
   {
     version: 4,
     name: "history-and-retention",
-    checksum: "0fdb54fed11b443bec9eb444585cfb312e461585e9471828b7b3642a20d4ea18",
+    checksum: "eca26c527be8e731a704994639b8265ba5e58c28ab78c736b7d0e82142bdadb1",
     sql: `-- Finished deliveries, their attempts, and the retention that drops old days.
 
 -- Finished deliveries: success or dead. Partitioned by day. A delivery whose first attempt succeeded contains that attempt,
@@ -666,7 +666,8 @@ select
     when not t.is_active then 'tenant_off'
     when not ep.is_active then 'endpoint_disabled'
     when hs.endpoint_id is not null then 'handshake'
-    when q.next_at = 'infinity' then 'ordering'
+    -- also one that no fetch has parked yet
+    when q.next_at = 'infinity' or blocked.id is not null then 'ordering'
     -- of several times the last one counts
     when timed.until > posthorn.now() and timed.until = q.next_at then 'retry_delay'
     when timed.until > posthorn.now() and timed.until = h.throttled_until then 'rate_limit'
@@ -675,37 +676,11 @@ select
     when w.id is not null then l.limited_by
   end as reason,
   case
-    when t.is_active and ep.is_active and hs.endpoint_id is null
+    when t.is_active and ep.is_active and hs.endpoint_id is null and blocked.id is null
       and timed.until > posthorn.now() and timed.until < 'infinity'
     then timed.until
   end as until,
-  -- the earlier delivery that a parked one waits for: queued, or dead and holding the subject
-  case when q.next_at = 'infinity' then (
-    select earlier.id
-    from (
-      (
-        select o.id, o.sequence
-        from posthorn.queue o
-        where o.endpoint_id = q.endpoint_id
-          and o.subject = q.subject
-          and o.sequence < q.sequence
-        order by o.sequence
-        limit 1
-      )
-      union all
-      (
-        select dead.delivery_id, dead.sequence
-        from posthorn.held_subjects dead
-        where dead.endpoint_id = q.endpoint_id
-          and dead.subject = q.subject
-          and dead.sequence < q.sequence
-        order by dead.sequence
-        limit 1
-      )
-    ) earlier
-    order by earlier.sequence
-    limit 1
-  ) end as blocked_by
+  blocked.id as blocked_by
 from posthorn.queue q
 join posthorn.endpoints ep on ep.id = q.endpoint_id
 join posthorn.tenants t on t.id = ep.tenant
@@ -715,6 +690,33 @@ left join posthorn.lanes l on l.endpoint_id = q.endpoint_id and l.limited_by is 
 -- what a dead owner recorded no longer holds
 left join posthorn.workers w on w.id = l.owner and w.lease_expires_at > posthorn.now()
 cross join lateral (select greatest(q.next_at, h.probe_at, h.throttled_until) as until) timed
+-- the earlier delivery of its subject: queued, or dead and holding the subject
+left join lateral (
+  select earlier.id
+  from (
+    (
+      select o.id, o.sequence
+      from posthorn.queue o
+      where o.endpoint_id = q.endpoint_id
+        and o.subject = q.subject
+        and o.sequence < q.sequence
+      order by o.sequence
+      limit 1
+    )
+    union all
+    (
+      select dead.delivery_id, dead.sequence
+      from posthorn.held_subjects dead
+      where dead.endpoint_id = q.endpoint_id
+        and dead.subject = q.subject
+        and dead.sequence < q.sequence
+      order by dead.sequence
+      limit 1
+    )
+  ) earlier
+  order by earlier.sequence
+  limit 1
+) blocked on q.subject is not null and q.claimed_by is null
 where q.claimed_by is null or (q.claimed_by = w.id and q.id <> all (l.sending));
 
 -- The worker that runs maintenance. A row instead of an advisory lock, so that it works behind a transaction pooler.
