@@ -264,3 +264,23 @@ export function whyKeys({ state, dead_reason, attempts }: DeliveryDetail): reado
   if (EXPLAINED_BY_ATTEMPT.has(dead_reason) && last !== undefined) return ofLast;
   return EXPLAINED_WITH_ATTEMPT.has(dead_reason) ? [dead_reason, ...ofLast] : [dead_reason];
 }
+
+export interface DeliveryExplanation {
+  readonly cause: string;
+  /** Null if the cause says it. */
+  readonly effect: string | null;
+  readonly remedy: string;
+}
+
+/** Explains why a delivery failed in three sentences, none of them twice. Null if nothing went wrong. */
+export function explainDelivery(delivery: DeliveryDetail): DeliveryExplanation | null {
+  const explained = whyKeys(delivery).map(explain);
+  const cause = explained.at(-1);
+  if (cause === undefined) return null;
+  const [reason] = explained.length > 1 ? explained : [];
+  return {
+    cause: `${cause.what}.`,
+    effect: reason === undefined ? null : `${reason.what}.`,
+    remedy: [cause.remedy, reason?.remedy].filter(Boolean).join(" "),
+  };
+}

@@ -5,7 +5,7 @@ import { defineTexts } from "../../app/texts.ts";
 import { explain } from "../../format/delivery-texts.ts";
 import { EndpointLink, IdLink, TenantLink } from "../ui/links.tsx";
 import { Until } from "../ui/time.tsx";
-import { WaitNote } from "./next-attempt.tsx";
+import { WaitNote } from "./wait-note.tsx";
 
 const t = defineTexts({
   again: ["The last attempt failed. Next attempt", "Der letzte Versuch ist fehlgeschlagen. Nächster Versuch"],

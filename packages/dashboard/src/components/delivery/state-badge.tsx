@@ -7,15 +7,17 @@ export function StateBadge({ state }: { readonly state: State }) {
   return <Badge {...STATES[state]}>{stateTexts[state]}</Badge>;
 }
 
-export function OutcomeBadge({
-  attempt: { status_code, error },
-}: {
-  readonly attempt: Pick<Attempt, "status_code" | "error">;
-}) {
-  const isDelivered = status_code !== null && status_code >= 200 && status_code < 300;
+type Outcome = Pick<Attempt, "status_code" | "error">;
+
+export function OutcomeBadge({ attempt }: { readonly attempt: Outcome }) {
+  const { status_code, error } = attempt;
   return (
-    <Badge tone={isDelivered ? "ok" : "bad"} icon={isDelivered ? "check" : "warning"}>
-      {status_code ?? error}
+    <Badge tone={isDelivered(attempt) ? "ok" : "bad"} icon={isDelivered(attempt) ? "check" : "warning"}>
+      {status_code === null ? error : `HTTP ${status_code}`}
     </Badge>
   );
+}
+
+export function isDelivered({ status_code }: Outcome): boolean {
+  return status_code !== null && status_code >= 200 && status_code < 300;
 }

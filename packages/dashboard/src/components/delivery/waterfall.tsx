@@ -1,49 +1,101 @@
-// The phases of an attempt as a waterfall chart.
+// The phases of an attempt. The network phases share a scale; waiting, which takes far longer, is not part of it.
 import type { Attempt } from "@posthorn/client";
 import { defineTexts } from "../../app/texts.ts";
+import { type AttemptWaits, attemptWaits } from "../../format/attempt-waits.ts";
 import { duration } from "../../format/time.ts";
 
 const t = defineTexts({
   label: ["Phases", "Phasen"],
-  queue_ms: ["Queued", "In der Warteschlange"],
-  connect_ms: ["Connect", "Verbinden"],
+  waiting: ["Waiting", "Warten"],
+  network: ["Network", "Netzwerk"],
+  retryMs: ["For the retry", "Auf den erneuten Versuch"],
+  turnMs: ["For its turn", "Bis es an der Reihe war"],
+  connect_ms: ["DNS and connect", "DNS und Verbinden"],
   tls_ms: "TLS",
   first_byte_ms: ["First byte", "Erstes Byte"],
   body_ms: "Body",
+  total: ["Total", "Gesamt"],
   reused: ["reused", "wiederverwendet"],
 });
 
-const PHASES = ["queue_ms", "connect_ms", "tls_ms", "first_byte_ms", "body_ms"] as const;
+export const NETWORK_PHASES = ["connect_ms", "tls_ms", "first_byte_ms", "body_ms"] as const;
+type NetworkPhase = (typeof NETWORK_PHASES)[number];
 
-export function Waterfall({ phases }: { readonly phases: Attempt["phases"] }) {
-  const total = PHASES.reduce((sum, phase) => sum + (phases[phase] ?? 0), 0);
+export function phaseName(phase: NetworkPhase | keyof AttemptWaits): string {
+  return t[phase];
+}
+
+const HEAD = "pt-2 pb-0.5 text-left text-xs font-medium";
+const NAME = "w-44 py-0.5 pr-3 text-left font-normal text-muted";
+const VALUE = "w-24 py-0.5 pl-3 text-right tabular-nums";
+
+export function Waterfall({
+  attempt,
+  previous,
+}: {
+  readonly attempt: Attempt;
+  readonly previous: Attempt | undefined;
+}) {
+  const { phases, duration_ms: durationMs } = attempt;
+  const waits = Object.entries(attemptWaits(attempt, previous)) as [keyof AttemptWaits, number | null][];
+  const total = NETWORK_PHASES.reduce((sum, phase) => sum + (phases[phase] ?? 0), 0);
   // TLS does not show it: plain http never has a TLS phase
   const isReused = phases.connect_ms === null && phases.first_byte_ms !== null;
   let before = 0;
   return (
     <table aria-label={t.label} className="w-full text-xs">
+      {waits.some(([, ms]) => ms !== null) && (
+        <tbody>
+          <tr>
+            <th scope="rowgroup" colSpan={3} className={HEAD}>
+              {t.waiting}
+            </th>
+          </tr>
+          {waits.map(
+            ([name, ms]) =>
+              ms !== null && (
+                <tr key={name}>
+                  <th scope="row" colSpan={2} className={NAME}>
+                    {t[name]}
+                  </th>
+                  <td className={VALUE}>{duration(ms)}</td>
+                </tr>
+              ),
+          )}
+        </tbody>
+      )}
       <tbody>
-        {PHASES.map((phase) => {
+        <tr>
+          <th scope="rowgroup" colSpan={2} className={HEAD}>
+            {t.network}
+          </th>
+          {durationMs !== null && (
+            <td className={`${VALUE} pt-2 align-bottom`} title={t.total}>
+              {duration(durationMs)}
+            </td>
+          )}
+        </tr>
+        {NETWORK_PHASES.map((phase) => {
           const ms = phases[phase];
           const left = total === 0 ? 0 : (before / total) * 100;
           const width = total === 0 ? 0 : ((ms ?? 0) / total) * 100;
           before += ms ?? 0;
           return (
             <tr key={phase}>
-              <th scope="row" className="w-36 py-0.5 pr-3 text-left font-normal text-muted">
+              <th scope="row" className={NAME}>
                 {t[phase]}
               </th>
               <td className="py-0.5">
-                <div className="h-2.5 rounded bg-raised">
+                <div className="h-2 rounded bg-raised">
                   {ms !== null && (
                     <div
-                      className="h-full min-w-px rounded bg-accent-ink"
+                      className="h-full min-w-px rounded bg-calm"
                       style={{ marginLeft: `${left}%`, width: `${width}%` }}
                     />
                   )}
                 </div>
               </td>
-              <td className="w-24 py-0.5 pl-3 text-right tabular-nums">
+              <td className={VALUE}>
                 {ms === null ? (phase === "connect_ms" && isReused ? t.reused : "–") : duration(ms)}
               </td>
             </tr>

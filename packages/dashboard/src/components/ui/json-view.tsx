@@ -25,10 +25,13 @@ export function JsonView({ value, label }: { readonly value: unknown; readonly l
 export function CodeView({
   text,
   label,
+  copied = text,
   isJson = false,
 }: {
   readonly text: string;
   readonly label: string;
+  /** What the button copies. Default: the text. */
+  readonly copied?: string;
   readonly isJson?: boolean;
 }) {
   const [showsAll, setShowsAll] = useState(false);
@@ -36,7 +39,7 @@ export function CodeView({
   return (
     <div className="relative rounded-md border border-line bg-canvas">
       <div className="absolute top-1 right-1">
-        <CopyButton text={text} />
+        <CopyButton text={copied} />
       </div>
       <section
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
@@ -44,7 +47,8 @@ export function CodeView({
         aria-label={label}
         className="max-h-[32rem] overflow-auto p-3 pr-24 font-mono text-xs leading-5"
       >
-        <pre className="break-words whitespace-pre-wrap">{isJson && !showsAll ? coloured(shown) : shown}</pre>
+        {/* wraps between words only: a longer word scrolls */}
+        <pre className="wrap-normal whitespace-pre-wrap">{isJson && !showsAll ? coloured(shown) : shown}</pre>
       </section>
       {shown.length < text.length && (
         <div className="p-2 text-center">

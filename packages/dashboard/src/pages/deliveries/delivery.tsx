@@ -1,28 +1,22 @@
 // A delivery: its state, the next attempt, and all attempts with request and response.
-import type { Attempt, DeliveryDetail } from "@posthorn/client";
+import type { DeliveryDetail } from "@posthorn/client";
 import { Link, useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { isFinished, useRetry, useWatchedDelivery } from "../../api/deliveries.ts";
 import { usePortalTenant } from "../../api/session.ts";
 import { useApi } from "../../api/use-api.ts";
 import { useKeys } from "../../app/keyboard.tsx";
 import { defineTexts } from "../../app/texts.ts";
-import { NextAttempt } from "../../components/delivery/next-attempt.tsx";
-import { OutcomeBadge, StateBadge } from "../../components/delivery/state-badge.tsx";
-import { Waterfall } from "../../components/delivery/waterfall.tsx";
+import { AttemptTimeline } from "../../components/delivery/attempt-timeline.tsx";
+import { DeliveryBanner } from "../../components/delivery/delivery-banner.tsx";
+import { StateBadge } from "../../components/delivery/state-badge.tsx";
 import { ActionButton } from "../../components/ui/action-button.tsx";
 import { Button } from "../../components/ui/button.tsx";
 import { CopyButton } from "../../components/ui/copy.tsx";
-import { CodeView } from "../../components/ui/json-view.tsx";
 import { EndpointLink, IdLink, TenantLink } from "../../components/ui/links.tsx";
 import { Fact, Facts, NotLoaded, Page, Panel, TimeFact } from "../../components/ui/page.tsx";
-import { Ago } from "../../components/ui/time.tsx";
-import { showError } from "../../components/ui/toasts.tsx";
-import { curlOf } from "../../format/curl.ts";
-import { explain, explanationKey, triggerTexts, whyKeys } from "../../format/delivery-texts.ts";
+import { endpointNameOf } from "../../format/endpoint-name.ts";
 import { whole } from "../../format/number.ts";
-import { duration } from "../../format/time.ts";
 
 const t = defineTexts({
   retry: ["Retry now", "Jetzt erneut versuchen"],
@@ -33,16 +27,7 @@ const t = defineTexts({
   dead: ["Dead-lettered", "Fehlgeschlagen"],
   replays: ["Replayed", "Replays"],
   times: ["{count} {count|time|times}", "{count}-mal"],
-  attempt: ["Attempt {number}", "Versuch {number}"],
-  noAttempts: ["No attempts yet.", "Noch keine Versuche."],
-  response: ["Response", "Antwort"],
-  noResponse: ["No response.", "Keine Antwort."],
-  noBody: ["Empty response body.", "Antwort ohne Body."],
   members: ["Events in this batch: {count}", "Ereignisse in diesem Batch: {count}"],
-  headers: ["Request headers", "Header der Anfrage"],
-  body: ["Request body", "Body der Anfrage"],
-  curl: ["Copy as curl, freshly signed", "Als curl kopieren, neu signiert"],
-  redacted: ["Redacted: {what}.", "Maskiert: {what}."],
   membersHint: ["Sent together, in this order.", "Werden zusammen in dieser Reihenfolge gesendet."],
 });
 
@@ -60,14 +45,25 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
   const retryThis = () => void retry(delivery.id);
   useKeys({ r: retryThis });
   const isInFlight = delivery.state === "in_flight";
-  const why = whyKeys(delivery).map((key) => explain(key));
+  const { data: endpoint } = useApi("endpoints.get", { tenant, endpoint: delivery.endpoint_id });
+  // until it is loaded, and if it was deleted
+  const endpointName = endpoint === undefined ? delivery.endpoint_id : endpointNameOf(endpoint);
   return (
     <Page
-      title={<span className="font-mono text-base">{delivery.id}</span>}
-      lead={<StateBadge state={delivery.state} />}
+      title={
+        <>
+          {event_type} → {endpointName}
+        </>
+      }
+      lead={
+        <span className="flex flex-wrap items-center gap-x-2">
+          <StateBadge state={delivery.state} />
+          <code className="font-mono text-xs">{delivery.id}</code>
+          <CopyButton text={delivery.id} />
+        </span>
+      }
       actions={
         <>
-          <CopyButton text={delivery.id} />
           <ActionButton
             icon="dead"
             disabledReason={isInFlight ? t.inFlight : isFinished(delivery) ? t.over : undefined}
@@ -86,20 +82,7 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
         </>
       }
     >
-      {why.length > 0 && (
-        <div
-          role="note"
-          className="flex flex-col gap-2 rounded-lg border border-line bg-warn-ground p-4 text-warn"
-        >
-          {why.map(({ what, remedy }) => (
-            <div key={what}>
-              <p className="font-semibold">{what}</p>
-              <p>{remedy}</p>
-            </div>
-          ))}
-        </div>
-      )}
-      <NextAttempt delivery={delivery} />
+      <DeliveryBanner delivery={delivery} endpoint={endpoint} />
       <Panel>
         <Facts>
           <Fact name={t.event}>
@@ -151,107 +134,8 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
         </Panel>
       )}
       <Panel title={t.attempts}>
-        {delivery.attempts.length === 0 && <p className="text-muted">{t.noAttempts}</p>}
-        <ol className="flex flex-col gap-4">
-          {delivery.attempts.toReversed().map((attempt, index) => (
-            <AttemptView
-              key={attempt.number}
-              delivery={delivery.id}
-              attempt={attempt}
-              isOpenFirst={index === 0}
-            />
-          ))}
-        </ol>
+        <AttemptTimeline delivery={delivery} />
       </Panel>
     </Page>
-  );
-}
-
-function AttemptView({
-  delivery,
-  attempt,
-  isOpenFirst,
-}: {
-  readonly delivery: string;
-  readonly attempt: Attempt;
-  readonly isOpenFirst: boolean;
-}) {
-  const [isOpen, setOpen] = useState(isOpenFirst);
-  const { what, remedy } = explain(explanationKey(attempt));
-  return (
-    <li className="rounded-md border border-line">
-      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary className="flex flex-wrap items-center gap-2 px-3 py-2">
-          <span className="font-medium">{t.attempt({ number: attempt.number })}</span>
-          <OutcomeBadge attempt={attempt} />
-          <span className="text-muted">{triggerTexts[attempt.trigger]}</span>
-          <span className="ml-auto flex gap-3 text-muted">
-            {attempt.duration_ms !== null && (
-              <span className="tabular-nums">{duration(attempt.duration_ms)}</span>
-            )}
-            {attempt.started_at !== null && <Ago at={attempt.started_at} />}
-          </span>
-        </summary>
-        {isOpen && (
-          <div className="flex flex-col gap-3 border-t border-line p-3">
-            <p>
-              <span className="font-medium">{what}.</span> {remedy}
-            </p>
-            <Waterfall phases={attempt.phases} />
-            <div className="grid gap-3 lg:grid-cols-2">
-              <div className="min-w-0">
-                <h3 className="pb-1 text-sm font-medium">{t.response}</h3>
-                {attempt.response_body === null || attempt.response_body === "" ? (
-                  <p className="text-muted">{attempt.status_code === null ? t.noResponse : t.noBody}</p>
-                ) : (
-                  <pre
-                    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-                    tabIndex={0}
-                    className="max-h-80 overflow-auto rounded-md border border-line bg-canvas p-3 font-mono text-xs break-words whitespace-pre-wrap"
-                  >
-                    {attempt.response_body}
-                  </pre>
-                )}
-              </div>
-              <div className="min-w-0">
-                <h3 className="pb-1 text-sm font-medium">{t.request}</h3>
-                <RequestView delivery={delivery} attempt={attempt.number} />
-              </div>
-            </div>
-          </div>
-        )}
-      </details>
-    </li>
-  );
-}
-
-/** The request as sent, and a freshly signed one as a curl command. */
-function RequestView({ delivery, attempt }: { readonly delivery: string; readonly attempt: number }) {
-  const query = useApi("deliveries.request", { delivery, query: { attempt } });
-  if (query.isPending || query.error !== null) return <NotLoaded query={query} />;
-  const { data } = query;
-  const fresh = async () => {
-    try {
-      return curlOf(await api.deliveries.request({ delivery, query: { attempt, fresh: true } }));
-    } catch (error) {
-      showError(error);
-      throw error;
-    }
-  };
-  const lines = Object.entries(data.headers).map(([name, value]) => `${name}: ${value}`);
-  return (
-    <div className="flex flex-col gap-2">
-      <CodeView label={t.headers} text={[`${data.method} ${data.url}`, ...lines].join("\n")} />
-      <CodeView label={t.body} text={data.body} isJson />
-      {data.differences.map(({ reason, detail }) => (
-        <p key={reason} className="text-xs text-warn">
-          {detail}
-        </p>
-      ))}
-      {data.redacted_parts.length > 0 && (
-        <p className="text-xs text-muted">{t.redacted({ what: data.redacted_parts.join(", ") })}</p>
-      )}
-      <CopyButton text={fresh} label={t.curl} />
-    </div>
   );
 }

@@ -1,0 +1,70 @@
+// The page of a delivery: what is wrong, its attempts, and their requests and responses.
+import { waitFor } from "@testing-library/react";
+import { expect, test } from "vitest";
+import type { TestServer } from "../support/servers/start-server.ts";
+import { openDashboard } from "./render.tsx";
+import { publish, startWithEndpoint } from "./world.ts";
+
+async function deliveryWith(server: TestServer, attempts: number, state: string): Promise<string> {
+  return await waitFor(async () => {
+    const { json } = await server.call("GET", "/api/v1/deliveries");
+    expect(json.data[0]).toMatchObject({ state, attempt_count: attempts });
+    return json.data[0].id as string;
+  });
+}
+
+const count = (text: string, part: string) => text.split(part).length - 1;
+
+test("the title names event type and endpoint, and one banner says cause, effect and remedy once", async () => {
+  const { server, receiver } = await startWithEndpoint(500, { retry_policy: "20m,1h" });
+  await publish(server);
+  const id = await deliveryWith(server, 1, "failed");
+  const { ui } = await openDashboard(server, `/deliveries/${id}`);
+  await ui.see(`order.paid → ${new URL(receiver.url).host}`, id, "1 of 3 attempts used", "Attempt 2");
+  await waitFor(() => expect(document.querySelectorAll("[role=note]")).toHaveLength(1));
+  await ui.see("X-Webhook-Signature");
+  const banner = document.querySelector("[role=note]")?.textContent ?? "";
+  const sentences = [
+    "The receiver returned HTTP 500.",
+    /Next attempt in \d+m/.exec(banner)?.[0] ?? "no next attempt",
+    "Check its logs for this event id.",
+  ];
+  for (const sentence of sentences) {
+    expect([sentence, count(banner, sentence)]).toEqual([sentence, 1]);
+    expect([sentence, count(ui.text(), sentence)]).toEqual([sentence, 1]);
+  }
+});
+
+test("an exhausted delivery is explained by its last failure, and waiting is kept out of the network phases", async () => {
+  const { server } = await startWithEndpoint(503, { retry_policy: "300ms" });
+  await publish(server);
+  const id = await deliveryWith(server, 2, "dead");
+  const { ui } = await openDashboard(server, `/deliveries/${id}`);
+  await ui.see(
+    "The receiver returned HTTP 503.",
+    "All attempts of the retry policy failed.",
+    "automatic retry",
+    /For the retry\d+ ms/,
+    "For its turn",
+    "First byte",
+  );
+  const network = [...document.querySelectorAll("table[aria-label=Phases] tbody")].at(-1);
+  expect(network?.textContent).toMatch(/^Network/);
+  expect(network?.textContent).not.toContain("For the retry");
+});
+
+test("a JSON body is formatted without changing a number, and its exact bytes are one click away", async () => {
+  const body = '{"error":{"id":12345678901234567890,"path":"cus/tomer"}}';
+  const { server } = await startWithEndpoint({ status: 422, body });
+  await publish(server);
+  const id = await deliveryWith(server, 1, "dead");
+  const { ui } = await openDashboard(server, `/deliveries/${id}`);
+  await ui.see("Response · HTTP 422", '\n    "id": 12345678901234567890,\n    "path": "cus/tomer"\n');
+  const response = () => document.querySelector("section[aria-label='Response body']")?.textContent;
+  expect(response()).not.toBe(body);
+  const toggles = [...document.querySelectorAll("button")].filter(
+    ({ textContent }) => textContent === "Show exact bytes",
+  );
+  toggles.at(-1)?.click();
+  await waitFor(() => expect(response()).toBe(body));
+});
