@@ -68,3 +68,29 @@ test("a JSON body is formatted without changing a number, and its exact bytes ar
   toggles.at(-1)?.click();
   await waitFor(() => expect(response()).toBe(body));
 });
+
+test("two attempts are compared, and others can be chosen", async () => {
+  const { server, receiver } = await startWithEndpoint(
+    { status: 500, body: '{"code":1}' },
+    { retry_policy: "1h" },
+  );
+  await publish(server);
+  const id = await deliveryWith(server, 1, "failed");
+  receiver.answer("/", { status: 500, body: '{"code":2}' });
+  await server.call("POST", `/api/v1/deliveries/${id}/retry`);
+  await deliveryWith(server, 2, "failed");
+  receiver.answer("/", { status: 500, body: '{"code":1}' });
+  await server.call("POST", `/api/v1/deliveries/${id}/retry`);
+  await deliveryWith(server, 3, "failed");
+  const { ui } = await openDashboard(server, `/deliveries/${id}`);
+  await ui.click("Compare attempts");
+  await ui.see(
+    "/codeAttempt 22Attempt 31",
+    "X-Webhook-AttemptAttempt 22Attempt 33",
+    "Request bodyNo differences.",
+  );
+  await ui.fill("First attempt", "1");
+  await ui.see("TriggerAttempt 1new eventAttempt 3manual retry", "Response bodyNo differences.");
+  await ui.click("Show all attempts");
+  await ui.see("Attempt 1HTTP 500");
+});

@@ -2,6 +2,7 @@
 import type { Attempt } from "@posthorn/client";
 import { defineTexts } from "../../app/texts.ts";
 import { type AttemptWaits, attemptWaits } from "../../format/attempt-waits.ts";
+import type { PhaseName } from "../../format/compare-attempts.ts";
 import { duration } from "../../format/time.ts";
 
 const t = defineTexts({
@@ -18,10 +19,9 @@ const t = defineTexts({
   reused: ["reused", "wiederverwendet"],
 });
 
-export const NETWORK_PHASES = ["connect_ms", "tls_ms", "first_byte_ms", "body_ms"] as const;
-type NetworkPhase = (typeof NETWORK_PHASES)[number];
+const NETWORK_PHASES = ["connect_ms", "tls_ms", "first_byte_ms", "body_ms"] as const;
 
-export function phaseName(phase: NetworkPhase | keyof AttemptWaits): string {
+export function phaseName(phase: PhaseName): string {
   return t[phase];
 }
 

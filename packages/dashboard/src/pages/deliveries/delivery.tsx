@@ -1,6 +1,7 @@
 // A delivery: its state, the next attempt, and all attempts with request and response.
 import type { DeliveryDetail } from "@posthorn/client";
 import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { isFinished, useRetry, useWatchedDelivery } from "../../api/deliveries.ts";
 import { usePortalTenant } from "../../api/session.ts";
@@ -8,6 +9,7 @@ import { useApi } from "../../api/use-api.ts";
 import { useKeys } from "../../app/keyboard.tsx";
 import { defineTexts } from "../../app/texts.ts";
 import { AttemptTimeline } from "../../components/delivery/attempt-timeline.tsx";
+import { CompareAttempts } from "../../components/delivery/compare-attempts.tsx";
 import { DeliveryBanner } from "../../components/delivery/delivery-banner.tsx";
 import { StateBadge } from "../../components/delivery/state-badge.tsx";
 import { ActionButton } from "../../components/ui/action-button.tsx";
@@ -28,6 +30,8 @@ const t = defineTexts({
   replays: ["Replayed", "Replays"],
   times: ["{count} {count|time|times}", "{count}-mal"],
   members: ["Events in this batch: {count}", "Ereignisse in diesem Batch: {count}"],
+  compare: ["Compare attempts", "Versuche vergleichen"],
+  hideComparison: ["Show all attempts", "Alle Versuche anzeigen"],
   membersHint: ["Sent together, in this order.", "Werden zusammen in dieser Reihenfolge gesendet."],
 });
 
@@ -44,6 +48,7 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
   const retry = useRetry();
   const retryThis = () => void retry(delivery.id);
   useKeys({ r: retryThis });
+  const [isComparing, setComparing] = useState(false);
   const isInFlight = delivery.state === "in_flight";
   const { data: endpoint } = useApi("endpoints.get", { tenant, endpoint: delivery.endpoint_id });
   // until it is loaded, and if it was deleted
@@ -133,8 +138,17 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
           </ol>
         </Panel>
       )}
-      <Panel title={t.attempts}>
-        <AttemptTimeline delivery={delivery} />
+      <Panel
+        title={t.attempts}
+        actions={
+          delivery.attempts.length > 1 && (
+            <Button aria-expanded={isComparing} onClick={() => setComparing(!isComparing)}>
+              {isComparing ? t.hideComparison : t.compare}
+            </Button>
+          )
+        }
+      >
+        {isComparing ? <CompareAttempts delivery={delivery} /> : <AttemptTimeline delivery={delivery} />}
       </Panel>
     </Page>
   );
