@@ -8,6 +8,7 @@ import { brotliCompress, gzip as gzipCompress } from "node:zlib";
 import { contract } from "@posthorn/client";
 import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
+import subsetFont from "subset-font";
 import { defineConfig, type Plugin } from "vite";
 
 const brotli = promisify(brotliCompress);
@@ -17,18 +18,21 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 /** React, the router and the queries. */
 const LIBRARIES =
   /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(history|(react-)?(router|query|store)(-core)?))\//;
+const TYPEFACES = ["inter", "jetbrains-mono"];
 const COMPRESSED = /^assets\/.+\.(js|css|svg)$/;
 
 export default defineConfig({
   root: at("."),
   base: "./",
   logLevel: "warn",
-  plugins: [operations(), react(), tailwind(), compressed()],
+  plugins: [operations(), react(), tailwind(), smallFonts(), compressed()],
   resolve: { conditions: ["posthorn-source", "module", "browser", "development|production"] },
   build: {
     outDir: at("../server/static"),
     emptyOutDir: true,
     target: "es2022",
+    // the first versions with light-dark()
+    cssTarget: ["chrome123", "safari17.5", "firefox120"],
     // the CSP allows data: URLs for images only
     assetsInlineLimit: 0,
     rolldownOptions: {
@@ -47,6 +51,52 @@ export default defineConfig({
     },
   },
 });
+
+/**
+ * Keeps the letters, weights and features of the latin typefaces that the pages use: 37 KB instead of 89. Their licences go
+ * with them.
+ */
+function smallFonts(): Plugin {
+  return {
+    name: "posthorn-small-fonts",
+    async generateBundle(_, bundle) {
+      const licences = TYPEFACES.map((name) =>
+        readFile(at(`../../node_modules/@fontsource-variable/${name}/LICENSE`)),
+      );
+      const source = Buffer.concat(await Promise.all(licences));
+      this.emitFile({ type: "asset", fileName: "typeface-licenses.txt", source });
+      const css = await readFile(at("src/design/fonts.css"), "utf8");
+      const fonts = Object.values(bundle).filter(
+        (file) => file.type === "asset" && /-latin-wght-/.test(file.fileName),
+      );
+      for (const font of fonts as { fileName: string; source: Uint8Array }[]) {
+        const name = font.fileName.replace(/^assets\/(.+-normal)-.+$/, "$1");
+        font.source = await subsetFont(Buffer.from(font.source), lettersOf(css, name), {
+          targetFormat: "woff2",
+          variationAxes: { wght: { min: 400, max: 600 } },
+          keepFeatures: ["kern", "mark", "ccmp", "tnum", "cv05", "cv08", "ss03"],
+          noHinting: true,
+        });
+      }
+    },
+  };
+}
+
+/** The letters of the typeface's unicode-range. */
+function lettersOf(css: string, name: string): string {
+  const [, ranges = ""] = new RegExp(`${name}[^}]*unicode-range:([^;]*);`).exec(css) ?? [];
+  return ranges
+    .split(",")
+    .flatMap((range) => {
+      const [from = 0, to = from] = range
+        .trim()
+        .slice(2)
+        .split("-")
+        .map((code) => Number.parseInt(code, 16));
+      return Array.from({ length: to - from + 1 }, (_, offset) => String.fromCodePoint(from + offset));
+    })
+    .join("");
+}
 
 /** Writes compressed copies of each file, so that the server need not compress responses. */
 function compressed(): Plugin {

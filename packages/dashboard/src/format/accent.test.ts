@@ -22,7 +22,7 @@ test("a readable colour is unchanged", () => {
 });
 
 test("the backgrounds are those of the themes", () => {
-  const style = readFileSync(new URL("../style.css", import.meta.url), "utf8");
-  const grounds = [...style.matchAll(/--color-raised: (#\w{6});/g)].map(([, colour]) => colour);
-  expect(grounds).toEqual([HARDEST_GROUNDS.light, HARDEST_GROUNDS.dark]);
+  const tokens = readFileSync(new URL("../design/tokens.css", import.meta.url), "utf8");
+  const [, light, dark] = /--color-raised: light-dark\((#\w{6}), (#\w{6})\);/.exec(tokens) ?? [];
+  expect({ light, dark }).toEqual(HARDEST_GROUNDS);
 });

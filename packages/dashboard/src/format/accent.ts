@@ -14,8 +14,8 @@ const BLACK: Colour = [0, 0, 0];
 const WHITE: Colour = [255, 255, 255];
 /** Minimum contrast of text of any size: WCAG 2.2, 1.4.3. */
 export const READABLE = 4.5;
-/** The background with the least contrast per theme: `--color-raised` in style.css. */
-export const HARDEST_GROUNDS = { light: "#f1efea", dark: "#2a2825" } as const;
+/** The background with the least contrast per theme: `--color-raised` in tokens.css. */
+export const HARDEST_GROUNDS = { light: "#f4f4f5", dark: "#1f1f23" } as const;
 const STEPS = 40;
 
 export function accentFor(theme: "light" | "dark", chosen: string): Accent {

@@ -121,7 +121,7 @@ function Step({
         >
           {isDone ? <Icon name="check" className="size-5" /> : number}
         </span>
-        <h2 id={id} className="text-base font-semibold">
+        <h2 id={id} className="text-md font-semibold">
           {title}
           <span role="status" className="sr-only">
             {isDone && ` – ${t.done}`}

@@ -192,7 +192,7 @@ function Figure({
   const content = (
     <>
       <span className="text-xs text-muted">{name}</span>
-      <span className={`text-2xl font-semibold tabular-nums ${TONES[tone]}`}>{value}</span>
+      <span className={`text-xl font-semibold tabular-nums ${TONES[tone]}`}>{value}</span>
       {note !== undefined && <span className="text-xs text-muted">{note}</span>}
     </>
   );

@@ -43,7 +43,7 @@ export function SignIn() {
         onSubmit={submitted(submit)}
         className="flex w-full max-w-sm flex-col gap-4 rounded-lg border border-line bg-surface p-6"
       >
-        <h1 className="text-lg font-semibold">{t.title}</h1>
+        <h1 className="text-xl font-semibold">{t.title}</h1>
         <TextField
           label={t.key}
           hint={t.hint}

@@ -29,6 +29,14 @@ function isolatedIndexes(values: readonly (number | null)[]): number[] {
   );
 }
 
+/** The value of a colour token, which may be light-dark(…). */
+function resolved(token: string, element: HTMLElement): string {
+  element.style.color = token;
+  const { color } = getComputedStyle(element);
+  element.style.color = "";
+  return color;
+}
+
 export function Chart({
   title,
   points,
@@ -48,12 +56,13 @@ export function Chart({
     const element = container.current;
     const spanMs = Date.parse(points.at(-1)?.at ?? "") - Date.parse(points[0]?.at ?? "");
     if (element === null) return;
-    const colourOf = (name: string) =>
-      getComputedStyle(document.documentElement).getPropertyValue(`--color-${name}`);
+    const colourOf = (name: string) => resolved(`var(--color-${name})`, element);
+    const { fontFamily } = getComputedStyle(element);
     const axis = {
       stroke: colourOf("muted"),
       grid: { stroke: colourOf("line"), width: 1 },
       ticks: { show: false },
+      font: `12px ${fontFamily}`,
     };
     const plot = new UPlot(
       {
@@ -81,7 +90,7 @@ export function Chart({
               filter: () => isolatedIndexes(points.map((point) => point[field])),
             },
             value: (_: UPlot, value: number | null) => (value === null ? "" : format(value)),
-            ...(isFilled && { fill: `${colourOf(colour)}22` }),
+            ...(isFilled && { fill: colourOf(colour).replace(/^rgb\((.*)\)$/, "rgba($1, 0.13)") }),
           })),
         ],
       },
@@ -104,7 +113,7 @@ export function Chart({
       <div
         ref={container}
         aria-hidden="true"
-        className="[&_.u-legend]:text-xs [&_.u-series_th]:after:!content-none [&:not(:hover)_.u-series:first-child]:invisible"
+        className="[&_.u-legend]:font-sans [&_.u-legend]:text-xs [&_.u-label]:font-normal [&_.u-series_th]:after:!content-none [&:not(:hover)_.u-series:first-child]:invisible"
       />
       {/* wraps the table, which cannot be smaller than its content */}
       <div className="sr-only">

@@ -34,7 +34,7 @@ export function Arrival({
       {id !== null && !hasArrived && why === null && <p>{t.waiting}</p>}
       {hasArrived && (
         <div>
-          <p className="flex items-center gap-2 text-base font-semibold text-ok">
+          <p className="flex items-center gap-2 text-md font-semibold text-ok">
             <Icon name="check" className="size-6" />
             {arrived}
           </p>

@@ -12,7 +12,7 @@ const t = defineTexts({
 
 export function WaitNote({
   waits,
-  headClass = "text-base font-semibold",
+  headClass = "text-md font-semibold",
 }: {
   readonly waits: WaitsFor;
   readonly headClass?: string;

@@ -157,7 +157,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 {columns.map(({ key: column, cell, below, from, isNumber }) => (
                   <td
                     key={column}
-                    className={`max-w-44 truncate px-2 py-1 sm:px-3 xl:max-w-64 ${from ? FROM[from] : ""} ${
+                    className={`max-w-44 truncate px-2 py-0.5 sm:px-3 xl:max-w-64 ${from ? FROM[from] : ""} ${
                       isNumber ? "text-right tabular-nums" : ""
                     }`}
                   >

@@ -5,15 +5,15 @@ import { Icon, type IconName } from "./icons.tsx";
 type Kind = "plain" | "primary" | "danger" | "quiet";
 
 const KINDS: Record<Kind, string> = {
-  plain: "border-line bg-surface hover:bg-raised text-ink",
-  primary: "border-accent-ink bg-accent text-on-accent hover:opacity-90",
+  plain: "border-line-strong bg-surface hover:bg-raised text-ink",
+  primary: "border-accent bg-accent text-on-accent hover:opacity-90",
   danger: "border-bad/40 bg-bad-ground text-bad hover:border-bad",
   quiet: "border-transparent bg-transparent text-muted hover:bg-raised hover:text-ink",
 };
 
 /** The classes of a button, for links that look like one. */
 export function buttonClass(kind: Kind = "plain"): string {
-  return `inline-flex items-center justify-center gap-1.5 rounded-md border px-2.5 py-1.5 text-sm font-medium whitespace-nowrap disabled:cursor-not-allowed disabled:opacity-50 aria-disabled:cursor-not-allowed aria-disabled:opacity-50 ${KINDS[kind]}`;
+  return `inline-flex items-center justify-center gap-1.5 rounded-md border px-3 py-1 text-sm min-h-8 font-medium whitespace-nowrap disabled:cursor-not-allowed disabled:opacity-50 aria-disabled:cursor-not-allowed aria-disabled:opacity-50 ${KINDS[kind]}`;
 }
 
 export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> {

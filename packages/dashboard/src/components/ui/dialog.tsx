@@ -51,8 +51,8 @@ export function Dialog({
   return (
     <BaseDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <BaseDialog.Portal>
-        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/50" />
-        <BaseDialog.Popup className="fixed top-[calc(var(--visible-top)+var(--visible-height)*0.08)] left-1/2 z-50 flex max-h-[calc(var(--visible-height)*0.84)] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 flex-col rounded-lg border border-line bg-surface text-ink shadow-xl">
+        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-backdrop" />
+        <BaseDialog.Popup className="fixed top-[calc(var(--visible-top)+var(--visible-height)*0.08)] left-1/2 z-50 flex max-h-[calc(var(--visible-height)*0.84)] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 flex-col rounded-lg border border-line bg-surface text-ink shadow-lg">
           <BaseDialog.Title className="border-b border-line px-4 py-3 font-semibold">
             {title}
           </BaseDialog.Title>

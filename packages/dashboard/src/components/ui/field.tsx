@@ -13,7 +13,7 @@ import { type Submission, useSubmission } from "../../api/problems.ts";
 import type { Problems } from "../../format/problems.ts";
 
 const BOX =
-  "w-full rounded-md border border-line bg-surface px-2.5 py-1.5 text-ink placeholder:text-muted aria-invalid:border-bad";
+  "min-h-8 w-full rounded-md border border-line-strong bg-surface px-2 py-1 text-ink placeholder:text-muted aria-invalid:border-bad";
 
 interface FieldProps {
   readonly label: string;
@@ -96,9 +96,9 @@ export function Choice(props: FieldProps & ChoiceProps) {
 }
 
 /** A choice without a visible label, for headers of pages and panels. */
-export function Select({ options, none, className = "py-1.5", ...rest }: ChoiceProps) {
+export function Select({ options, none, className = "", ...rest }: ChoiceProps) {
   return (
-    <select {...rest} className={`rounded-md border border-line bg-surface px-2 ${className}`}>
+    <select {...rest} className={`h-8 rounded-md border border-line-strong bg-surface px-2 ${className}`}>
       <Options options={options} none={none} />
     </select>
   );

@@ -47,7 +47,7 @@ export function Page({
   readonly children: ReactNode;
 }) {
   return (
-    <div className="mx-auto flex w-full max-w-6xl flex-col gap-4 p-4 md:p-6">
+    <div className="mx-auto flex w-full flex-col gap-4 p-4 md:p-6">
       <header className="flex flex-wrap items-start justify-between gap-3">
         <div className="min-w-0">
           <h1 className="text-xl font-semibold break-words">{title}</h1>
@@ -73,10 +73,10 @@ export function Panel({
   readonly isFlush?: boolean;
 }) {
   return (
-    <section className="min-w-0 rounded-lg border border-line bg-surface">
+    <section className="min-w-0 rounded-lg border border-line bg-surface shadow-md">
       {(title !== undefined || actions !== undefined) && (
         <div className="flex flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-2.5">
-          <h2 className="font-semibold">{title}</h2>
+          <h2 className="text-md font-semibold">{title}</h2>
           <div className="flex flex-wrap gap-2">{actions}</div>
         </div>
       )}

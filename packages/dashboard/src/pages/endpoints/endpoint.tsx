@@ -73,7 +73,7 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
   };
   return (
     <Page
-      title={<span className="font-mono text-base break-all">{endpoint.url}</span>}
+      title={<span className="font-mono text-md break-all">{endpoint.url}</span>}
       lead={
         <span className="flex flex-wrap items-center gap-2">
           <EndpointBadge endpoint={endpoint} />

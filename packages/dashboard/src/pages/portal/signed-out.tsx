@@ -37,7 +37,7 @@ export function SignedOut() {
     <main className="grid min-h-screen place-items-center p-6 text-center framed:min-h-0">
       <div className="flex max-w-sm flex-col items-center gap-3">
         <Icon name="lock" className="size-8 text-muted" />
-        <h1 className="text-lg font-semibold">{t[why]}</h1>
+        <h1 className="text-xl font-semibold">{t[why]}</h1>
         <p className="text-muted">{why === "no-cookie" ? t.cookie : remedy}</p>
       </div>
     </main>

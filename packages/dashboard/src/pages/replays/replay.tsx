@@ -51,7 +51,7 @@ function Detail({ replay }: { readonly replay: Replay }) {
   const skipped = Object.entries(replay.skipped);
   return (
     <Page
-      title={<span className="font-mono text-base">{replay.id}</span>}
+      title={<span className="font-mono text-md">{replay.id}</span>}
       lead={<ReplayBadge state={replay.state} />}
       actions={
         <ActionButton
