@@ -102,7 +102,7 @@ export type AttemptTrigger = "event" | "retry" | "manual" | "replay" | "test";
 
 /** An endpoint as the sending side sees it, with the deployment's defaults filled in. */
 export interface Target
-  extends Omit<EffectiveSettings, "description" | "filter" | "authorization" | "handshake"> {
+  extends Omit<EffectiveSettings, "name" | "description" | "filter" | "authorization" | "handshake"> {
   readonly endpointId: Uuid;
   readonly tenant: string;
   readonly version: number;

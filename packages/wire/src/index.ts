@@ -36,7 +36,7 @@ export {
 } from "./json/raw-members.ts";
 export { type Json, readJson } from "./json/read-json.ts";
 export * from "./letter-case.ts";
-export { parseUrl } from "./parse-url.ts";
+export { hostOf, parseUrl } from "./parse-url.ts";
 export * from "./scopes.ts";
 export {
   generateSecret,

@@ -9,3 +9,8 @@ export function parseUrl(text: string, base?: string): URL | null {
     return null;
   }
 }
+
+/** Returns the host of a URL with its port; the text itself if it is not a URL. */
+export function hostOf(url: string): string {
+  return parseUrl(url)?.host ?? url;
+}

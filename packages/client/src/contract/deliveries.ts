@@ -36,6 +36,8 @@ export const delivery = s.component("Delivery", {
   id: s.deliveryId,
   event_id: s.eventId,
   endpoint_id: s.endpointId,
+  endpoint_name: s.text("Name of the endpoint, or the host of its URL."),
+  endpoint_url: s.text("URL of the endpoint without its query."),
   tenant: s.tenantId,
   event_type: s.eventType,
   subject: s.nullableText("Subject of the event. Null without one."),

@@ -139,7 +139,7 @@ function isDay(day: string): boolean {
   return new Date(day).toISOString().startsWith(day);
 }
 
-const textFilter = (description: string) => z.string().min(1).optional().describe(description);
+export const textFilter = (description: string) => z.string().min(1).optional().describe(description);
 export const tenantFilter = textFilter("Only items of this tenant.");
 export const endpointFilter = textFilter("Only items of the endpoint with this id.");
 export const typeFilter = textFilter("Only items of exactly this event type.");

@@ -36,7 +36,7 @@ export const tenants = {
   list: operation("GET", "/api/v1/tenants", {
     summary: "Lists tenants by id",
     permission: { scopes: ["admin"], reach: "installation" },
-    query: s.listQuery({}),
+    query: s.listQuery({ search: s.textFilter("Only tenants with this text in their id or name.") }),
     response: { status: 200, schema: s.page(tenant) },
   }),
   put: operation("PUT", path, {

@@ -1,5 +1,7 @@
-// Search results of the operator's palette: resources by id, events by type or subject, tenants by id or name.
-import type { Tenant } from "@posthorn/client";
+// Search results of the operator's palette: resources by id, endpoints by name or URL, events by
+// type or subject, tenants by id or name.
+import { hostOf } from "@posthorn/wire";
+import { keepPreviousData } from "@tanstack/react-query";
 import { useApi } from "../api/use-api.ts";
 import type { NavigationItem } from "./shell.tsx";
 import { defineTexts } from "./texts.ts";
@@ -8,29 +10,36 @@ const t = defineTexts({
   subject: ["Events with subject {text}", "Ereignisse mit Subject {text}"],
   events: ["Events of {name}", "Ereignisse von {name}"],
   type: ["Events of type {text}", "Ereignisse vom Typ {text}"],
+  endpoint: ["Endpoint {name}", "Endpunkt {name}"],
   tenant: ["Tenant {name}", "Mandant {name}"],
   deliveries: ["Deliveries to {name}", "Zustellungen an {name}"],
 });
 
-/** The API's page limit. Tenants beyond the first page are found only by their full id. */
-const MAX_TENANTS = 250;
 const MAX_RESULTS = 3;
 const MIN_LETTERS = 2;
 
 export function useSearchResults(text: string): readonly NavigationItem[] {
-  const { data } = useApi(
-    "tenants.list",
-    { query: { limit: MAX_TENANTS } },
-    { enabled: text.length >= MIN_LETTERS, staleTime: 60_000 },
-  );
+  const input = { query: { search: text, limit: MAX_RESULTS } };
   const byId = itemForId(text);
+  const options = {
+    enabled: byId === null && text.length >= MIN_LETTERS,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  };
+  const tenants = useApi("tenants.list", input, options).data?.data ?? [];
+  const endpoints = useApi("endpoints.listAll", input, options).data?.data ?? [];
   if (byId !== null) return [byId];
   if (text.length < MIN_LETTERS) return [];
-  const tenants = matchingTenants(text, data?.data ?? []);
-  const areAllKnown = data !== undefined && data.next_cursor === null;
-  const unknown = areAllKnown || tenants.length > 0 ? [] : [{ id: text, name: null }];
   return [
-    ...[...tenants, ...unknown].flatMap(({ id, name }): NavigationItem[] => [
+    ...endpoints.map(({ id, tenant, name, url }): NavigationItem => {
+      const label = name === hostOf(url) ? url : `${name} · ${url}`;
+      return {
+        to: `/tenants/${encodeURIComponent(tenant)}/endpoints/${id}`,
+        icon: "endpoint",
+        name: t.endpoint({ name: label }),
+      };
+    }),
+    ...tenants.flatMap(({ id, name }): NavigationItem[] => [
       { to: "/events", search: { tenant: id }, icon: "event", name: t.events({ name: name ?? id }) },
       { to: `/tenants/${encodeURIComponent(id)}`, icon: "tenant", name: t.tenant({ name: name ?? id }) },
     ]),
@@ -39,13 +48,6 @@ export function useSearchResults(text: string): readonly NavigationItem[] {
       : []),
     { to: "/events", search: { subject: text }, icon: "event", name: t.subject({ text }) },
   ];
-}
-
-function matchingTenants(text: string, tenants: readonly Tenant[]): readonly Tenant[] {
-  const wanted = text.toLowerCase();
-  return tenants
-    .filter(({ id, name }) => `${id}\n${name ?? ""}`.toLowerCase().includes(wanted))
-    .slice(0, MAX_RESULTS);
 }
 
 /** `order.paid`. */

@@ -5,6 +5,7 @@ import {
   definitionOf,
   durationText,
   type EndpointSettingDefinitions,
+  hostOf,
   SETTING_NAMES,
   type Setting,
   type SettingName,
@@ -80,6 +81,8 @@ export function formOf(endpoint: Endpoint): EndpointForm {
       const numbers: Readonly<Record<string, number>> = endpoint[snakeCase(setting)];
       return String(numbers[snakeCase(field)]);
     }),
+    // a name that follows from the URL is not the endpoint's own
+    name: endpoint.name === hostOf(endpoint.url) ? "" : endpoint.name,
     schemes: endpoint.signature.schemes,
     headerPrefix: endpoint.signature.header_prefix,
     authorization: endpoint.authorization?.type ?? "",

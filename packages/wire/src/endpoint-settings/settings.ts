@@ -19,6 +19,17 @@ export const endpointSettings = {
     group: "address",
     onlyPerEndpoint: "It identifies the receiver.",
   },
+  name: {
+    kind: "text",
+    maxLength: 100,
+    description: "A short name, shown in place of the URL. Names of a tenant's endpoints may be the same.",
+    inputNote: "It has no control characters. The host itself counts as no name.",
+    example: "Billing",
+    defaultText: "the host of the URL",
+    flag: { option: "--name <name>", about: "a short name (default: the host of the URL)" },
+    group: "address",
+    onlyPerEndpoint: "It names one endpoint.",
+  },
   description: {
     kind: "text",
     maxLength: 500,

@@ -64,6 +64,14 @@ const endpointSecret = s.component("EndpointSecret", {
 });
 export type EndpointSecret = z.output<typeof endpointSecret>;
 
+const filters = {
+  state: s.optional(
+    z.enum(["active", "disabled", "failing", "websub"]),
+    "Only endpoints in this state. `failing`: active, and without a success since a failure. `websub`: created by a WebSub subscription.",
+  ),
+  search: s.textFilter("Only endpoints with this text in their name, or in their URL before the query."),
+};
+
 const ofTenant = "/api/v1/tenants/{tenant}/endpoints";
 const path = `${ofTenant}/{endpoint}` as const;
 const reading: Permission = { scopes: ["webhooks:manage", "deliveries:read"], reach: "tenant" };
@@ -80,20 +88,14 @@ export const endpoints = {
   list: operation("GET", ofTenant, {
     summary: "Lists the endpoints of a tenant",
     permission: reading,
-    query: s.listQuery({}),
+    query: s.listQuery(filters),
     response: { status: 200, schema: s.page(endpoint) },
     errors: { 404: ["tenant_not_found"] },
   }),
   listAll: operation("GET", "/api/v1/endpoints", {
     summary: "Lists endpoints of all tenants, newest first",
     permission: reading,
-    query: s.listQuery({
-      tenant: s.tenantFilter,
-      state: s.optional(
-        z.enum(["active", "disabled", "failing", "websub"]),
-        "Only endpoints in this state. `failing`: active, and without a success since a failure. `websub`: created by a WebSub subscription.",
-      ),
-    }),
+    query: s.listQuery({ tenant: s.tenantFilter, ...filters }),
     response: { status: 200, schema: s.page(endpoint) },
   }),
   get: operation("GET", path, {

@@ -69,7 +69,7 @@ function RetryDialog({ deliveries, onClose }: DialogProps) {
       action={t.retryNow}
       plan={related && planRetry(deliveries, related, { sendsDeliveredAgain })}
       describe={t.retried}
-      parts={partsBy((id) => related?.endpoints.get(id)?.url ?? id)}
+      parts={parts()}
       options={
         deliveries.some(({ state }) => state === "success") && (
           <Tick
@@ -94,20 +94,19 @@ function DeleteDialog({ deliveries, onClose }: DialogProps) {
       isDangerous
       plan={planDelete(deliveries)}
       describe={t.removed}
-      parts={partsBy((id) => id)}
+      parts={parts()}
       act={({ id }) => api.deliveries.delete({ delivery: id })}
       onClose={onClose}
     />
   );
 }
 
-function partsBy(nameOfEndpoint: (id: string) => string) {
-  return [
-    { title: t.tenants, nameOf: ({ tenant }: Delivery) => tenant },
-    { title: t.endpoints, nameOf: ({ endpoint_id }: Delivery) => nameOfEndpoint(endpoint_id) },
-    { title: t.eventTypes, nameOf: ({ event_type }: Delivery) => event_type },
-  ];
-}
+/** What the bulk dialogs count. */
+const parts = () => [
+  { title: t.tenants, nameOf: ({ tenant }: Delivery) => tenant },
+  { title: t.endpoints, nameOf: ({ endpoint_name }: Delivery) => endpoint_name },
+  { title: t.eventTypes, nameOf: ({ event_type }: Delivery) => event_type },
+];
 
 /** The endpoints and tenants of the selected deliveries; null until loaded. */
 function useRelated(deliveries: readonly Delivery[]): Related | null {

@@ -34,7 +34,7 @@ export function deliveryColumns({
             {areDead ? reasonOf(delivery) : (nextOf(delivery) ?? <Ago at={delivery.created_at} />)}
             {" · "}
           </span>
-          <EndpointName tenant={delivery.tenant} id={delivery.endpoint_id} />
+          <EndpointName name={delivery.endpoint_name} url={delivery.endpoint_url} />
         </>
       ),
     },
@@ -42,9 +42,9 @@ export function deliveryColumns({
       key: "endpoint",
       head: t.endpoint,
       from: "xl",
-      cell: ({ tenant, endpoint_id }) => (
+      cell: ({ endpoint_name, endpoint_url }) => (
         <div className="truncate xl:max-w-44 2xl:max-w-none">
-          <EndpointName tenant={tenant} id={endpoint_id} />
+          <EndpointName name={endpoint_name} url={endpoint_url} />
         </div>
       ),
     },

@@ -7,7 +7,7 @@ import { share } from "../../format/number.ts";
 import { Sparkline } from "../chart/sparkline.tsx";
 import type { Column } from "../list/data-table.tsx";
 import { Badge, type BadgeProps } from "../ui/badge.tsx";
-import { EndpointLink, TenantLink } from "../ui/links.tsx";
+import { EndpointLink, EndpointName, TenantLink } from "../ui/links.tsx";
 
 const t = defineTexts({
   degraded: ["degraded", "beeinträchtigt"],
@@ -31,16 +31,16 @@ export function endpointColumns({ isOfOneTenant = false } = {}): readonly Column
   const columns: readonly (Column<Endpoint> | false)[] = [
     { key: "state", head: t.state, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
     {
-      key: "url",
-      head: t.url,
+      key: "name",
+      head: t.endpoint,
       cell: (endpoint) => (
         <EndpointUrl endpoint={endpoint}>
           <EndpointLink
             tenant={endpoint.tenant}
             id={endpoint.id}
-            className="font-mono text-xs underline-offset-2 hover:underline"
+            className="underline-offset-2 hover:underline"
           >
-            {endpoint.url}
+            <EndpointName {...endpoint} />
           </EndpointLink>
         </EndpointUrl>
       ),

@@ -1,6 +1,6 @@
 // The filters of a list and its saved views.
 import { useState } from "react";
-import { useEndpointUrls } from "../../api/endpoint-urls.ts";
+import { useEndpointLabels } from "../../api/endpoint-labels.ts";
 import { useSession } from "../../api/session.ts";
 import { useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
@@ -18,7 +18,7 @@ const t = defineTexts({
 
 export const WHICH_ENDPOINTS = ["active", "disabled", "failing", "websub"] as const;
 
-const labels = () => ({
+const titles = () => ({
   state: t.state,
   which: t.state,
   event_state: t.state,
@@ -31,20 +31,23 @@ const labels = () => ({
   created_after: t.createdAfter,
   created_before: t.createdBefore,
 });
-export type Field = keyof ReturnType<typeof labels>;
+export type Field = keyof ReturnType<typeof titles>;
 
 export function FilterBar({ fields }: { readonly fields: readonly Field[] }) {
   const { filters, set } = useFilters();
   const session = useSession().data;
   const tenant = fields.includes("endpoint") ? (session?.tenant ?? filters.tenant) : undefined;
-  const urls = useEndpointUrls(tenant);
+  const labels = useEndpointLabels(tenant) ?? {};
+  const names = Object.fromEntries(
+    Object.entries(labels).map(([id, { name, url }]) => [id, `${name} · ${url}`]),
+  );
   /** Options per field; fields without options are text fields. */
   const choices: { readonly [Name in Field]?: Readonly<Record<string, string>> | undefined } = {
     state: stateTexts,
     which: Object.fromEntries(WHICH_ENDPOINTS.map((name) => [name, t[name]])),
     event_state: { rejected: t.rejected },
     reason: reasonTexts,
-    endpoint: tenant === undefined ? undefined : withChosen(urls ?? {}, filters.endpoint),
+    endpoint: tenant === undefined ? undefined : withChosen(names, filters.endpoint),
   };
   return (
     <section aria-label={t.filters} className="flex flex-col gap-3">
@@ -53,7 +56,7 @@ export function FilterBar({ fields }: { readonly fields: readonly Field[] }) {
           choices[field] !== undefined ? (
             <Choice
               key={field}
-              label={labels()[field]}
+              label={titles()[field]}
               none={t.all}
               options={Object.entries(choices[field])}
               value={filters[field] ?? ""}
@@ -62,7 +65,7 @@ export function FilterBar({ fields }: { readonly fields: readonly Field[] }) {
           ) : (
             <FilterText
               key={field}
-              label={labels()[field]}
+              label={titles()[field]}
               value={filters[field] ?? ""}
               isTime={field.startsWith("created")}
               onChange={(value) => set({ [field]: value })}

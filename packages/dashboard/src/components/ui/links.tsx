@@ -1,7 +1,8 @@
 // Links to resources.
+import { hostOf } from "@posthorn/wire";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useEndpointUrl } from "../../api/endpoint-urls.ts";
+import { type EndpointLabel, useEndpointLabel } from "../../api/endpoint-labels.ts";
 import { usePortalTenant } from "../../api/session.ts";
 
 interface LinkProps {
@@ -10,13 +11,13 @@ interface LinkProps {
   readonly children?: ReactNode;
 }
 
-/** Shows the URL by default. The portal has no pages of tenants. */
+/** Shows the name and URL by default. The portal has no pages of tenants. */
 export function EndpointLink({
   tenant,
   id,
   search = {},
   className = "underline",
-  children = <EndpointName tenant={tenant} id={id} />,
+  children = <EndpointOfId tenant={tenant} id={id} />,
 }: LinkProps & { readonly id: string; readonly search?: Readonly<Record<string, string>> }) {
   const to = usePortalTenant() === null ? "/tenants/$tenant/endpoints/$id" : "/endpoints/$id";
   return (
@@ -49,13 +50,26 @@ export function TenantLink({ tenant, className = "underline", children = tenant 
   );
 }
 
-/** The URL of an endpoint, or its id if it was deleted. */
-export function EndpointName({ tenant, id }: { readonly tenant: string; readonly id: string }) {
-  const url = useEndpointUrl(tenant, id);
+/** The name and URL of an endpoint, or its id if it was deleted. */
+function EndpointOfId({ tenant, id }: { readonly tenant: string; readonly id: string }) {
+  const label = useEndpointLabel(tenant, id);
+  return label === null ? <span className="font-mono">{id}</span> : <EndpointName {...label} />;
+}
+
+/** The name, then the URL. A name that follows from the URL is shown as its host. */
+export function EndpointName({ name, url }: EndpointLabel) {
+  // without the common prefix, more of the distinctive part is visible
+  const rest = url.replace(/^https:\/\//, "");
+  const isHost = name === hostOf(url);
+  const [before = "", after = ""] = isHost ? splitAt(rest, rest.indexOf(name) + name.length) : [];
   return (
-    <span className="font-mono text-xs" title={url === null ? undefined : `${url} · ${id}`}>
-      {/* without the common prefix, more of the distinctive part is visible */}
-      {url?.replace(/^https:\/\//, "") ?? id}
+    <span title={url}>
+      {isHost ? <span className="font-mono">{before}</span> : name}
+      <span className="font-mono text-muted">{isHost ? after : ` ${rest}`}</span>
     </span>
   );
+}
+
+function splitAt(text: string, index: number): [before: string, after: string] {
+  return [text.slice(0, index), text.slice(index)];
 }

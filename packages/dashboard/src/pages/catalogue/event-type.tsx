@@ -11,7 +11,7 @@ import { buttonClass } from "../../components/ui/button.tsx";
 import { ConfirmButton, DialogButton } from "../../components/ui/dialog.tsx";
 import { Select } from "../../components/ui/field.tsx";
 import { JsonView } from "../../components/ui/json-view.tsx";
-import { EndpointLink, TenantLink } from "../../components/ui/links.tsx";
+import { EndpointLink, EndpointName, TenantLink } from "../../components/ui/links.tsx";
 import { NotLoaded, Page, Panel } from "../../components/ui/page.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { showToast } from "../../components/ui/toasts.tsx";
@@ -138,11 +138,11 @@ function Subscribers({ type }: { readonly type: string }) {
     <Panel title={t.subscribers}>
       {subscribed?.length === 0 && <p className="text-muted">{t.unsubscribed}</p>}
       <ul className="flex flex-col gap-1">
-        {subscribed?.map(({ id, tenant, url }) => (
+        {subscribed?.map(({ id, tenant, name, url }) => (
           <li key={id} className="flex min-w-0 gap-2">
             <TenantLink tenant={tenant} />
-            <EndpointLink tenant={tenant} id={id} className="truncate font-mono text-xs underline">
-              {url}
+            <EndpointLink tenant={tenant} id={id} className="truncate underline">
+              <EndpointName name={name} url={url} />
             </EndpointLink>
           </li>
         ))}

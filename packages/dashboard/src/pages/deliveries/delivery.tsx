@@ -17,7 +17,6 @@ import { Button } from "../../components/ui/button.tsx";
 import { CopyButton } from "../../components/ui/copy.tsx";
 import { EndpointLink, IdLink, TenantLink } from "../../components/ui/links.tsx";
 import { Fact, Facts, NotLoaded, Page, Panel, TimeFact } from "../../components/ui/page.tsx";
-import { endpointNameOf } from "../../format/endpoint-name.ts";
 import { whole } from "../../format/number.ts";
 
 const t = defineTexts({
@@ -44,20 +43,18 @@ export function DeliveryPage() {
 
 function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
   const isPortal = usePortalTenant() !== null;
-  const { tenant, event_id, event_type } = delivery;
+  const { tenant, event_id, event_type, endpoint_name } = delivery;
   const retry = useRetry();
   const retryThis = () => void retry(delivery.id);
   useKeys({ r: retryThis });
   const [isComparing, setComparing] = useState(false);
   const isInFlight = delivery.state === "in_flight";
   const { data: endpoint } = useApi("endpoints.get", { tenant, endpoint: delivery.endpoint_id });
-  // until it is loaded, and if it was deleted
-  const endpointName = endpoint === undefined ? delivery.endpoint_id : endpointNameOf(endpoint);
   return (
     <Page
       title={
         <>
-          {event_type} → {endpointName}
+          {event_type} → {endpoint_name}
         </>
       }
       lead={

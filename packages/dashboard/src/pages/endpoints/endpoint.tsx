@@ -73,12 +73,13 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
   };
   return (
     <Page
-      title={<span className="font-mono text-md break-all">{endpoint.url}</span>}
+      title={endpoint.name}
       lead={
         <span className="flex flex-wrap items-center gap-2">
           <EndpointBadge endpoint={endpoint} />
           {isSubscription && <Badge tone="plain">{t.subscription}</Badge>}
           {!isPortal && <TenantLink tenant={tenant} />}
+          <span className="font-mono break-all">{endpoint.url}</span>
           {endpoint.description}
         </span>
       }

@@ -28,7 +28,6 @@ const t = defineTexts({
     "{count} {count|endpoint|endpoints} will be enabled. The backlog is delivered, oldest first. To discard it instead, enable endpoints individually.",
     "{count} {count|Endpunkt wird|Endpunkte werden} aktiviert. Der Rückstand wird zugestellt, die ältesten Zustellungen zuerst. Um ihn zu verwerfen, aktivieren Sie die Endpunkte einzeln.",
   ],
-  urls: "URLs",
 });
 
 const REFRESH_MS = 10_000;
@@ -80,7 +79,7 @@ function EndpointBulk({ selection }: { readonly selection: Selection<Endpoint> }
           describe={t[`${action}d`]}
           parts={[
             { title: t.tenants, nameOf: ({ tenant }) => tenant },
-            { title: t.urls, nameOf: ({ url }) => url },
+            { title: t.endpoints, nameOf: ({ name }) => name },
           ]}
           act={({ tenant, id }) => api.endpoints[action]({ tenant, endpoint: id })}
           onClose={close}

@@ -6,6 +6,7 @@ import { useTenant } from "../../api/session.ts";
 import { useApi } from "../../api/use-api.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { Arrival } from "../../components/delivery/arrival.tsx";
+import { SettingField } from "../../components/endpoint/form/setting-fields.tsx";
 import { FoldedSettings, SHOWN_AT } from "../../components/endpoint/form/settings-form.tsx";
 import { NewSecret } from "../../components/endpoint/new-secret.tsx";
 import { UrlWarningList, type UrlWarnings } from "../../components/endpoint/url-warnings.tsx";
@@ -81,7 +82,8 @@ function Choose({ onCreated }: { readonly onCreated: (made: Made) => void }) {
       <Panel title={t.where}>
         <div className="flex flex-col gap-3">
           <TextField label={t.url} hint={t.urlHint} type="url" required {...field("url")} />
-          <TextField label={t.description} maxLength={500} {...field("description")} />
+          <SettingField name="name" {...parts} />
+          <SettingField name="description" {...parts} />
         </div>
       </Panel>
       <Panel title={t.which}>

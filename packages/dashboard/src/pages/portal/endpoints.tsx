@@ -8,6 +8,7 @@ import { EndpointBadge, EndpointUrl, endpointProblem } from "../../components/en
 import { ListPage } from "../../components/list/list-page.tsx";
 import { buttonClass } from "../../components/ui/button.tsx";
 import { Icon } from "../../components/ui/icons.tsx";
+import { EndpointName } from "../../components/ui/links.tsx";
 
 const t = defineTexts({
   nothingDetail: [
@@ -34,11 +35,11 @@ export function PortalEndpoints() {
       columns={[
         { key: "state", head: t.state, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
         {
-          key: "url",
-          head: t.url,
+          key: "name",
+          head: t.endpoint,
           cell: (endpoint) => (
             <EndpointUrl endpoint={endpoint}>
-              <span className="font-mono text-xs">{endpoint.url}</span>
+              <EndpointName {...endpoint} />
             </EndpointUrl>
           ),
           below: endpointProblem,

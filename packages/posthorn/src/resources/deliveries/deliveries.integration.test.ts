@@ -24,6 +24,8 @@ test("a delivery is returned with its attempts", async () => {
     id,
     eventId: `evt_${event}`,
     endpointId: endpoint,
+    endpointName: "example.com",
+    endpointUrl: "https://example.com/hooks",
     tenant,
     eventType: "invoice.paid",
     subject: null,

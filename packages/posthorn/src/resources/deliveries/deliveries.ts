@@ -1,5 +1,5 @@
 // Lists deliveries, and returns single ones with their attempts.
-import { formatId, parseId, uuidTimeMs } from "@posthorn/wire";
+import { formatId, hostOf, parseId, uuidTimeMs } from "@posthorn/wire";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import type { PosthornError } from "../../errors.ts";
@@ -16,7 +16,11 @@ import {
   findDeliveries,
 } from "../../storage/queries/deliveries/read.ts";
 import { walkDeliveries } from "../../storage/queries/deliveries/walk.ts";
-import { endpointIdsOf } from "../../storage/queries/endpoints/read.ts";
+import {
+  type EndpointLabel,
+  endpointIdsOf,
+  labelsOfEndpoints,
+} from "../../storage/queries/endpoints/read.ts";
 import { listRetries } from "../../storage/queries/queue/list-retries.ts";
 import {
   notFound,
@@ -34,6 +38,10 @@ import { type AttemptView, toAttemptView, withoutResponse } from "./attempt-view
 import { ALWAYS, type IsSending, readWaits, type Wait } from "./waits.ts";
 
 export interface DeliveryView extends Omit<DeliveryRow, "attempts" | "finishedMs"> {
+  /** The endpoint's name, or the host of its URL. */
+  readonly endpointName: string;
+  /** Without its query. */
+  readonly endpointUrl: string;
   readonly attemptCount: number;
   /** When a failed delivery is attempted again, as far as that is known. Never in the past. */
   readonly nextRetryAt: Date | null;
@@ -166,21 +174,29 @@ export async function findDelivery(db: Queryable, id: string, tenant?: string): 
 /** Automatic retries stay below it, manual ones may not. Older attempts are in the endpoint's attempt list. */
 const MAX_SHOWN_ATTEMPTS = 250;
 
-/** Reads what the rows wait for, and returns the function that converts them. */
+/** Reads the names of their endpoints and what the rows wait for, and returns the function that converts them. */
 export async function deliveryViews(
   db: Queryable,
   rows: readonly DeliveryRow[],
   isSending: IsSending,
 ): Promise<(row: DeliveryRow) => DeliveryView> {
+  const endpointIds = [...new Set(rows.map(({ endpointId }) => endpointId))];
+  const labels = rows.length === 0 ? new Map() : await labelsOfEndpoints(db, endpointIds);
   const waitOf = await readWaits(db, rows, isSending);
-  return (row) => toDeliveryView(row, waitOf(row));
+  return (row) => toDeliveryView(row, labels.get(row.endpointId), waitOf(row));
 }
 
-function toDeliveryView(row: DeliveryRow, waitsFor: Wait | null): DeliveryView {
+function toDeliveryView(
+  row: DeliveryRow,
+  { name, url }: EndpointLabel = { name: null, url: "" },
+  waitsFor: Wait | null,
+): DeliveryView {
   return {
     id: formatId("dlv", row.id),
     eventId: formatId("evt", row.eventId),
     endpointId: formatId("ep", row.endpointId),
+    endpointName: name ?? hostOf(url),
+    endpointUrl: url,
     tenant: row.tenant,
     eventType: row.eventType,
     subject: row.subject,

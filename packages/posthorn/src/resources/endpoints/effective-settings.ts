@@ -3,6 +3,7 @@ import {
   type DefaultableSetting,
   definitionOf,
   type EffectiveSettings,
+  hostOf,
   SETTING_NAMES,
   type Setting,
   type SettingName,
@@ -36,6 +37,7 @@ export function effectiveSettings(
     const fallback = followed ?? (isUnordered ? setting.default : ofDeployment) ?? setting.default;
     values[name] = effectiveValue(setting, own[name], fallback);
   }
+  values.name ??= hostOf(own.url);
   return values as EffectiveSettings;
 }
 

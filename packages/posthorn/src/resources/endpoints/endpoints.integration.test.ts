@@ -23,6 +23,7 @@ test("a new endpoint has the deployment's settings, and its secret is returned o
     id: expect.stringMatching(/^ep_/),
     tenant,
     ...hook,
+    name: "example.com",
     description: null,
     filter: null,
     isActive: true,
@@ -50,6 +51,30 @@ test("a new endpoint has the deployment's settings, and its secret is returned o
   expect(secret).toMatch(/^whsec_/);
   expect(await secretsOf(uuid)).toEqual([secret]);
   expect(JSON.stringify(await endpoints.get(tenant, endpoint.id))).not.toContain(secret);
+});
+
+test("without a name an endpoint has the host of its URL, also after the URL has changed", async () => {
+  const { tenant, endpoint } = await newEndpoint({ url: "https://example.com:8443/a" });
+  expect(endpoint.name).toBe("example.com:8443");
+  const nameAfter = async (patch: object) => (await endpoints.update(tenant, endpoint.id, patch)).name;
+  // what was read is written back with another URL
+  expect(await nameAfter({ url: "https://example.org/a", name: endpoint.name })).toBe("example.org");
+  expect(await nameAfter({ name: "example.org" })).toBe("example.org");
+  expect(await nameAfter({ url: "https://example.net/a" })).toBe("example.net");
+  expect(await nameAfter({ name: " Billing " })).toBe("Billing");
+  expect(await nameAfter({ url: "https://example.com/a" })).toBe("Billing");
+  expect(await nameAfter({ name: null })).toBe("example.com");
+});
+
+test("endpoints are searched by a part of their name or URL, but not of its query", async () => {
+  const url = "https://shop.example.com/In?token=s3cret";
+  const { tenant, endpoint: named } = await newEndpoint({ name: "Billing 100%", url });
+  await newEndpoint({ url: "https://other.example.com/" }, tenant);
+  const found = async (search: string) =>
+    (await endpoints.list(tenant, { search })).data.map(({ name }) => name);
+  for (const search of ["billing", "100%", "shop", "/in"]) expect(await found(search)).toEqual([named.name]);
+  for (const search of ["s3cret", "shop_example", "b%g"]) expect(await found(search)).toEqual([]);
+  expect(await found("EXAMPLE.COM")).toHaveLength(2);
 });
 
 test("an endpoint's own settings are stored and returned", async () => {

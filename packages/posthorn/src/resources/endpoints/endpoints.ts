@@ -111,12 +111,14 @@ export interface EndpointQuery extends PageQuery {
   readonly tenant?: string | undefined;
   /** `failing`: active, without a success since a failure. `websub`: WebSub subscriptions. */
   readonly state?: EndpointState | undefined;
+  /** A part of the name or of the URL before its query, in any letter case. */
+  readonly search?: string | undefined;
 }
 
 export interface Endpoints extends EndpointSecrets, Handshakes {
   /** The secret is returned only here. A URL whose host name cannot be resolved gives a warning. */
   create(tenant: string, input: EndpointInput): Promise<CreatedEndpoint>;
-  list(tenant: string, query?: PageQuery): Promise<Page<Endpoint>>;
+  list(tenant: string, query?: Omit<EndpointQuery, "tenant">): Promise<Page<Endpoint>>;
   /** Lists the endpoints of all tenants, or of `query.tenant`. */
   listAll(query?: EndpointQuery): Promise<Page<Endpoint>>;
   get(tenant: string, id: string): Promise<Endpoint>;
@@ -166,6 +168,7 @@ export interface EndpointsOptions {
 }
 
 const STATES: readonly EndpointState[] = ["active", "disabled", "failing", "websub"];
+const FILTERS = { state: oneOf(STATES), search: text() };
 
 /** See `withHostLookups`. */
 export function createEndpoints(options: EndpointsOptions): LookedUpEndpoints {
@@ -215,8 +218,8 @@ export function createEndpoints(options: EndpointsOptions): LookedUpEndpoints {
     };
   }
 
-  async function list(tenant: string, query: PageQuery = {}): Promise<Page<Endpoint>> {
-    readIdPage("endpoints", query, {});
+  async function list(tenant: string, query: Omit<EndpointQuery, "tenant"> = {}): Promise<Page<Endpoint>> {
+    readIdPage("endpoints", query, FILTERS);
     if (!isTenantId(tenant)) throw tenantNotFound(tenant);
     const page = await listAll({ ...query, tenant });
     if (page.data.length === 0 && (await findTenant(db, tenant)) === null) throw tenantNotFound(tenant);
@@ -224,8 +227,7 @@ export function createEndpoints(options: EndpointsOptions): LookedUpEndpoints {
   }
 
   async function listAll(query: EndpointQuery = {}): Promise<Page<Endpoint>> {
-    const filters = { tenant: text(), state: oneOf(STATES) };
-    const { limit, ...asked } = readIdPage("endpoints", query, filters);
+    const { limit, ...asked } = readIdPage("endpoints", query, { ...FILTERS, tenant: text() });
     const rows = await listEndpoints(db, { ...asked, limit: limit + 1 });
     return toPage("endpoints", rows, limit, await viewsOf(rows), (row) => row.id);
   }

@@ -6,6 +6,7 @@ import {
   envelopeNameProblems,
   escapePointer,
   headerPrefixProblem,
+  hostOf,
   isObject,
   ownTypeOf,
   type SettingName,
@@ -38,6 +39,7 @@ type SettingReader = (value: unknown, refuse: Refuse, context: ReadContext) => u
 /** Readers of settings that need more checks than those of their kind. */
 const READERS: Partial<Record<SettingName, SettingReader>> = {
   url: readUrl,
+  name: readName,
   events: readEvents,
   filter: readFilter,
   envelopeFields: readEnvelopeFields,
@@ -122,6 +124,21 @@ function readUrl(
 }
 
 const MASKED = `${REDACTED} is a placeholder for a value that your key may not read. Give the real value, or leave the field out.`;
+
+const MAX_NAME_LENGTH = endpointSettings.name.maxLength;
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/** A name that is the host is not stored, so that settings which were read and are written back do not fix it. */
+function readName(value: unknown, refuse: Refuse, { current, read }: ReadContext): string | null | undefined {
+  const name = typeof value === "string" ? value.trim() : "";
+  if (name === "" || name.length > MAX_NAME_LENGTH || CONTROL.test(name)) {
+    return refuse(
+      `name is text of 1 to ${MAX_NAME_LENGTH} characters without line breaks or other control characters. Null shows the host of the URL.`,
+    );
+  }
+  const hosts = [hostOf(String(read.url ?? "")), ...(current.name === null ? [hostOf(current.url)] : [])];
+  return hosts.includes(name) ? null : name;
+}
 
 const { minItems, maxItems } = endpointSettings.events;
 const PATTERN = /^(?:\*|[a-z0-9_]+(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;

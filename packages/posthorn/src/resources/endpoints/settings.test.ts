@@ -91,6 +91,11 @@ test.each<[path: string, accepted: readonly unknown[], refused: readonly unknown
   ["events", [patterns(1), patterns(100)], [patterns(0), patterns(101), "*"]],
   ["events/0", ["*", "order.*", "a.b_2.c"], ["order.**", "*.paid", "", "order.", "order.paid "]],
   ["events/0", [`${"a".repeat(128)}.*`], [`${"a".repeat(129)}.*`]],
+  [
+    "name",
+    ["x", "x".repeat(100), "Ärger & Söhne"],
+    ["", " ", "x".repeat(101), "a\nb", "a\u0000", "\u2028", 1],
+  ],
   ["description", ["x".repeat(500)], ["x".repeat(501)]],
   ["timeoutMs", [100, 60_000], [99, 60_001]],
   ["maxInFlight", [1, 100], [0, 101]],

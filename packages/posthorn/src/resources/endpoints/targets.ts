@@ -129,7 +129,12 @@ export function toTarget(
   { defaults, keyRing, dataschemaOf, destinationOf = webhookOf }: Omit<TargetsOptions, "db">,
 ): Target {
   const destination = destinationOf(row);
-  const { description: _description, handshake: _handshake, ...settings } = effectiveSettings(row, defaults);
+  const {
+    name: _name,
+    description: _description,
+    handshake: _handshake,
+    ...settings
+  } = effectiveSettings(row, defaults);
   let formatContext: FormatContext | undefined;
   let secrets: readonly TargetSecret[] | undefined;
   let authorization: TargetAuthorization | null | undefined;

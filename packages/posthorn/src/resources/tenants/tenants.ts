@@ -31,7 +31,7 @@ import {
   wasDeleted,
 } from "../../storage/queries/tenants.ts";
 import { type Dated, dated, type Page, type PageQuery, readPage, toPage } from "../page.ts";
-import { boolean, optional, readFields } from "../read-fields.ts";
+import { boolean, optional, readFields, text } from "../read-fields.ts";
 
 export interface Tenant extends Dated<Omit<TenantRow, "websubTopics">> {
   /** Event types that anyone may read and subscribe to with WebSub, such as `order.*`. */
@@ -55,10 +55,15 @@ export interface TenantInput {
   readonly restore?: boolean | undefined;
 }
 
+export interface TenantQuery extends PageQuery {
+  /** A part of the id or of the name, in any letter case. */
+  readonly search?: string | undefined;
+}
+
 export interface Tenants {
   upsert(id: string, input?: TenantInput): Promise<Tenant>;
   get(id: string): Promise<Tenant>;
-  list(query?: PageQuery): Promise<Page<Tenant>>;
+  list(query?: TenantQuery): Promise<Page<Tenant>>;
   /**
    * Throws while the tenant has endpoints. Subscriptions are ended and their subscribers notified. Events and
    * deliveries stay, so the id can only be used again with `restore`.
@@ -100,8 +105,8 @@ export function createTenants({ db, subscriptions, onChanged, onRevoked }: Tenan
     },
 
     async list(query = {}) {
-      const { limit, cursor } = readPage("tenants", query, {});
-      const rows = await listTenants(db, cursor ?? "", limit + 1);
+      const { limit, cursor, search } = readPage("tenants", query, { search: text() });
+      const rows = await listTenants(db, cursor ?? "", limit + 1, search);
       return toPage("tenants", rows, limit, toTenant, (row) => row.id);
     },
 

@@ -65,7 +65,7 @@ create table posthorn.metadata (
   {
     version: 2,
     name: "tenants-and-endpoints",
-    checksum: "284a7d39522826bcef9a5bfe5ee6fd27f064473e34bf3aacf4b8b3caa96af7d4",
+    checksum: "389578c0b9b15089f8c3a723b1f8019225e54378e383f371f94f6f43d35df992",
     sql: `-- Tenants, their members, and the endpoints they registered.
 
 create table posthorn.tenants (
@@ -105,6 +105,8 @@ create table posthorn.endpoints (
   id uuid primary key,
   tenant text not null references posthorn.tenants (id),
   url text not null,
+  -- null: the host of the URL is shown
+  name text,
   description text,
   -- patterns of event types
   events text[] not null,

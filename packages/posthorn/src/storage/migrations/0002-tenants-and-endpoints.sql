@@ -37,6 +37,8 @@ create table posthorn.endpoints (
   id uuid primary key,
   tenant text not null references posthorn.tenants (id),
   url text not null,
+  -- null: the host of the URL is shown
+  name text,
   description text,
   -- patterns of event types
   events text[] not null,

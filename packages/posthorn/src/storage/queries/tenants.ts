@@ -42,10 +42,17 @@ from posthorn.tenants t
 where t.id = $1::text
 `;
 
-export const listTenants = rows<TenantRow, [after: string, limit: number]>("list tenants")`
+export const listTenants = rows<TenantRow, [after: string, limit: number, search: string | null]>(
+  "list tenants",
+)`
 select ${tenantColumns}
 from posthorn.tenants t
 where t.id > $1::text
+  and (
+    $3::text is null
+    or position(lower($3::text) in lower(t.id)) > 0
+    or position(lower($3::text) in lower(t.name)) > 0
+  )
 order by t.id
 limit $2::integer
 `;

@@ -8,6 +8,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText } from "../terminal/text.ts";
 import type { Connection, ConnectionFlags } from "./connection.ts";
 import { DEFAULT_URL } from "./default-url.ts";
+import { endpointIdOf } from "./endpoint-id.ts";
 
 export interface Remote extends Connection {
   readonly terminal: Terminal;
@@ -29,7 +30,8 @@ export interface RemoteFlags extends ConnectionFlags {
 export type Param = Option | readonly [flags: string, about: string, choices?: readonly string[]];
 
 export const TENANT_FILTER: Param = ["--tenant <tenant>", "only of this tenant"];
-export const ENDPOINT_FILTER: Param = ["--endpoint <endpoint>", "only to this endpoint"];
+export const ENDPOINT_FILTER: Param = ["--endpoint <endpoint>", "only to this endpoint, by id or name"];
+export const ENDPOINT: Param = ["<endpoint>", "ep_…, or its name"];
 export const YES: Param = ["--yes", "skip the confirmation"];
 export const TIME_FILTERS: readonly Param[] = [
   ["--since <time>", "since this time: 2026-11-15T09:30:00Z, or a duration ago: 10m, 2h, 3d"],
@@ -64,14 +66,22 @@ export function commandsOf<Shared extends object = object>(
       else command.argument(param[0], param[1]);
     }
     remoteOptions(command).action(async (...given: unknown[]) => {
-      const flags = flagsOf<Parameters<typeof run>[2] & RemoteFlags & Partial<OfTenant>>(
-        given.at(-1) as Command,
-      );
+      const flags = flagsOf<Parameters<typeof run>[2] & RemoteFlags & EndpointFlags>(given.at(-1) as Command);
       const args = given.slice(0, -2) as [string, ...string[]];
       for (const id of [...args, flags.tenant]) requireId(id);
-      await run(await openRemote(terminal, flags), args, flags);
+      const remote = await openRemote(terminal, flags);
+      const { tenant } = flags;
+      if (params[0] === ENDPOINT) args[0] = await endpointIdOf(remote.client, args[0], tenant);
+      const { endpoint } = flags;
+      const filter =
+        endpoint === undefined ? {} : { endpoint: await endpointIdOf(remote.client, endpoint, tenant) };
+      await run(remote, args, { ...flags, ...filter });
     });
   };
+}
+
+interface EndpointFlags extends Partial<OfTenant> {
+  readonly endpoint?: string;
 }
 
 /** The options of commands with `TENANT`. */

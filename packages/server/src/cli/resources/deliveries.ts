@@ -125,7 +125,7 @@ function describe({ terminal, now }: Remote, delivery: DeliveryDetail): string {
     facts(terminal, [
       ["id", delivery.id],
       ["event", `${delivery.event_id} (${delivery.event_type})`],
-      ["endpoint", delivery.endpoint_id],
+      ["endpoint", `${delivery.endpoint_id} (${delivery.endpoint_name})`],
       ["tenant", delivery.tenant],
       ["state", stateText(delivery, now())],
       ["created", timeText(delivery.created_at)],

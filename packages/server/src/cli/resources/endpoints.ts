@@ -14,6 +14,7 @@ import {
 import {
   addList,
   commandsOf,
+  ENDPOINT,
   type OfTenant,
   type Param,
   type Remote,
@@ -38,17 +39,16 @@ const importColumns: readonly Column<Imported>[] = [
   { title: "SECRET", value: ({ secret }) => secret },
 ];
 
-const ENDPOINT: Param = ["<endpoint>", "ep_…"];
-
 export function addEndpoints(program: Command, terminal: Terminal): void {
   const endpoints = program.command("endpoints").description("endpoints of a tenant");
   const add = commandsOf<OfTenant>(endpoints, terminal, [TENANT]);
   const describe = (endpoint: Endpoint): string => endpointText(terminal, endpoint);
 
-  addList(add, ["list", "list the endpoints of a tenant"], [], ({ client }, { tenant }) => ({
+  const search: Param = ["--search <text>", "only with this text in their name or URL"];
+  addList(add, ["list", "list the endpoints of a tenant"], [search], ({ client }, { tenant }) => ({
     fetchPage: (query) => client.endpoints.list({ tenant, query }),
     columns: endpointColumns,
-    none: "The tenant has no endpoints.",
+    none: "No endpoints found.",
   }));
   add("get", "show an endpoint", [ENDPOINT], async ({ client, print }, [endpoint], { tenant }) => {
     print(await client.endpoints.get({ tenant, endpoint }), describe);

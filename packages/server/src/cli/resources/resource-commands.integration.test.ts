@@ -45,6 +45,39 @@ describe("endpoints", () => {
     expect((await posthorn`endpoints get ${id} ${of}`).code).toBe(3);
   });
 
+  test("are found by name if only one has it", async () => {
+    await posthorn`tenants put called`;
+    await posthorn`tenants put called-too`;
+    const url = (await startReceiver()).url;
+    const create = (name: string, tenant: string) =>
+      posthorn`endpoints create ${url} --name ${name} --tenant ${tenant} --json`;
+    const { id } = (await create("Billing hook", "called")).json;
+    const { id: other } = (await create("Billing hook", "called-too")).json;
+    await create("Billing hook 2", "called");
+    const of = argv`--tenant called`;
+    expect((await posthorn`endpoints list ${of}`).out).toMatch(/NAME[\s\S]*Billing hook/);
+    expect((await posthorn`endpoints list ${of} --search ${"hook 2"} --json`).json.data).toHaveLength(1);
+    expect((await posthorn`endpoints get ${"Billing hook"} ${of} --json`).json.id).toBe(id);
+    await posthorn`endpoints update ${"Billing hook"} ${of} --name Invoices`;
+    await posthorn`endpoints test Invoices ${of}`;
+    const listed = await posthorn`deliveries list --endpoint Invoices --json`;
+    expect(listed.json.data).toMatchObject([
+      { endpoint_id: id, endpoint_name: "Invoices", endpoint_url: `${url}/` },
+    ]);
+    expect(await posthorn`endpoints get ${"Billing hook"} ${of}`).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(
+        'No endpoint of tenant called is named "Billing hook". List their names with: posthorn endpoints list --tenant called',
+      ),
+    });
+    const { id: second } = (await create("Billing hook", "called")).json;
+    const several = await posthorn`deliveries list --endpoint ${"Billing hook"}`;
+    expect(several.code).toBe(2);
+    expect(several.err).toContain('2 endpoints are named "Billing hook": ');
+    for (const one of [other, second]) expect(several.err).toContain(one);
+    expect(several.err).toContain("Use an id.");
+  });
+
   test("with a host name that does not resolve are created with a warning, and refused for a blocked one", async () => {
     await posthorn`tenants put names`;
     const create = argv`endpoints create https://missing.example.com/in --tenant names`;

@@ -1,5 +1,6 @@
 // `posthorn trace`: shows what happened to an event, and what to do next.
 import { type DeliveryDetail, type Endpoint, type EventDetail, PosthornApiError } from "@posthorn/client";
+import { hostOf } from "@posthorn/wire";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
 import { type Args, commandsOf, type Remote } from "../remote/remote.ts";
@@ -82,11 +83,12 @@ async function screen(
 }
 
 function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): string {
-  const url = delivery.endpoint === null ? "a deleted endpoint" : clean(delivery.endpoint.url);
+  const { endpoint, endpoint_name, endpoint_url } = delivery;
+  const target = endpoint === null ? "a deleted endpoint" : clean(targetText(endpoint_name, endpoint_url));
   const state = toned(terminal, toneOfState(delivery.state), stateText(delivery, now));
   const attempts = delivery.attempts.length === 0 ? [] : [table(terminal, attemptColumns, delivery.attempts)];
   return [
-    `${state}  ${url}`,
+    `${state}  ${target}`,
     toned(
       terminal,
       "quiet",
@@ -95,6 +97,11 @@ function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): 
     ...attempts,
     ...(delivery.advice === null ? [] : [`→ ${clean(delivery.advice)}`]),
   ].join("\n");
+}
+
+/** The URL contains the name that follows from it. */
+function targetText(name: string, url: string): string {
+  return name === hostOf(url) ? url : `${name} (${url})`;
 }
 
 function membersText({ members }: TracedDelivery): string {

@@ -48,7 +48,7 @@ export function deliveryColumns(now: Date): readonly Column<Delivery>[] {
     },
     { title: "ATTEMPTS", value: ({ attempt_count }) => attempt_count },
     { title: "TYPE", value: ({ event_type }) => event_type, canShrink: true },
-    { title: "ENDPOINT", value: ({ endpoint_id }) => endpoint_id, canShrink: true },
+    { title: "ENDPOINT", value: ({ endpoint_name }) => endpoint_name, canShrink: true },
     { title: "CREATED", value: ({ created_at }) => timeText(created_at), canShrink: true },
   ];
 }

@@ -20,6 +20,7 @@ export const endpointColumns: readonly Column<Endpoint>[] = [
     value: stateOf,
     tone: (endpoint) => (!endpoint.is_active ? "bad" : isHealthy(endpoint) ? "good" : "warning"),
   },
+  { title: "NAME", value: ({ name }) => name, canShrink: true },
   { title: "URL", value: ({ url }) => url, canShrink: true },
   { title: "EVENTS", value: ({ events }) => events.join(" "), canShrink: true },
   { title: "DESCRIPTION", value: ({ description }) => description, canShrink: true },

@@ -15,6 +15,13 @@ export interface SettingTexts {
 
 export const settingTexts = inLanguage<Readonly<Record<TextSetting, SettingTexts>>>({
   url: { label: "URL" },
+  name: {
+    label: "Name",
+    hint: [
+      "Optional. Otherwise the host of the URL is shown.",
+      "Optional. Sonst wird der Host der URL angezeigt.",
+    ],
+  },
   description: { label: ["Description", "Beschreibung"], hint: "Optional." },
   events: {
     label: ["Event types", "Ereignistypen"],

@@ -48,22 +48,31 @@ export const lockEndpoint = firstRow<EndpointRow, [tenant: string, id: Uuid]>(
 /** `failing`: active, with failures since the last success. `websub`: a WebSub subscription. */
 export type EndpointState = "active" | "disabled" | "failing" | "websub";
 
-export type EndpointFilter = IdPage & Filter<"tenant"> & { readonly state: EndpointState | null };
+/** `search` is a part of the name or of the URL, in any letter case. */
+export type EndpointFilter = IdPage & Filter<"tenant" | "search"> & { readonly state: EndpointState | null };
 
 export function listEndpoints(db: Queryable, filter: EndpointFilter): Promise<EndpointRow[]> {
   return lists[filter.state ?? "any"](db, filter);
 }
 
+/** A query may have credentials, which a key that cannot read them must not find by searching. */
+const urlWithoutQuery = "split_part(ep.url, '?', 1)";
+
 /** One statement per state, planned for its values, so that each uses its own index. */
 const listOf = (name: string, condition: string) => rows<EndpointRow, [EndpointFilter]>(
   { name: `list ${name}`, replansEachTime: true },
-  fields("before", "limit", "tenant"),
+  fields("before", "limit", "tenant", "search"),
 )`
 select ${endpointColumns}
 from posthorn.endpoints ep
 where ep.deleted_at is null
   and ep.id < $1::uuid
   and ($3::text is null or ep.tenant = $3::text)
+  and (
+    $4::text is null
+    or position(lower($4::text) in lower(ep.name)) > 0
+    or position(lower($4::text) in lower(${urlWithoutQuery})) > 0
+  )
   ${condition}
 order by ep.id desc
 limit $2::integer
@@ -85,6 +94,19 @@ const lists = {
   )`,
   ),
 };
+
+export interface EndpointLabel {
+  readonly name: string | null;
+  /** Without its query. */
+  readonly url: string;
+}
+
+/** Includes deleted endpoints, which deliveries refer to. */
+export const labelsOfEndpoints = mapOf<Uuid, EndpointLabel, [ids: readonly Uuid[]]>("labels of endpoints")`
+select ep.id, json_build_object('name', ep.name, 'url', ${urlWithoutQuery})
+from posthorn.endpoints ep
+where ep.id = any($1::uuid[])
+`;
 
 /** Returns the URLs of those of the endpoints that the tenant has. */
 export const urlsOfEndpoints = mapOf<Uuid, string, [tenant: string, ids: readonly Uuid[]]>(
