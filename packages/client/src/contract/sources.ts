@@ -48,7 +48,7 @@ export const sources = {
     ...change,
   }),
   reset: operation("POST", `${path}/reset`, {
-    summary: "Lets a lost source continue with a new slot",
+    summary: "Lets a lost source continue",
     remark: "Rows that were written before are not published.",
     ...change,
   }),

@@ -2,15 +2,19 @@ import { expect, test } from "vitest";
 import { mapMessage } from "./map-message.ts";
 
 const map = (content: string) =>
-  mapMessage("shop", { lsn: "0/16B3748", content: Buffer.from(content), bytes: Buffer.byteLength(content) });
+  mapMessage("shop", "7301", {
+    lsn: "0/16B3748",
+    content: Buffer.from(content),
+    bytes: Buffer.byteLength(content),
+  });
 
-test("a message becomes an event with the bytes of its data; without an id its key is its position", () => {
+test("a message becomes an event with the bytes of its data; without an id its key is its position in the log of its cluster", () => {
   expect(map('{"data": {"total": 1.0}, "tenant": "acme", "type": "order.paid", "subject": null}')).toEqual({
     tenant: "acme",
     type: "order.paid",
     subject: undefined,
     apiVersion: undefined,
-    idempotencyKey: "shop/0/16B3748",
+    idempotencyKey: "shop/7301/0/16B3748",
     rawData: Buffer.from('{"total": 1.0}'),
   });
   expect(map('{"id": 7, "api_version": "2", "data": null}')).toMatchObject({

@@ -14,9 +14,13 @@ const fields = ["tenant", "type", "data", "subject", "api_version", "id"];
 /** More than the other fields need. */
 const MAX_CONTENT_BYTES = maxPayloadBytes + 64 * 1024;
 
-/** A message without an id is identified by its position in the log. Throws a `PosthornError` for invalid content. */
+/**
+ * A message without an id is identified by its position in the log of its cluster: another cluster has other messages at
+ * the same positions. Throws a `PosthornError` for invalid content.
+ */
 export function mapMessage(
   source: string,
+  cluster: string,
   { lsn, content, bytes }: Pick<LogMessage, "lsn" | "content" | "bytes">,
 ): PublishInput {
   if (content === null || bytes > MAX_CONTENT_BYTES) {
@@ -26,7 +30,7 @@ export function mapMessage(
   refuseUnknown("A message has no field", message, fields, "invalid_event");
   const names = Object.keys(message);
   const data = members[names.indexOf("data")];
-  const { tenant, type, subject, api_version: apiVersion, id = lsn } = message;
+  const { tenant, type, subject, api_version: apiVersion, id = `${cluster}/${lsn}` } = message;
   if (typeof id !== "string" && typeof id !== "number") throw invalid("id must be text or a number.");
   // as it was written, because JavaScript rounds numbers above 2^53
   const number = typeof id === "number" ? members[names.indexOf("id")] : undefined;

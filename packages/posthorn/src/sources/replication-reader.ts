@@ -3,12 +3,13 @@
 import { PosthornError } from "../errors.ts";
 import { maxPayloadBytes } from "../event/limits.ts";
 import type { Logger } from "../observe/log.ts";
-import type { Change, Relation, Value } from "../storage/foreign/pgoutput.ts";
+import { type Change, lsnNumber, type Relation, type Value } from "../storage/foreign/pgoutput.ts";
 import { ReplicationStream, type StreamMessage } from "../storage/foreign/replication-stream.ts";
-import { createSlot, dropSlot, readPublication, readServer, type Server } from "../storage/foreign/slots.ts";
+import { createSlot, dropSlot, readServer, type Server } from "../storage/foreign/slots.ts";
 import { mapMessage } from "./map-message.ts";
 import { columnsOf, mapRow } from "./map-row.ts";
 import type { SourceConfig, SourceTable } from "./options.ts";
+import { publicationProblem } from "./publication.ts";
 import { BATCH, type Batch, MAX_TEXT_LENGTH, type Reader, type Row, type SourceItem } from "./reader.ts";
 
 /** Rows may be missing, and only a person can decide what to do. */
@@ -21,6 +22,8 @@ export interface ReplicationReaderOptions {
   /** What is stored of the last time; null at the first start. */
   readonly position: string | null;
   readonly cluster: string | null;
+  /** Returns the position that is stored now: another process may have moved it. */
+  readonly readPosition: () => Promise<string | null>;
   /** Stores where a new source begins. */
   readonly begin: (position: string, cluster: string) => Promise<void>;
 }
@@ -30,23 +33,27 @@ const WAIT_MS = 1_000;
 export class ReplicationReader implements Reader {
   readonly #stream: ReplicationStream;
   readonly #config: SourceConfig;
+  readonly #cluster: string;
   readonly #relations = new Map<number, Relation>();
   #isInTransaction = false;
 
-  private constructor(stream: ReplicationStream, config: SourceConfig) {
+  private constructor(stream: ReplicationStream, config: SourceConfig, cluster: string) {
     this.#stream = stream;
     this.#config = config;
+    this.#cluster = cluster;
   }
 
   static async open(options: ReplicationReaderOptions): Promise<ReplicationReader> {
     const { config, database } = options;
     const stream = await ReplicationStream.connect(database);
     try {
-      await checkPublication(stream, config);
-      const from = await prepareSlot(stream, options);
+      const problem = await publicationProblem(stream, config);
+      if (problem !== null) throw options.position === null ? new Error(problem) : missingRows(problem);
+      const cluster = await stream.cluster();
+      const from = await prepareSlot(stream, cluster, options);
       const { slot, publication } = config;
       await stream.start({ slot, publication, from, maxValueBytes: maxPayloadBytes });
-      return new ReplicationReader(stream, config);
+      return new ReplicationReader(stream, config, cluster);
     } catch (error) {
       await stream.close();
       throw error;
@@ -125,9 +132,9 @@ export class ReplicationReader implements Reader {
     return { item: { reference: row.id ?? lsn, ...mapped, position: null }, size: sizeOf(row) };
   }
 
-  #mapMessage(message: Parameters<typeof mapMessage>[1]): SourceItem["input"] {
+  #mapMessage(message: Parameters<typeof mapMessage>[2]): SourceItem["input"] {
     try {
-      return mapMessage(this.#config.name, message);
+      return mapMessage(this.#config.name, this.#cluster, message);
     } catch (error) {
       if (error instanceof PosthornError) return error;
       throw error;
@@ -188,28 +195,16 @@ function missingColumn(relation: Relation, table: SourceTable): PosthornError | 
   );
 }
 
-async function checkPublication(stream: ReplicationStream, config: SourceConfig): Promise<void> {
-  const { publication, table } = config;
-  const tables = await readPublication(stream, publication);
-  const name = table === null ? null : `${table.schema}.${table.name}`;
-  if (tables === null) {
-    throw new Error(
-      `there is no publication "${publication}": create publication ${publication}${name === null ? "" : ` for table ${name}`}`,
-    );
-  }
-  if (name === null || tables.includes(name)) return;
-  throw new Error(
-    `the publication "${publication}" has no table ${name}: alter publication ${publication} add table ${name}`,
-  );
-}
-
 /** Returns the position to start from. Throws if what follows the last stored position is gone. */
-async function prepareSlot(stream: ReplicationStream, options: ReplicationReaderOptions): Promise<string> {
+async function prepareSlot(
+  stream: ReplicationStream,
+  cluster: string,
+  options: ReplicationReaderOptions,
+): Promise<string> {
   const { config, logger, position, begin } = options;
-  const cluster = await stream.cluster();
   const server = await readServer(stream, config.slot);
   if (position !== null) {
-    refuseLost(server, cluster, options);
+    await refuseLost(server, cluster, options);
     return position;
   }
   if (server.walKeepSize === "-1") {
@@ -223,21 +218,39 @@ async function prepareSlot(stream: ReplicationStream, options: ReplicationReader
   return from;
 }
 
-function refuseLost(
-  { slot }: Server,
+async function refuseLost(
+  { slot, end }: Server,
   cluster: string,
-  { config, ...stored }: ReplicationReaderOptions,
-): void {
+  { config, position, readPosition, ...stored }: ReplicationReaderOptions,
+): Promise<void> {
   if (stored.cluster !== cluster) {
     throw new SourceLostError(
-      `The database belongs to another cluster than the stored position ${stored.position}, so rows may be missing.`,
+      `The database belongs to another cluster than the stored position ${position}, so rows may be missing.`,
     );
   }
   if (slot === null || slot.walStatus === "lost") {
     throw new SourceLostError(
-      `The replication slot "${config.slot}" ${slot === null ? "does not exist" : "was invalidated by the server"}, so rows after ${stored.position} may be missing.`,
+      `The replication slot "${config.slot}" ${slot === null ? "does not exist" : "was invalidated by the server"}, so rows after ${position} may be missing.`,
     );
   }
+  // read after the slot, which is confirmed after the position was stored
+  const latest = await readPosition();
+  if (latest !== null && lsnNumber(slot.confirmed) > lsnNumber(latest)) {
+    throw new SourceLostError(
+      `The replication slot "${config.slot}" continues at ${slot.confirmed}: it was created again, or another client has read it. Rows after ${latest} may be missing.`,
+    );
+  }
+  // the server would pass over everything before the position
+  if (end !== null && position !== null && lsnNumber(position) > lsnNumber(end)) {
+    throw new SourceLostError(
+      `The server's log ends at ${end}, before the stored position ${position}: it was restored, or another server has replaced it. Rows may be missing.`,
+    );
+  }
+}
+
+/** With a publication that lacks what the source follows, which has begun. */
+export function missingRows(problem: string): SourceLostError {
+  return new SourceLostError(`Rows may be missing, because ${problem}`);
 }
 
 async function openSlot(stream: ReplicationStream, name: string, { slot }: Server): Promise<string> {

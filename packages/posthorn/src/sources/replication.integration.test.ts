@@ -219,6 +219,16 @@ test("a message that is not an event holds the source until it is skipped", asyn
   expect(await publishedAre(1)).toEqual([1]);
 });
 
+test("a message of bytes that are no text holds the source until it is skipped", async () => {
+  const { state, hooks } = await follow();
+  await shop.query("select pg_logical_emit_message(true, 'posthorn', '\\xfffe0001'::bytea)");
+  await eventually("the source is held", async () => (await state())?.state === "held");
+  expect((await state())?.error).toMatch(/The message must be a JSON object/);
+  await hooks.sources.skip("shop");
+  await insert(shop, 1, 1);
+  expect(await publishedAre(1)).toEqual([1]);
+});
+
 test("a message of more than 320 KB holds the source, also if it is larger than the memory for one", async () => {
   const { state, hooks } = await follow();
   const emit = (bytes: number) =>
@@ -309,6 +319,105 @@ test("a missing publication, table or column is reported with what to do, and th
   await shop.query("alter table outbox rename column subject to about");
   await insert(shop, 2, 2);
   expect(await publishedAre(1)).toEqual([2]);
+});
+
+test.each([
+  [
+    "the publication was dropped",
+    "drop publication posthorn_shop",
+    /there is no publication "posthorn_shop": create publication posthorn_shop for table public.outbox/,
+  ],
+  [
+    "the table was removed from the publication",
+    "alter publication posthorn_shop drop table outbox",
+    /alter publication posthorn_shop add table public.outbox/,
+  ],
+  [
+    "the table was replaced by one that is not published",
+    "alter table outbox rename to former; create table outbox (like former including all); alter publication posthorn_shop drop table former",
+    /has no table public.outbox: alter publication/,
+  ],
+  [
+    "the table was moved to another schema",
+    "create schema archive; alter table outbox set schema archive",
+    /has no table public.outbox/,
+  ],
+  [
+    "inserts are no longer published",
+    "alter publication posthorn_shop set (publish = 'update')",
+    /does not publish inserts: alter publication posthorn_shop set \(publish = 'insert'\)/,
+  ],
+])("a source is lost while it is followed if %s", async (_, change, error) => {
+  const { state } = await follow();
+  await shop.query(change);
+  await eventually("the source is lost", async () => (await state())?.state === "lost");
+  expect((await state())?.error).toMatch(/^Rows may be missing, because /);
+  expect((await state())?.error).toMatch(error);
+});
+
+test("a source whose publication lost its table while no process ran is lost until it is reset", async () => {
+  const first = await follow();
+  await insert(shop, 1, 1);
+  await publishedAre(1);
+  await first.close();
+  await shop.query("alter publication posthorn_shop drop table outbox");
+  const { hooks } = await world.open({ sources: [source] });
+  const state = async () => (await hooks.sources.list())[0]?.state;
+  await eventually("the source is lost", async () => (await state()) === "lost");
+  await insert(shop, 2, 2);
+  await shop.query("alter publication posthorn_shop add table outbox");
+  await hooks.sources.reset("shop");
+  await eventually("the source runs", async () => (await state()) === "running");
+  await insert(shop, 3, 3);
+  expect(await publishedAre(2)).toEqual([1, 3]);
+});
+
+test("the partitions of a table are published as the table, and the error says how", async () => {
+  await shop.query(`drop table outbox;
+    create table outbox (id bigint, customer text, kind text, about text, body json, live boolean) partition by list (id);
+    create table part partition of outbox for values in (1);
+    alter publication posthorn_shop add table outbox`);
+  const { hooks } = await world.open({ sources: [source] });
+  await eventually("the error says how", async () =>
+    (await hooks.sources.list())[0]?.error?.includes(
+      "alter publication posthorn_shop set (publish_via_partition_root = true)",
+    ),
+  );
+  await shop.query("alter publication posthorn_shop set (publish_via_partition_root = true)");
+  await eventually("it runs", async () => (await hooks.sources.list())[0]?.state === "running");
+  await shop.query(`insert into outbox values (1, 'acme', 'order.paid', null, '{"n": 1}')`);
+  expect(await publishedAre(1)).toEqual([1]);
+});
+
+test.each([
+  ["was created again", "select pg_drop_replication_slot($1)"],
+  ["was read by another client", "select pg_replication_slot_advance($1, pg_current_wal_lsn())"],
+])("a source is lost if its slot %s while no process ran", async (_, statement) => {
+  const first = await follow();
+  await insert(shop, 1, 1);
+  await publishedAre(1);
+  await first.close();
+  await insert(shop, 2, 2);
+  await eventually("the slot is free", async () => {
+    await shop.query(statement, [source.slot]);
+    return true;
+  });
+  if (statement.includes("drop"))
+    await shop.query("select pg_create_logical_replication_slot($1, 'pgoutput')", [source.slot]);
+  const { hooks } = await world.open({ sources: [source] });
+  const state = async () => (await hooks.sources.list())[0];
+  await eventually("the source is lost", async () => (await state())?.state === "lost");
+  expect((await state())?.error).toMatch(/created again, or another client has read it. Rows after/);
+});
+
+test("a source is lost if the server's log ends before the stored position", async () => {
+  const first = await follow();
+  await first.close();
+  await world.pool.query("update posthorn.sources set position = 'FF/0'");
+  const { hooks } = await world.open({ sources: [source] });
+  const state = async () => (await hooks.sources.list())[0];
+  await eventually("the source is lost", async () => (await state())?.state === "lost");
+  expect((await state())?.error).toMatch(/log ends at .*, before the stored position FF\/0: it was restored/);
 });
 
 test("each row has one event although the server ends the replication again and again", async () => {

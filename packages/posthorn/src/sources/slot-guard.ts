@@ -1,10 +1,12 @@
 // Measures the write-ahead log that a slot retains, and drops the slot before it fills the other database's disk. That
-// works while a process runs; max_slot_wal_keep_size of that server also works while none does.
+// works while a process runs; max_slot_wal_keep_size of that server also works while none does. It also checks the
+// publication, because the server omits rows that are not published without an error.
 import { performance } from "node:perf_hooks";
 import { connectForeign, type ForeignConnection } from "../storage/foreign/connection.ts";
 import { lsnNumber } from "../storage/foreign/pgoutput.ts";
 import { dropSlot, readServer, type Slot } from "../storage/foreign/slots.ts";
 import type { SourceConfig } from "./options.ts";
+import { publicationProblem } from "./publication.ts";
 
 /** How often the slot is measured. */
 const CHECK_MS = 2_500;
@@ -26,8 +28,12 @@ export class SlotGuard {
     this.#database = database;
   }
 
-  /** Returns null if there is no slot, or it was measured a moment ago. */
-  async measure(): Promise<{ readonly lagBytes: number; readonly mustDrop: boolean } | null> {
+  /** Returns null if there is no slot, or it was measured a moment ago. `problem` is that of the publication. */
+  async measure(): Promise<{
+    readonly lagBytes: number;
+    readonly mustDrop: boolean;
+    readonly problem: string | null;
+  } | null> {
     const now = performance.now();
     if (now - this.#checkedAt < CHECK_MS) return null;
     this.#connection ??= await connectForeign(this.#database);
@@ -36,8 +42,13 @@ export class SlotGuard {
     if (slot === null || hasProgress(slot, this.#last)) this.#progressAt = now;
     this.#last = slot ?? undefined;
     if (slot === null) return null;
+    const problem = await publicationProblem(this.#connection, this.#config);
     const { lagBytes } = slot;
-    return { lagBytes, mustDrop: isBeyond(lagBytes, this.#config.maxLagBytes, now - this.#progressAt) };
+    return {
+      lagBytes,
+      problem,
+      mustDrop: isBeyond(lagBytes, this.#config.maxLagBytes, now - this.#progressAt),
+    };
   }
 
   /** Fails while the slot is in use. */

@@ -5,7 +5,7 @@
 //                  │  ▲
 //                  │  └──retried──┐
 //                  ├──an error──► failing
-//                  └──the slot is gone: rows may be missing──► lost ──reset──► starting
+//                  └──the slot or the publication lacks rows──► lost ──reset──► starting
 import { PosthornError } from "../errors.ts";
 import { Leader } from "../maintenance/leader.ts";
 import type { Uuid } from "../model.ts";
@@ -29,7 +29,7 @@ import { type AdmittedItem, admitItem } from "./admit-item.ts";
 import type { SourceConfig } from "./options.ts";
 import { PollingReader } from "./polling-reader.ts";
 import type { Reader, SourceItem } from "./reader.ts";
-import { ReplicationReader, SourceLostError } from "./replication-reader.ts";
+import { missingRows, ReplicationReader, SourceLostError } from "./replication-reader.ts";
 import { SlotGuard } from "./slot-guard.ts";
 
 export interface SourceDependencies {
@@ -110,12 +110,13 @@ export class Source extends Loop {
     }
   }
 
-  /** Throws if the slot was dropped. */
+  /** Throws if the slot was dropped, or if rows are no longer published. */
   async #guardSlot(): Promise<void> {
     const { db, config } = this.#options;
     const measured = config.kind === "replication" ? await this.#guard.measure() : null;
     if (measured === null) return;
     await noteSourceLag(db, config.name, measured.lagBytes);
+    if (measured.problem !== null && this.#open !== undefined) throw missingRows(measured.problem);
     if (!measured.mustDrop) return;
     await this.#close();
     await this.#guard.drop();
@@ -170,7 +171,16 @@ export class Source extends Loop {
       await beginSource(db, config.name, from, clusterOfSlot);
       this.#position = from;
     };
-    return await ReplicationReader.open({ config, database, logger, position, cluster, begin });
+    const readPosition = async () => (await readSource(db, config.name))?.position ?? null;
+    return await ReplicationReader.open({
+      config,
+      database,
+      logger,
+      position,
+      cluster,
+      readPosition,
+      begin,
+    });
   }
 
   /** Returns the events up to the first that cannot be published, and the position after them. */

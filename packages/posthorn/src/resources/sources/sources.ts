@@ -23,7 +23,7 @@ export interface Sources {
   list(): Promise<SourceView[]>;
   /** Skips the row that holds the source, for good. The source continues within seconds. */
   skip(name: string): Promise<void>;
-  /** Lets a lost source continue with a new slot. Rows that were written before are not published. */
+  /** Lets a lost source continue, with a new slot if there is none. Rows that the slot does not have are not published. */
   reset(name: string): Promise<void>;
   /** Deletes a source that is no longer configured, with its position. */
   delete(name: string): Promise<void>;

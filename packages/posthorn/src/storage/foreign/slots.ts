@@ -13,6 +13,8 @@ export interface Slot {
 export interface Server {
   /** `max_slot_wal_keep_size`; -1 if a slot may fill the disk. */
   readonly walKeepSize: string;
+  /** The end of the write-ahead log; null on a standby. */
+  readonly end: string | null;
   readonly slot: Slot | null;
 }
 
@@ -23,6 +25,7 @@ export async function readServer(
 ): Promise<Server> {
   const [row] = await connection.query<Record<string, string | null>>(`
 select current_setting('max_slot_wal_keep_size') as keep,
+  case when not pg_is_in_recovery() then pg_current_wal_lsn() end as "end",
   s.plugin,
   s.wal_status,
   s.confirmed_flush_lsn as confirmed,
@@ -33,9 +36,17 @@ select current_setting('max_slot_wal_keep_size') as keep,
 from (select) one
 left join pg_replication_slots s on s.slot_name = '${slot}'
 `);
-  const { keep, plugin, wal_status: walStatus = null, confirmed, lag } = row as Record<string, string | null>;
+  const {
+    keep,
+    end = null,
+    plugin,
+    wal_status: walStatus = null,
+    confirmed,
+    lag,
+  } = row as Record<string, string | null>;
   return {
     walKeepSize: keep ?? "",
+    end,
     slot: plugin ? { plugin, walStatus, confirmed: confirmed ?? "0/0", lagBytes: Number(lag ?? 0) } : null,
   };
 }
@@ -57,17 +68,49 @@ export async function dropSlot(connection: Pick<ForeignConnection, "query">, slo
   );
 }
 
-/** Returns the tables of the publication as `schema.table`; null if it does not exist. */
+export interface Publication {
+  /** As `schema.table`. */
+  readonly tables: readonly string[];
+  readonly hasInserts: boolean;
+  /** Whether the rows of partitions are published as those of the partitioned table. */
+  readonly isViaRoot: boolean;
+}
+
+/** Returns null if it does not exist. */
 export async function readPublication(
   connection: Pick<ForeignConnection, "query">,
   publication: string,
-): Promise<readonly string[] | null> {
-  const rows = await connection.query<{ tablename: string | null }>(`
-select t.schemaname || '.' || t.tablename as tablename
+): Promise<Publication | null> {
+  const [row] = await connection.query<{ tables: string; flags: string }>(`
+select array_to_json(array(
+    select t.schemaname || '.' || t.tablename
+    from pg_publication_tables t
+    where t.pubname = p.pubname
+  ))::text as tables,
+  concat_ws(',', case when p.pubinsert then 'insert' end, case when p.pubviaroot then 'root' end) as flags
 from pg_publication p
-left join pg_publication_tables t on t.pubname = p.pubname
 where p.pubname = ${escapeLiteral(publication)}
 `);
-  if (rows.length === 0) return null;
-  return rows.flatMap(({ tablename }) => tablename ?? []);
+  if (row === undefined) return null;
+  return {
+    tables: JSON.parse(row.tables),
+    hasInserts: row.flags.includes("insert"),
+    isViaRoot: row.flags.includes("root"),
+  };
+}
+
+export async function isPartitioned(
+  connection: Pick<ForeignConnection, "query">,
+  schema: string,
+  table: string,
+): Promise<boolean> {
+  const rows = await connection.query(`
+select
+from pg_class c
+join pg_namespace n on n.oid = c.relnamespace
+where n.nspname = ${escapeLiteral(schema)}
+  and c.relname = ${escapeLiteral(table)}
+  and c.relkind = 'p'
+`);
+  return rows.length > 0;
 }

@@ -43,8 +43,8 @@ export function addSources(program: Command, terminal: Terminal): void {
       `The row ${row} is skipped; the source continues within seconds.`,
     );
   });
-  add("reset", "let a lost source continue with a new slot", [SOURCE, YES], async (remote, [source]) => {
-    await remote.confirm(`Rows of ${source} that were written since it was lost are not published.`);
+  add("reset", "let a lost source continue", [SOURCE, YES], async (remote, [source]) => {
+    await remote.confirm(`Rows of ${source} that its slot does not have are not published.`);
     await remote.client.sources.reset({ source });
     report(remote, { name: source, reset: true }, `${source} continues within seconds.`);
   });

@@ -92,7 +92,13 @@ where s.name = $1::text
 /** Notes why a source does not go on. */
 export const stopSource = run<
   [name: string, state: Exclude<SourceState, "running">, error: string, heldRow: string | null]
->("stop source")`
+>("stop source", (name, state, error, heldRow) => [
+  name,
+  state,
+  // an error that quotes the content of a message may contain U+0000, which PostgreSQL does not store
+  error.replaceAll("\u0000", "\ufffd"),
+  heldRow,
+])`
 update posthorn.sources s
 set state = $2::text,
   error = $3::text,
