@@ -79,9 +79,26 @@ function reportFailures(
 ) {
   if (env.OTEL_LOG_LEVEL) return;
   const ignore = (): void => {};
-  const report = (message: string): void => logger.warn("OpenTelemetry", { error: message.slice(0, 500) });
+  const report = (...parts: unknown[]): void => logger.warn("OpenTelemetry", { error: failureText(parts) });
   diag.setLogger(
     { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore },
     DiagLogLevel.WARN,
   );
+}
+
+/** The message of what the SDK reports: a component's name comes first, and a failed export is an error as JSON. */
+export function failureText(parts: readonly unknown[]): string {
+  const texts = parts.map(textOf).filter((text) => text !== null);
+  return texts.join(": ").slice(0, 500);
+}
+
+function textOf(part: unknown): string | null {
+  if (part instanceof Error) return part.message;
+  if (typeof part !== "string") return null;
+  try {
+    const { message } = JSON.parse(part);
+    return typeof message === "string" ? message : part;
+  } catch {
+    return part;
+  }
 }
