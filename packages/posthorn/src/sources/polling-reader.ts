@@ -48,14 +48,13 @@ export class PollingReader implements Reader {
   async read(): Promise<Batch> {
     return await inPoll(this.#connection, async () => {
       await this.#moveHorizon();
-      if (this.#horizon === undefined)
-        return { items: [], readAgain: false, behindMs: null, isUrgent: false };
-      const { at: before, readAt } = this.#horizon;
+      const horizon = this.#horizon;
       const { delayMs } = this.#config;
       await refuseUnordered(this.#connection, this.#polled, this.#cursor);
       const { rows, hasMore: readAgain } = await readRows(this.#connection, this.#polled, {
         after: this.#cursor,
-        before,
+        // nothing is read before there is a horizon, but a table or column that is missing is reported
+        before: horizon?.at ?? "-infinity",
         delayMs,
         limit: { rows: BATCH.items, characters: BATCH.characters },
         maxDataBytes: maxPayloadBytes,
@@ -64,7 +63,8 @@ export class PollingReader implements Reader {
       const items = rows.map((row) => this.#item(row));
       const last = rows.at(-1);
       if (last !== undefined) this.#cursor = cursorOf(last);
-      const behindMs = readAgain ? null : performance.now() - readAt + delayMs;
+      const behindMs =
+        readAgain || horizon === undefined ? null : performance.now() - horizon.readAt + delayMs;
       return { items, readAgain, behindMs, isUrgent: false };
     });
   }

@@ -412,6 +412,22 @@ test("a missing column is reported, and the source goes on when it exists", asyn
   expect(await publishedAre(1)).toEqual([1]);
 });
 
+test("a missing column is reported although an open transaction delays the rows", async () => {
+  const open = await shop.connect();
+  try {
+    await open.query("begin");
+    await open.query("select 1");
+    const instance = await world.open({
+      sources: [{ ...source, columns: { ...source.columns, data: "content" } }],
+    });
+    await eventually("the source fails", async () => (await state(instance))?.state === "failing");
+    expect((await state(instance))?.error).toContain('column "content" does not exist');
+    await open.query("rollback");
+  } finally {
+    open.release();
+  }
+});
+
 test("one of two instances follows a source, and the other continues when the first has stopped", async () => {
   await insert(shop, 1, 5);
   const first = await world.open({ sources: [source] });
