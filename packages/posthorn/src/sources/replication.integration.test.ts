@@ -452,7 +452,7 @@ test("a slot that retains more than its limit is dropped with an error, and metr
   );
   await eventually("the source is lost", async () => (await state())?.state === "lost");
   expect(await state()).toMatchObject({
-    error: expect.stringMatching(/retained \d{7} bytes, more than maxLagBytes \(1048576\), and was dropped/),
+    error: expect.stringMatching(/retained \d{7} bytes, more than its limit of 1048576, and was dropped/),
     lagBytes: null,
   });
   const slots = await shop.query("select from pg_replication_slots where slot_name = $1", [source.slot]);

@@ -121,7 +121,7 @@ export class Source extends Loop {
     await this.#close();
     await this.#guard.drop();
     throw new SourceLostError(
-      `The replication slot "${config.slot}" retained ${measured.lagBytes} bytes, more than maxLagBytes (${config.maxLagBytes}), and was dropped to protect the disk of its server. Rows may be missing.`,
+      `The replication slot "${config.slot}" retained ${measured.lagBytes} bytes, more than its limit of ${config.maxLagBytes}, and was dropped to protect the disk of its server. Rows may be missing.`,
     );
   }
 
