@@ -18,7 +18,8 @@ async function withEvents() {
     ids.push((await server.call("POST", "/api/v1/events", body)).json.id);
     await receiver.received(ids.length);
   }
-  await expect.poll(async () => (await rowsOf(`dead-letters?tenant=${tenant}`)).length).toBe(1);
+  const states = async () => (await rowsOf(`deliveries?tenant=${tenant}`)).map(({ state }) => state);
+  await expect.poll(states).toEqual(["dead", "success", "success"]);
   return { tenant, endpoint, ids };
 }
 
