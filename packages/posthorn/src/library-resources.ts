@@ -142,6 +142,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     retention: config.retention,
     leaseMs: config.leaseMs,
     nowMs,
+    isSending,
   });
   const websub = createWebSub({
     db,
@@ -209,7 +210,7 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
     /** Turns delivery off and on for the whole installation. */
     deliveryMode: limited(deliveryMode),
     replays: limited(replays),
-    stats: limited(createStats({ db })),
+    stats: limited(createStats({ db, nowMs })),
     resends: limited(createResends(db)),
     /** Tables and messages of PostgreSQL databases that are published as events. */
     sources: limited(createSources(db)),

@@ -66,3 +66,4 @@ export { signedContents } from "./signature/web-crypto.ts";
 export { writeSignatureHeaders } from "./signature/write-headers.ts";
 export type { Challenge, Path, Vendor, VendorField, VendorIdField } from "./vendors/vendor.ts";
 export { type VendorName, vendors } from "./vendors/vendors.ts";
+export { WAIT_REASONS, type WaitReason } from "./wait-reasons.ts";

@@ -17,7 +17,7 @@ const point = z.object({
 });
 
 const total = point.omit({ at: true }).extend({
-  success_rate: s.nullable(z.number(), "Share of successful attempts, from 0 to 1. Null without attempts."),
+  success_rate: s.nullableSuccessRate,
 });
 
 const activityOfPeriod = s.component("Activity", {

@@ -1,4 +1,5 @@
 // Deliveries, one per event and endpoint, with their attempts.
+import { WAIT_REASONS } from "@posthorn/wire";
 import { z } from "zod";
 import { operation, type Permission } from "./operation.ts";
 import * as s from "./parts.ts";
@@ -10,18 +11,8 @@ const state = s.choice(
 
 const waitsFor = s.component("WaitsFor", {
   reason: s.choice(
-    [
-      "retry_delay",
-      "circuit",
-      "rate_limit",
-      "cap",
-      "ordering",
-      "handshake",
-      "endpoint_disabled",
-      "tenant_off",
-      "sending_off",
-    ],
-    "`retry_delay`: the time of its next attempt. `circuit`: the endpoint failed too often; until the next probe, or without a time until the probe in flight succeeds. `rate_limit`: the endpoint's rate limit, or with a time a pause that the receiver asked for. `cap`: the endpoint's limit of attempts in flight. `ordering`: an earlier delivery of its subject. `handshake`: the receiver has not agreed to receive webhooks. `endpoint_disabled`: the endpoint is disabled. `tenant_off`: the tenant is inactive.",
+    WAIT_REASONS,
+    "`retry_delay`: the time of its next attempt. `circuit`: the endpoint failed too often; until the next probe, or without a time until the probe in flight succeeds. `rate_limit`: the endpoint's rate limit, or with a time a pause that the receiver asked for. `cap`: the endpoint's limit of attempts in flight. `ordering`: an earlier delivery of its subject. `handshake`: the receiver has not agreed to receive webhooks. `endpoint_disabled`: the endpoint is disabled. `tenant_off`: the tenant is inactive. `sending_off`: delivery is off for the whole installation.",
   ),
   until: s.nullableTime("When the wait ends. Null if it is not known."),
   blocked_by: s.nullable(

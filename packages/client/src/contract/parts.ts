@@ -41,6 +41,10 @@ export const optionalInt = (
   limits: Readonly<Record<"minimum" | "maximum" | "default", number>>,
 ) => optional(z.int(), description, limits);
 
+const successRateText = "Success rate: the share of the period's attempts that succeeded, from 0 to 1.";
+export const successRate = z.number().describe(successRateText);
+export const nullableSuccessRate = nullable(z.number(), `${successRateText} Null without attempts.`);
+
 export const time = z.string().meta({ format: "date-time", examples: ["2026-11-15T09:30:00.000Z"] });
 export const nullableTime = (description: string) => nullable(time, description);
 export const nullableText = (description: string) => nullable(z.string(), description);

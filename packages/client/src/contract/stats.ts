@@ -15,34 +15,32 @@ const deliveryStats = s.component("Stats", {
     failed: count.describe("Waiting for a retry."),
     dead: count.describe("Dead letters."),
   }),
-  ended: s.group("Finished deliveries of the period's events, at most the newest 2000.", {
+  attempts: s.group("Attempts that ended in the period, as in `GET /api/v1/activity`.", {
     since: s.time.describe("Start of the period, in UTC."),
-    success: count.describe("Successful deliveries."),
-    dead: count.describe("Dead letters."),
-    success_rate: s.nullable(
-      z.number(),
-      "Share of successful deliveries, from 0 to 1. Null if none has finished.",
-    ),
-    latency_ms: s.nullable(
-      z.object({
-        p50: s.int("50th percentile in milliseconds."),
-        p95: s.int("95th percentile in milliseconds."),
-        p99: s.int("99th percentile in milliseconds."),
-      }),
-      "Time from the event to the success, including retries. Null without a success.",
-    ),
+    success: s.int("Attempts with a 2xx response."),
+    failed: s.int("Failed attempts that are followed by a retry."),
+    dead: s.int("Failed attempts after which the delivery was dead."),
+    success_rate: s.nullableSuccessRate,
   }),
+  latency_ms: s.nullable(
+    z.object({
+      p50: s.int("50th percentile in milliseconds."),
+      p95: s.int("95th percentile in milliseconds."),
+      p99: s.int("99th percentile in milliseconds."),
+    }),
+    "Time from the event to the success, including retries, of the newest 2000 finished deliveries of the period's events. Null without a success.",
+  ),
 });
 export type Stats = z.output<typeof deliveryStats>;
 
 export const stats = {
   get: operation("GET", "/api/v1/stats", {
-    summary: "Counts deliveries by state, and the results of recent ones",
+    summary: "Counts deliveries by state, and recent attempts by outcome",
     permission: { scopes: ["deliveries:read"], reach: "tenant" },
     query: z.object({
       tenant: s.tenantFilter,
       endpoint: s.endpointFilter,
-      period: z.enum(["hour", "day"]).default("hour").describe("Period of `ended`."),
+      period: z.enum(["hour", "day"]).default("hour").describe("Period of `attempts` and `latency_ms`."),
     }),
     response: { status: 200, schema: deliveryStats },
   }),

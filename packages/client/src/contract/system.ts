@@ -1,4 +1,5 @@
 // The state of the installation, for operators.
+import { WAIT_REASONS } from "@posthorn/wire";
 import { z } from "zod";
 import { operation } from "./operation.ts";
 import * as s from "./parts.ts";
@@ -50,13 +51,21 @@ const system = s.component("System", {
     data: s.list(worker, "Up to 100 processes, newest first."),
     is_complete: s.flag("False if there are more."),
   }),
-  backlog: s.group("The backlog.", {
+  backlog: s.group("The backlog. `in_flight`, `due` and `waiting` add up to `count`, except for rounding.", {
     count: s.int("Deliveries that are not finished."),
-    is_exact: s.flag("False if `count` is an estimate, above 10000."),
+    is_exact: s.flag("False if there are more than 10000: `count` and its parts are then estimates."),
+    in_flight: s.int("Being sent."),
+    due: s.int("Waiting for nothing: sent as soon as a worker has a free slot."),
+    overdue: s.int("Should have been sent, or their endpoint probed, more than a minute ago."),
+    waiting: z
+      .record(z.string(), z.int())
+      .describe(
+        `Number of waiting deliveries by what they wait for, the \`reason\` of \`waits_for\`: ${WAIT_REASONS.join(", ")}.`,
+      ),
     oldest_due_age_seconds: z
       .number()
       .describe(
-        "How long the most overdue delivery has been due, in seconds. Deliveries held by their own endpoint do not count.",
+        "How long the most overdue delivery has been due, in seconds. Deliveries that wait do not count.",
       ),
     oldest_age_seconds: z
       .number()
@@ -65,11 +74,6 @@ const system = s.component("System", {
     rejected: s.int(
       "Events that the catalogue rejected and nobody has released or discarded, counted up to 10000.",
     ),
-    held: s.group("Due deliveries that are held by their own endpoint, counted up to 10000.", {
-      circuit: s.int("Held by an open circuit."),
-      throttle: s.int("Held because the receiver asked for a pause."),
-      limit: s.int("Held by the endpoint's limits."),
-    }),
   }),
   open_circuits: troubledList("Endpoints whose circuit is open or half-open."),
   failing_endpoints: troubledList("Active endpoints that have failed since their last success."),

@@ -86,6 +86,7 @@ export const commonTexts = {
   started: ["Started", "Gestartet"],
   state: ["State", "Status"],
   subject: "Subject",
+  successRate: ["Success rate", "Erfolgsquote"],
   system: "System",
   tenant: ["Tenant", "Mandant"],
   tenants: ["Tenants", "Mandanten"],

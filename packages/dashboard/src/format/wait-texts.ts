@@ -94,10 +94,29 @@ const t = defineTexts({
       "Die Zustellung wird fortgesetzt, sobald ein Betreiber sie für die ganze Installation einschaltet.",
     ],
   },
+  names: {
+    retry_delay: ["Scheduled retry", "Geplanter Versuch"],
+    circuit: ["Circuit open", "Circuit Breaker offen"],
+    rate_limit: [
+      "Rate limit, or the receiver asked to pause",
+      "Ratenlimit, oder der Empfänger hat um eine Pause gebeten",
+    ],
+    cap: ["Limit of attempts in flight", "Limit laufender Versuche"],
+    ordering: ["Earlier event of the subject", "Früheres Ereignis des Subjects"],
+    handshake: ["Receiver has not consented", "Zustimmung des Empfängers fehlt"],
+    endpoint_disabled: ["Endpoint disabled", "Endpunkt deaktiviert"],
+    tenant_off: ["Tenant inactive", "Mandant inaktiv"],
+    sending_off: ["Delivery turned off", "Zustellung ausgeschaltet"],
+  },
   due: ["The next attempt is due now.", "Der nächste Versuch ist jetzt fällig."],
 });
 
 type Waits = Pick<WaitsFor, "reason" | "until">;
+
+/** The reason as a heading, for a number of deliveries. */
+export function waitName(reason: WaitsFor["reason"]): string {
+  return t.names[reason];
+}
 
 /** What it waits for in a few words, to which the time is appended. Empty if the time says everything. */
 export function shortWait(waits: Waits): string {

@@ -6,23 +6,22 @@ import type { ReactNode } from "react";
 import { useHasPublished } from "../api/first-run.ts";
 import { useApi } from "../api/use-api.ts";
 import { defineTexts } from "../app/texts.ts";
+import { BacklogParts, backlogNote } from "../components/backlog/backlog-parts.tsx";
 import { ActivityCharts, usePeriod } from "../components/chart/activity-charts.tsx";
+import { successRateText, toneOfSuccessRate } from "../components/chart/success-rate.tsx";
 import { Badge, type Tone } from "../components/ui/badge.tsx";
 import { buttonClass } from "../components/ui/button.tsx";
 import { EndpointLink } from "../components/ui/links.tsx";
 import { Failed, Loading, Page, Panel } from "../components/ui/page.tsx";
 import { Ago } from "../components/ui/time.tsx";
 import { explain, lastErrorKey } from "../format/delivery-texts.ts";
-import { rate, share, whole } from "../format/number.ts";
+import { rate, whole } from "../format/number.ts";
 import { duration } from "../format/time.ts";
 
 const t = defineTexts({
   rate: ["Attempts per second", "Versuche pro Sekunde"],
-  success: ["Success rate", "Erfolgsquote"],
   latency: ["Latency p95", "Latenz p95"],
   latencyNote: (p50: string, p99: string) => `p50 ${p50}, p99 ${p99}`,
-  oldest: ["oldest overdue by {age}", "älteste seit {age} überfällig"],
-  nothingDue: ["none overdue", "keine überfällig"],
   workers: ["Active workers", "Aktive Worker"],
   noWorkers: ["no deliveries are sent", "es wird nichts zugestellt"],
   failing: ["Failing endpoints", "Endpunkte mit Fehlern"],
@@ -65,6 +64,9 @@ export function Overview() {
       )}
       <Figures activity={activity.data} system={system.data} dead={stats?.now.dead.count} />
       <ActivityCharts activity={activity.data} />
+      <Panel title={t.backlog}>
+        <BacklogParts backlog={system.data.backlog} />
+      </Panel>
       <div className="grid gap-4 lg:grid-cols-2">
         <Trouble title={t.failing} nothing={t.noneFailing} endpoints={system.data.failing_endpoints.data} />
         <Trouble title={t.circuits} nothing={t.noCircuits} endpoints={system.data.open_circuits.data} />
@@ -72,9 +74,6 @@ export function Overview() {
     </Page>
   );
 }
-
-const SHARES = { good: 0.99, poor: 0.9 } as const;
-const LATE_MS = 60_000;
 
 function Figures({
   activity,
@@ -88,19 +87,14 @@ function Figures({
   const { success, failed, dead: deadCount, success_rate, p50, p95, p99 } = activity.total;
   const seconds = activity.points.length * activity.step_seconds;
   const alive = system.workers.data.filter(({ is_alive, delivers }) => is_alive && delivers).length;
-  const lateMs = system.backlog.oldest_due_age_seconds * 1_000;
-  const tone =
-    success_rate === null
-      ? "plain"
-      : success_rate >= SHARES.good
-        ? "ok"
-        : success_rate >= SHARES.poor
-          ? "warn"
-          : "bad";
   return (
     <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-6">
       <Figure name={t.rate} value={rate((success + failed + deadCount) / seconds)} />
-      <Figure name={t.success} tone={tone} value={success_rate === null ? "–" : share(success_rate)} />
+      <Figure
+        name={t.successRate}
+        tone={toneOfSuccessRate(success_rate)}
+        value={successRateText(success_rate)}
+      />
       <Figure
         name={t.latency}
         value={p95 === null ? "–" : duration(p95)}
@@ -109,9 +103,9 @@ function Figures({
       <Figure
         name={t.backlog}
         value={whole(system.backlog.count)}
-        tone={lateMs > LATE_MS ? "warn" : "plain"}
-        note={lateMs === 0 ? t.nothingDue : t.oldest({ age: duration(lateMs) })}
-        to="/retry-queue"
+        tone={system.backlog.overdue > 0 ? "warn" : "plain"}
+        note={backlogNote(system.backlog)}
+        to="/system"
       />
       <Figure
         name={t.deadLetters}

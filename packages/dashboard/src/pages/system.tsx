@@ -3,6 +3,7 @@ import type { System } from "@posthorn/client";
 import { Link } from "@tanstack/react-router";
 import { useApi } from "../api/use-api.ts";
 import { defineTexts } from "../app/texts.ts";
+import { BacklogParts } from "../components/backlog/backlog-parts.tsx";
 import { DeliveryModePanel } from "../components/delivery-mode/delivery-mode.tsx";
 import { Badge } from "../components/ui/badge.tsx";
 import { Fact, Facts, NotLoaded, Page, Panel } from "../components/ui/page.tsx";
@@ -33,11 +34,6 @@ const t = defineTexts({
   oldestDue: ["Longest overdue", "Am längsten überfällig"],
   outbox: ["Events waiting for fan-out", "Ereignisse, die auf den Fan-out warten"],
   rejected: ["Rejected events that wait for a decision", "Abgelehnte Ereignisse ohne Entscheidung"],
-  held: ["On hold", "Angehalten"],
-  heldBy: [
-    "{circuit} by an open circuit, {throttle} throttled, {limit} at the endpoint's limit",
-    "{circuit} durch offene Circuit Breaker, {throttle} gedrosselt, {limit} am Limit des Endpunkts",
-  ],
   kept: ["Retention", "Aufbewahrung"],
   history: ["Finished deliveries and their events", "Abgeschlossene Zustellungen und ihre Ereignisse"],
   untilDeleted: ["until deleted", "bis zum Löschen"],
@@ -146,14 +142,10 @@ function Backlog({ backlog }: { readonly backlog: System["backlog"] }) {
             {whole(backlog.rejected)}
           </Link>
         </Fact>
-        <Fact name={t.held}>
-          {t.heldBy({
-            circuit: whole(backlog.held.circuit),
-            throttle: whole(backlog.held.throttle),
-            limit: whole(backlog.held.limit),
-          })}
-        </Fact>
       </Facts>
+      <div className="pt-4">
+        <BacklogParts backlog={backlog} />
+      </div>
     </Panel>
   );
 }

@@ -64,9 +64,11 @@ export const metricDefinitions = {
   webhook_oldest_due_age_seconds: gauge(
     "How long the most overdue delivery has been due, excluding those held by their own endpoint",
   ),
-  webhook_held_deliveries: gauge("Due deliveries held by their own endpoint, by reason, at most 10000", [
-    "reason",
-  ]),
+  webhook_due_deliveries: gauge(
+    "Deliveries that wait for nothing but a worker, exact up to a queue of 10000 and estimated above",
+  ),
+  webhook_overdue_deliveries: gauge("Deliveries that should have been sent more than a minute ago"),
+  webhook_waiting_deliveries: gauge("Deliveries that wait, by what they wait for", ["reason"]),
   webhook_workers: gauge("Live workers that deliver"),
   webhook_circuits_open: gauge("Endpoints whose circuit is open or half-open"),
   webhook_endpoints_disabled: gauge("Endpoints disabled after failures and not enabled again"),
@@ -106,10 +108,15 @@ const installationGaugeNames = [
 
 /** Gauges read from the database; null if it did not respond. */
 export type InstallationGauges = Readonly<Record<(typeof installationGaugeNames)[number], number>> & {
-  /** By reason: an open circuit, a pause requested by the receiver, or the endpoint's own limits. */
-  readonly webhook_held_deliveries: Readonly<Record<"circuit" | "throttle" | "limit", number>>;
   readonly sources: readonly SourceGauges[];
 };
+
+/** Unfinished deliveries by what they wait for. */
+export interface BacklogGauges {
+  readonly due: number;
+  readonly overdue: number;
+  readonly waiting: Readonly<Record<string, number>>;
+}
 
 interface SourceGauges {
   readonly source: string;
@@ -203,16 +210,19 @@ export class Metrics {
   text(
     now: { readonly inFlight: number; readonly poolWaiting: number; readonly mode: DeliveryMode },
     installation: InstallationGauges | null,
+    backlog: BacklogGauges | null = null,
   ): string {
     this.#metrics.webhook_attempts_in_flight.set(now.inFlight);
     this.#metrics.webhook_database_pool_waiting.set(now.poolWaiting);
     for (const mode of ["hold", "drop"])
       this.#metrics.webhook_delivery_off.series(mode).value = now.mode === mode ? 1 : 0;
     for (const name of installationGaugeNames) this.#metrics[name].set(installation?.[name] ?? null);
-    const held = this.#metrics.webhook_held_deliveries;
-    held.set(null);
-    for (const [reason, count] of Object.entries(installation?.webhook_held_deliveries ?? {}))
-      held.series(reason).value = count;
+    this.#metrics.webhook_due_deliveries.set(backlog?.due ?? null);
+    this.#metrics.webhook_overdue_deliveries.set(backlog?.overdue ?? null);
+    const waiting = this.#metrics.webhook_waiting_deliveries;
+    waiting.set(null);
+    for (const [reason, count] of Object.entries(backlog?.waiting ?? {}))
+      waiting.series(reason).value = count;
     this.#setSources(installation?.sources ?? []);
     return Object.values(this.#metrics)
       .map((metric) => metric.text())

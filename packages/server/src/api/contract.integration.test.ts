@@ -116,7 +116,8 @@ async function callDeliveries({ client, at, publish, attempted }: World): Promis
     expect(data).toHaveLength(1);
   expect(await client.stats.get({ query: { tenant, period: "day" } })).toMatchObject({
     now: { pending: { count: 1, is_exact: true } },
-    ended: { success_rate: null, latency_ms: null },
+    attempts: { success_rate: null },
+    latency_ms: null,
   });
   await client.activity.get({ query: { tenant, period: "hour" } });
 

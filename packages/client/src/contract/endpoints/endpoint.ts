@@ -7,14 +7,14 @@ import { settableSettings, shownSettings } from "./setting-schemas.ts";
 const lastDay = z.object({
   success: s.int("Attempts with a 2xx response."),
   failed: s.int("All other attempts."),
-  success_rate: z.number().describe("Share of successful attempts, from 0 to 1."),
+  success_rate: s.successRate,
   points: s.list(
     z.object({
       at: s.time.describe("Start of the hour, in UTC."),
       success: s.int("Attempts of this hour with a 2xx response."),
       failed: s.int("All other attempts of this hour."),
     }),
-    "24 hourly points, oldest first. The last one is the current hour.",
+    "One point per hour, oldest first: 25, of which the first and the last are not complete, or 24.",
   ),
 });
 
@@ -41,7 +41,10 @@ export const endpoint = s.component("Endpoint", {
     current_max_in_flight: s.int(
       "The current limit on attempts in flight: from `max_in_flight` to `max_in_flight_burst`, or lower unless the circuit is closed. Recorded about every 5 seconds while it changes.",
     ),
-    last_day: s.nullable(lastDay, "Attempts of the last 24 hours. Null if there are none."),
+    last_day: s.nullable(
+      lastDay,
+      "Attempts of the last 24 hours, as in `GET /api/v1/activity` with the period `day`. Null if there are none.",
+    ),
   }),
   websub: s.nullable(
     z.object({

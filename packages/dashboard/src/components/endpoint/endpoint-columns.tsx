@@ -3,8 +3,8 @@ import type { Endpoint } from "@posthorn/client";
 import type { ReactNode } from "react";
 import { defineTexts, type Text } from "../../app/texts.ts";
 import { explain, lastErrorKey } from "../../format/delivery-texts.ts";
-import { share } from "../../format/number.ts";
 import { Sparkline } from "../chart/sparkline.tsx";
+import { successRateText } from "../chart/success-rate.tsx";
 import type { Column } from "../list/data-table.tsx";
 import { Badge, type BadgeProps } from "../ui/badge.tsx";
 import { EndpointLink, EndpointName, TenantLink } from "../ui/links.tsx";
@@ -67,17 +67,24 @@ export function endpointColumns({ isOfOneTenant = false } = {}): readonly Column
       key: "day",
       head: t.lastDay,
       from: "md",
-      cell: ({ health: { last_day } }) => (
-        <span className="flex items-center gap-2">
-          <Sparkline points={last_day?.points ?? null} />
-          {last_day !== null && (
-            <span className="text-xs text-muted tabular-nums">{share(last_day.success_rate)}</span>
-          )}
-        </span>
-      ),
+      cell: ({ health }) => <LastDay day={health.last_day} />,
     },
   ];
   return columns.filter((column) => column !== false);
+}
+
+/** The last 24 hours: bars and the success rate. */
+export function LastDay({ day }: { readonly day: Endpoint["health"]["last_day"] }) {
+  return (
+    <span className="flex items-center gap-2">
+      <Sparkline points={day?.points ?? null} />
+      {day !== null && (
+        <span className="text-xs text-muted tabular-nums" title={t.successRate}>
+          {successRateText(day.success_rate)}
+        </span>
+      )}
+    </span>
+  );
 }
 
 export function EndpointBadge({ endpoint }: { readonly endpoint: Endpoint }) {

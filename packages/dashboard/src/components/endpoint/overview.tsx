@@ -12,6 +12,7 @@ import { bytes, whole } from "../../format/number.ts";
 import { headersOf, isByKeyPair } from "../../format/signature-schemes.ts";
 import { duration } from "../../format/time.ts";
 import { ActivityCharts, usePeriod } from "../chart/activity-charts.tsx";
+import { successRateText } from "../chart/success-rate.tsx";
 import { OutcomeBadge } from "../delivery/state-badge.tsx";
 import { ListPanel } from "../list/list-page.tsx";
 import { buttonClass } from "../ui/button.tsx";
@@ -117,7 +118,15 @@ export function EndpointOverview({ endpoint }: { readonly endpoint: Endpoint }) 
           <TimeFact name={t.updated} at={endpoint.updated_at} />
         </Facts>
       </Panel>
-      <div className="flex justify-end">{periodChoice}</div>
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <p>
+          {t.successRate}:{" "}
+          <span className="font-semibold tabular-nums">
+            {successRateText(activity.data?.total.success_rate ?? null)}
+          </span>
+        </p>
+        {periodChoice}
+      </div>
       {activity.data !== undefined ? (
         <ActivityCharts activity={activity.data} />
       ) : (

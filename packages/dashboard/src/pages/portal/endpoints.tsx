@@ -3,8 +3,12 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useList } from "../../api/list.ts";
 import { useHasScope, useTenant } from "../../api/session.ts";
 import { defineTexts } from "../../app/texts.ts";
-import { Sparkline } from "../../components/chart/sparkline.tsx";
-import { EndpointBadge, EndpointUrl, endpointProblem } from "../../components/endpoint/endpoint-columns.tsx";
+import {
+  EndpointBadge,
+  EndpointUrl,
+  endpointProblem,
+  LastDay,
+} from "../../components/endpoint/endpoint-columns.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { buttonClass } from "../../components/ui/button.tsx";
 import { Icon } from "../../components/ui/icons.tsx";
@@ -50,7 +54,7 @@ export function PortalEndpoints() {
           key: "day",
           head: t.lastDay,
           from: "sm",
-          cell: ({ health }) => <Sparkline points={health.last_day?.points ?? null} />,
+          cell: ({ health }) => <LastDay day={health.last_day} />,
         },
       ]}
       onOpen={({ id }) => void navigate({ to: "/endpoints/$id", params: { id } })}

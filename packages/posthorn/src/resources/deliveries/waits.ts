@@ -1,12 +1,12 @@
 // What a delivery waits for, until when, and what can be done about it.
-import { formatId } from "@posthorn/wire";
+import { formatId, type WaitReason } from "@posthorn/wire";
 import type { Queryable } from "../../storage/database.ts";
 import type { DeliveryRow } from "../../storage/queries/deliveries/read.ts";
-import { type WaitReason, type WaitRow, waitsOf } from "../../storage/queries/deliveries/waits.ts";
+import { type StoredWaitReason, type WaitRow, waitsOf } from "../../storage/queries/deliveries/waits.ts";
 import { toDate } from "../page.ts";
 
 export interface Wait {
-  readonly reason: WaitReason | "sending_off";
+  readonly reason: WaitReason;
   /** When the wait ends. Null if it is not known. Never in the past. */
   readonly until: Date | null;
   /** For `ordering`: the earlier delivery that has to end first. Null for other reasons, and if it has just ended. */
@@ -69,7 +69,7 @@ function remedyOf({ reason, untilMs }: WaitRow, blockedBy: string | null): strin
   return REMEDIES[reason];
 }
 
-const REMEDIES: Readonly<Record<WaitReason, string>> = {
+const REMEDIES: Readonly<Record<StoredWaitReason, string>> = {
   tenant_off: "Activate the tenant.",
   endpoint_disabled: "Enable the endpoint, and choose whether to deliver its backlog.",
   handshake: "The receiver has to agree to receive webhooks. The endpoint shows its last response.",

@@ -129,7 +129,7 @@ test("an endpoint has its last day by hour, and null without attempts", async ()
   expect((await endpoints.get("rivals", quiet)).health.lastDay).toBeNull();
   const { lastDay } = (await endpoints.get("acme", busy)).health;
   expect(lastDay).toMatchObject({ success: 1, failed: 1, successRate: 0.5 });
-  expect(lastDay?.points).toHaveLength(24);
+  expect(lastDay?.points).toHaveLength(25);
   expect(lastDay?.points.at(-1)).toMatchObject({ success: 0, failed: 1 });
   expect(lastDay?.points.at(-6)).toMatchObject({ success: 1, failed: 0 });
   const [listed] = (await endpoints.list("acme")).data;

@@ -15,6 +15,7 @@ import { endpointIdsOf } from "../../storage/queries/endpoints/read.ts";
 import { type EndpointFilter, OF_ENDPOINT } from "../deliveries/deliveries.ts";
 import { readFilters } from "../page.ts";
 import { oneOf } from "../read-fields.ts";
+import { type AttemptCounts, successRate } from "./success-rate.ts";
 
 export type ActivityPeriod = "hour" | "day" | "month";
 
@@ -24,12 +25,7 @@ export interface ActivityQuery extends EndpointFilter {
 }
 
 /** Attempts by outcome, and percentiles of their duration in milliseconds, null without attempts. */
-export interface ActivityCounts {
-  readonly success: number;
-  /** Attempts that are retried. */
-  readonly failed: number;
-  /** Attempts after which the delivery became dead. */
-  readonly dead: number;
+export interface ActivityCounts extends AttemptCounts {
   readonly p50: number | null;
   readonly p95: number | null;
   readonly p99: number | null;
@@ -47,13 +43,14 @@ export interface Activity {
   get(query?: ActivityQuery): Promise<ActivityView>;
 }
 
-/** An endpoint's attempts of the last 24 hours. */
+/** An endpoint's attempts of the last 24 hours, the same as those of the period `day`. */
 export interface LastDay {
   readonly success: number;
+  /** Includes attempts after which the delivery became dead. */
   readonly failed: number;
   /** From 0 to 1. */
   readonly successRate: number;
-  /** 24 hours, oldest first. */
+  /** By hour, oldest first: 25, of which the first and the last are not complete, or 24. */
   readonly points: readonly { readonly at: Date; readonly success: number; readonly failed: number }[];
 }
 
@@ -66,6 +63,7 @@ export interface ActivityOptions {
 /** For a tenant with more, only the newest are included: each costs one lookup per point. */
 const MOST_ENDPOINTS = 500;
 const HOUR_MS = 3_600_000;
+const FIVE_MS = WIDTHS.five * 1_000;
 const DAY_HOURS = 24;
 /** The current and the previous hour are read from five-minute buckets, because late attempts may still be added. */
 const HOURS_NOT_ROLLED_UP = 2;
@@ -109,9 +107,9 @@ export async function lastDaysOf(
   nowMs: number,
 ): Promise<ReadonlyMap<Uuid, LastDay>> {
   if (endpointIds.length === 0) return new Map();
-  const times = timesUpTo(nowMs, HOUR_MS, DAY_HOURS);
+  const { times, ...parts } = lastDayOf(nowMs);
   const hoursOf = new Map<Uuid, EndpointHourRow[]>();
-  for (const row of await endpointHours(db, endpointIds, splitHours(times)))
+  for (const row of await endpointHours(db, endpointIds, parts))
     hoursOf.set(row.endpointId, [...(hoursOf.get(row.endpointId) ?? []), row]);
   return new Map([...hoursOf].map(([endpointId, hours]) => [endpointId, toLastDay(times, hours)]));
 }
@@ -133,12 +131,21 @@ function timesUpTo(nowMs: number, stepMs: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => lastMs - (count - 1 - index) * stepMs);
 }
 
+/** The hours of the last day's five-minute buckets. Only the buckets of the first hour that are in the day are read. */
+function lastDayOf(nowMs: number): { times: number[]; rolledUpMs: number[]; fivesMs: number[] } {
+  const fives = timesUpTo(nowMs, FIVE_MS, (DAY_HOURS * HOUR_MS) / FIVE_MS);
+  const hourOf = (atMs: number) => Math.floor(atMs / HOUR_MS) * HOUR_MS;
+  const times = [...new Set(fives.map(hourOf))];
+  const [firstMs = 0, ...laterMs] = times;
+  const { rolledUpMs, fivesMs } = splitHours(laterMs);
+  return { times, rolledUpMs, fivesMs: [...fives.filter((atMs) => hourOf(atMs) === firstMs), ...fivesMs] };
+}
+
 function splitHours(hoursMs: readonly number[]): { rolledUpMs: number[]; fivesMs: number[] } {
-  const fiveMs = WIDTHS.five * 1_000;
   const rolledUpMs = hoursMs.slice(0, -HOURS_NOT_ROLLED_UP);
   const fivesMs = hoursMs
     .slice(-HOURS_NOT_ROLLED_UP)
-    .flatMap((hourMs) => Array.from({ length: HOUR_MS / fiveMs }, (_, index) => hourMs + index * fiveMs));
+    .flatMap((hourMs) => Array.from({ length: HOUR_MS / FIVE_MS }, (_, index) => hourMs + index * FIVE_MS));
   return { rolledUpMs, fivesMs };
 }
 
@@ -161,7 +168,7 @@ function toView(
     period,
     stepSeconds,
     points: [...sums].map(([atMs, sum]) => ({ at: new Date(atMs), ...toCounts(sum) })),
-    total: { ...toCounts(total), successRate: shareOf(total.success, total.failed + total.dead) },
+    total: { ...toCounts(total), successRate: successRate(total) },
   };
 }
 
@@ -203,9 +210,5 @@ function toLastDay(times: readonly number[], hours: readonly EndpointHourRow[]):
   });
   const success = points.reduce((sum, point) => sum + point.success, 0);
   const failed = points.reduce((sum, point) => sum + point.failed, 0);
-  return { success, failed, successRate: shareOf(success, failed) ?? 0, points };
-}
-
-function shareOf(success: number, others: number): number | null {
-  return success + others === 0 ? null : success / (success + others);
+  return { success, failed, successRate: successRate({ success, failed, dead: 0 }) ?? 0, points };
 }

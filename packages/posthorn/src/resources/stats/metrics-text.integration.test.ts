@@ -148,7 +148,7 @@ describe("metrics", () => {
 
   test.each([
     { reason: "circuit", answer: 500 },
-    { reason: "throttle", answer: { status: 429, headers: { "retry-after": "3600" } } },
+    { reason: "rate_limit", answer: { status: 429, headers: { "retry-after": "3600" } } },
   ])("a delivery held by a $reason is not overdue until it may be sent again", async ({ reason, answer }) => {
     const instance = await database.open({ circuitPauseMs: 3_600_000 });
     const { hooks, settle, advance } = instance;
@@ -160,20 +160,22 @@ describe("metrics", () => {
     await advance(1_800_000);
     const held = await read(hooks);
     expect(held.get("webhook_oldest_due_age_seconds")).toBe(0);
-    expect(held.get(`webhook_held_deliveries{reason="${reason}"}`)).toBeGreaterThanOrEqual(1);
+    expect(held.get(`webhook_waiting_deliveries{reason="${reason}"}`)).toBeGreaterThanOrEqual(1);
     await hooks.stop({ graceMs: 0 });
     const watching = await database.open({ started: false });
     await watching.advance(3_600_000);
     const free = await read(watching.hooks);
-    expect(free.get(`webhook_held_deliveries{reason="${reason}"}`)).toBe(0);
+    // with an open circuit, its probe is overdue
+    expect(held.get("webhook_overdue_deliveries")).toBe(0);
+    expect(free.get("webhook_overdue_deliveries")).toBe(2);
     expect(free.get("webhook_oldest_due_age_seconds")).toBeGreaterThan(1_000);
     expect(free.get("webhook_oldest_due_age_seconds")).toBeLessThan(3_000);
   });
 
   test.each([
-    { limit: "max_in_flight", settings: { maxInFlight: 1 } },
+    { limit: "cap", settings: { maxInFlight: 1 } },
     { limit: "rate_limit", settings: { maxInFlight: 1, rateLimit: 1 } },
-  ])("a delivery that waits for the endpoint's $limit is not overdue", async ({ settings }) => {
+  ])("a delivery that waits for the endpoint's $limit is not overdue", async ({ limit, settings }) => {
     const instance = await database.open();
     const { hooks, advance } = instance;
     const { id, path } = await newEndpoint(instance, receiver, settings);
@@ -183,13 +185,13 @@ describe("metrics", () => {
     await eventuallyPasses(async () => {
       const held = await read(hooks);
       expect(held.get("webhook_oldest_due_age_seconds")).toBe(0);
-      expect(held.get('webhook_held_deliveries{reason="limit"}')).toBeGreaterThan(0);
+      expect(held.get(`webhook_waiting_deliveries{reason="${limit}"}`)).toBeGreaterThan(0);
       expect(await countedByKeda(hooks)).toBe(0);
     });
     await hooks.endpoints.update("acme", id, { maxInFlight: 100, rateLimit: null });
     await eventuallyPasses(async () => {
       const free = await read(hooks);
-      expect(free.get('webhook_held_deliveries{reason="limit"}')).toBe(0);
+      expect(free.get(`webhook_waiting_deliveries{reason="${limit}"}`)).toBe(0);
       expect(free.get("webhook_oldest_due_age_seconds")).toBeLessThan(60);
     });
   });
@@ -249,15 +251,15 @@ describe("gauges of the installation", () => {
     });
   };
 
-  test("are read on request, once for concurrent requests and those shortly after", async () => {
+  test("are read on request by two statements, once for concurrent requests and those shortly after", async () => {
     let reads = 0;
     const text = textWith(async () => {
       reads += 1;
-      return [{}];
+      return [{ waiting: {} }];
     });
     expect([await text({ installation: false }), reads]).toEqual(["without", 0]);
     const texts = [...(await Promise.all([text(), text(), text()])), await text()];
-    expect({ texts, reads }).toEqual({ texts: ["with", "with", "with", "with"], reads: 1 });
+    expect({ texts, reads }).toEqual({ texts: ["with", "with", "with", "with"], reads: 2 });
   });
 
   test("are left out if the database does not respond", async () => {

@@ -9,6 +9,7 @@ import { yesOrNo } from "../../option-checks.ts";
 import { withTimeout } from "../../service/with-timeout.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { installationGauges } from "../../storage/queries/installation/gauges.ts";
+import { type Backlog, readBacklog } from "./backlog.ts";
 
 export interface MetricsTextOptions {
   readonly db: Queryable & { readonly waitingForConnection: number };
@@ -34,13 +35,15 @@ export function createMetricsText({
   inFlight,
   deliveryMode,
 }: MetricsTextOptions): (selection?: MetricsSelection) => Promise<string> {
-  let sample: { readonly gauges: InstallationGauges; readonly at: number } | null = null;
+  let sample: { readonly gauges: InstallationGauges; readonly backlog: Backlog; readonly at: number } | null =
+    null;
   let sampling: Promise<void> | undefined;
 
   async function takeSample(): Promise<void> {
     const at = performance.now();
     try {
-      sample = { gauges: await installationGauges(db), at };
+      const gauges = await installationGauges(db);
+      sample = { gauges, backlog: await readBacklog(db, gauges, deliveryMode() === "on"), at };
     } catch (error) {
       // the page leaves them out rather than show old values
       logger.warn("the gauges of the installation could not be read", { error: (error as Error).message });
@@ -59,6 +62,7 @@ export function createMetricsText({
       await withTimeout(SAMPLE_TIMEOUT_MS, sampling);
     }
     const now = { inFlight: inFlight(), poolWaiting: db.waitingForConnection, mode: deliveryMode() };
-    return metrics.text(now, installation ? (fresh()?.gauges ?? null) : null);
+    const known = installation ? fresh() : null;
+    return metrics.text(now, known?.gauges ?? null, known?.backlog ?? null);
   };
 }

@@ -41,8 +41,8 @@ test("waiting, dead and ended deliveries are counted for all, a tenant and an en
     failed: exactly(3),
     dead: exactly(2),
   });
-  expect(all.ended).toMatchObject({ success: exactly(3), dead: exactly(2), successRate: 0.6 });
-  expect(all.ended.latencyMs?.p99).toBeLessThan(60_000);
+  expect(all.attempts).toMatchObject({ success: 3, failed: 3, dead: 2, successRate: 3 / 8 });
+  expect(all.latencyMs?.p99).toBeLessThan(60_000);
   const ofRivals = await hooks.stats.get({ tenant: "rivals" });
   expect(ofRivals.now).toEqual({
     pending: exactly(2),
@@ -50,17 +50,53 @@ test("waiting, dead and ended deliveries are counted for all, a tenant and an en
     failed: exactly(0),
     dead: exactly(2),
   });
-  expect(ofRivals.ended).toMatchObject({ success: exactly(0), successRate: 0, latencyMs: null });
-  expect((await hooks.stats.get({ endpoint: good })).ended.success).toEqual(exactly(3));
+  expect(ofRivals).toMatchObject({ attempts: { success: 0, successRate: 0 }, latencyMs: null });
+  expect((await hooks.stats.get({ endpoint: good })).attempts.success).toBe(3);
   expect((await hooks.stats.get({ endpoint: failing })).now.failed).toEqual(exactly(3));
   expect((await hooks.stats.get({ tenant: "acme", endpoint: dying })).now.dead).toEqual(exactly(0));
-  expect((await hooks.stats.get({ tenant: "nobody" })).ended.successRate).toBeNull();
+  expect((await hooks.stats.get({ tenant: "nobody" })).attempts.successRate).toBeNull();
 
   await advance(7_200_000);
   const later = await hooks.stats.get();
-  expect(later.ended).toMatchObject({ success: exactly(0), successRate: null, latencyMs: null });
+  expect(later.attempts.success).toBe(0);
+  expect(later.latencyMs).toBeNull();
   expect(later.now.dead).toEqual(exactly(2));
-  expect((await hooks.stats.get({ period: "day" })).ended.success).toEqual(exactly(3));
+  expect((await hooks.stats.get({ period: "day" })).attempts.success).toBe(3);
+});
+
+test("stats, charts and endpoints have the same success rate for the same period, at any time of the hour", async () => {
+  const { hooks, receiver, settle, advance, endpointFor, publish } = await makeWorld();
+  const endpoint = await endpointFor("acme", "/mixed");
+  receiver.answer("/mixed", [200, 500, 400, 200, 200]);
+  await publish("acme", 5);
+  await settle();
+  // part of the day's first hour is more than a day ago
+  const minute = 60_000;
+  await advance(23 * 60 * minute + 61 * minute - (hooks.clock.nowMs() % (60 * minute)));
+  receiver.answer("/mixed", 200);
+  await publish("acme", 2);
+  await settle();
+  for (const later of [0, 10, 25, 40, 59]) {
+    await advance(later * minute);
+    await hooks.engine?.maintenance.runNow();
+    for (const period of ["hour", "day"] as const) {
+      for (const of of [{}, { tenant: "acme" }, { tenant: "acme", endpoint }]) {
+        const { points, total } = await hooks.activity.get({ ...of, period });
+        const { attempts } = await hooks.stats.get({ ...of, period });
+        const { success, failed, dead, successRate } = total;
+        expect(attempts).toEqual({ since: points[0]?.at, success, failed, dead, successRate });
+      }
+    }
+    const { total } = await hooks.activity.get({ endpoint, period: "day" });
+    const { health } = await hooks.endpoints.get("acme", endpoint);
+    const [listed] = (await hooks.endpoints.list("acme")).data;
+    expect(health.lastDay).toMatchObject({
+      success: total.success,
+      failed: total.failed + total.dead,
+      successRate: total.successRate,
+    });
+    expect(listed?.health.lastDay).toEqual(health.lastDay);
+  }
 });
 
 test("deliveries being sent are counted as in flight for their tenant only", async () => {
@@ -83,7 +119,7 @@ test("latency is measured from the event to the end, including retries", async (
   await settle();
   await advance(90_000);
   await settle();
-  const { latencyMs } = (await hooks.stats.get()).ended;
+  const { latencyMs } = await hooks.stats.get();
   expect(latencyMs?.p50).toBeGreaterThanOrEqual(90_000);
   expect(latencyMs?.p50).toBeLessThan(150_000);
 });
@@ -101,8 +137,8 @@ test("a count is exact up to its limit, and a lower bound above", async () => {
       scannedAtMost: countedAtMost,
       countedAtMost,
     });
-  expect(await at(8)).toMatchObject({ failed: 4, isWaitingExact: true, endedWell: 4, isEndedExact: true });
-  expect(await at(7)).toMatchObject({ isEndedExact: false, dead: 4, isDeadExact: true });
+  expect(await at(8)).toMatchObject({ failed: 4, isWaitingExact: true });
+  expect(await at(7)).toMatchObject({ dead: 4, isDeadExact: true });
   expect(await at(4)).toMatchObject({ failed: 4, isWaitingExact: true, dead: 4, isDeadExact: true });
   expect(await at(3)).toMatchObject({ isWaitingExact: false, isInFlightExact: true, isDeadExact: false });
   // for an endpoint, counting stops at two thousand

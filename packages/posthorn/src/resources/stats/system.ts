@@ -11,24 +11,21 @@ import {
   listOpenCircuits,
   type TroubledRow,
 } from "../../storage/queries/health/list-troubled.ts";
-import { COUNTED_AT_MOST, installationGauges } from "../../storage/queries/installation/gauges.ts";
+import { installationGauges } from "../../storage/queries/installation/gauges.ts";
 import { listWorkers, type WorkerRow } from "../../storage/queries/installation/workers.ts";
+import type { IsSending } from "../deliveries/waits.ts";
 import { toDate } from "../page.ts";
+import { type Backlog, readBacklog } from "./backlog.ts";
 
 export interface SystemView {
   readonly schema: Pick<MigrationStatus, "version" | "applied" | "pending">;
   readonly workers: FirstOf<WorkerView>;
-  readonly backlog: {
-    readonly count: number;
-    /** False: an estimate. */
-    readonly isExact: boolean;
-    readonly oldestDueAgeSeconds: number;
+  readonly backlog: Backlog & {
     readonly oldestAgeSeconds: number;
     /** Events that wait for their fan-out. */
     readonly outbox: number;
     /** Events that the catalogue rejected and nobody has released or discarded. */
     readonly rejected: number;
-    readonly held: Readonly<Record<"circuit" | "throttle" | "limit", number>>;
   };
   readonly openCircuits: FirstOf<TroubledEndpoint>;
   readonly failingEndpoints: FirstOf<TroubledEndpoint>;
@@ -65,11 +62,19 @@ export interface SystemOptions {
   /** The same for every worker, so `lastSeenAt` follows from the end of the lease. */
   readonly leaseMs: number;
   readonly nowMs: () => number;
+  readonly isSending: IsSending;
 }
 
 const MOST_SHOWN = 100;
 
-export function createSystem({ db, migrationStatus, retention, leaseMs, nowMs }: SystemOptions): System {
+export function createSystem({
+  db,
+  migrationStatus,
+  retention,
+  leaseMs,
+  nowMs,
+  isSending,
+}: SystemOptions): System {
   return {
     async get() {
       const { version, applied, pending } = await migrationStatus();
@@ -78,15 +83,11 @@ export function createSystem({ db, migrationStatus, retention, leaseMs, nowMs }:
       const openCircuits = await firstOf((limit) => listOpenCircuits(db, limit), toTroubled);
       const failingEndpoints = await firstOf((limit) => listFailing(db, limit), toTroubled);
       const disabledEndpoints = await firstOf((limit) => listDisabled(db, limit), toTroubled);
-      const count = Math.round(gauges.webhook_queue_depth);
       const backlog = {
-        count,
-        isExact: count <= COUNTED_AT_MOST,
-        oldestDueAgeSeconds: gauges.webhook_oldest_due_age_seconds,
+        ...(await readBacklog(db, gauges, await isSending())),
         oldestAgeSeconds: gauges.webhook_oldest_undelivered_age_seconds,
         outbox: gauges.webhook_outbox_depth,
         rejected: gauges.webhook_rejected_events,
-        held: gauges.webhook_held_deliveries,
       };
       const schema = { version, applied, pending };
       return { schema, workers, backlog, openCircuits, failingEndpoints, disabledEndpoints, retention };

@@ -441,7 +441,7 @@ create index batch_events_of_event on posthorn.batch_events (event_id);
   {
     version: 4,
     name: "history-and-retention",
-    checksum: "eca26c527be8e731a704994639b8265ba5e58c28ab78c736b7d0e82142bdadb1",
+    checksum: "c4206e83a051feeb6962e6b05fa24dcf2e1e96861bd2825eeeaa8cf78251a50c",
     sql: `-- Finished deliveries, their attempts, and the retention that drops old days.
 
 -- Finished deliveries: success or dead. Partitioned by day. A delivery whose first attempt succeeded contains that attempt,
@@ -657,6 +657,37 @@ union all
 select c.id, c.event_id, c.endpoint_id, 'in_flight'::text, 0, null::timestamptz, null::text, 0, null::timestamptz
 from posthorn.event_claims() c;
 
+-- What the due deliveries of an endpoint wait for, and until when. The reason is null if they are sent as soon as a worker
+-- has a free slot; the time is null if it is not known.
+create view posthorn.endpoint_waits as
+select
+  ep.id as endpoint_id,
+  case
+    when not t.is_active then 'tenant_off'
+    when not ep.is_active then 'endpoint_disabled'
+    when hs.endpoint_id is not null then 'handshake'
+    -- of several times the last one counts
+    when timed.until > posthorn.now() and timed.until = h.throttled_until then 'rate_limit'
+    -- also half-open, when they wait for the probe in flight
+    when h.probe_at is not null then 'circuit'
+    when w.id is not null then l.limited_by
+  end as reason,
+  case
+    when t.is_active and ep.is_active and hs.endpoint_id is null and timed.until > posthorn.now() then timed.until
+  end as until,
+  -- when the last of these waits ended or ends; null if there was none lately
+  greatest(timed.until, case when w.id is not null then l.limited_until end) as held_until,
+  -- what a dead owner recorded no longer holds
+  case when l.limited_by is not null then w.id end as limited_by_worker,
+  l.sending
+from posthorn.endpoints ep
+join posthorn.tenants t on t.id = ep.tenant
+left join posthorn.endpoint_handshakes hs on hs.endpoint_id = ep.id and hs.state <> 'granted'
+left join posthorn.endpoint_health h on h.endpoint_id = ep.id
+left join posthorn.lanes l on l.endpoint_id = ep.id
+left join posthorn.workers w on w.id = l.owner and w.lease_expires_at > posthorn.now()
+cross join lateral (select greatest(h.probe_at, h.throttled_until) as until) timed;
+
 -- What each delivery that is neither finished nor being sent waits for, and until when. A claimed delivery waits if its
 -- lane is limited and does not list it as being sent. The reason is null if it is due and sent as soon as a worker has a
 -- free slot; the time is null if it is not known. This is the only place that decides it: API, command line and dashboard
@@ -665,33 +696,26 @@ create view posthorn.waits as
 select
   q.id as delivery_id,
   case
-    when not t.is_active then 'tenant_off'
-    when not ep.is_active then 'endpoint_disabled'
-    when hs.endpoint_id is not null then 'handshake'
+    when ep.reason in ('tenant_off', 'endpoint_disabled', 'handshake') then ep.reason
     -- also one that no fetch has parked yet
     when q.next_at = 'infinity' or blocked.id is not null then 'ordering'
-    -- of several times the last one counts
-    when timed.until > posthorn.now() and timed.until = q.next_at then 'retry_delay'
-    when timed.until > posthorn.now() and timed.until = h.throttled_until then 'rate_limit'
-    -- also half-open, when it waits for the probe in flight
-    when h.probe_at is not null then 'circuit'
-    when w.id is not null then l.limited_by
+    when q.next_at > posthorn.now() and q.next_at >= coalesce(ep.until, q.next_at) then 'retry_delay'
+    else ep.reason
   end as reason,
   case
-    when t.is_active and ep.is_active and hs.endpoint_id is null and blocked.id is null
-      and timed.until > posthorn.now() and timed.until < 'infinity'
-    then timed.until
+    when ep.reason in ('tenant_off', 'endpoint_disabled', 'handshake') or q.next_at = 'infinity' or blocked.id is not null then null
+    when greatest(q.next_at, ep.until) > posthorn.now() then greatest(q.next_at, ep.until)
   end as until,
-  blocked.id as blocked_by
+  blocked.id as blocked_by,
+  -- since when it should have been sent, or its endpoint probed; null while it has to wait
+  case
+    when (ep.reason is null or ep.reason = 'circuit' and ep.until is null)
+      and blocked.id is null
+      and q.next_at <= posthorn.now()
+    then greatest(q.next_at, ep.held_until)
+  end as due_since
 from posthorn.queue q
-join posthorn.endpoints ep on ep.id = q.endpoint_id
-join posthorn.tenants t on t.id = ep.tenant
-left join posthorn.endpoint_handshakes hs on hs.endpoint_id = q.endpoint_id and hs.state <> 'granted'
-left join posthorn.endpoint_health h on h.endpoint_id = q.endpoint_id
-left join posthorn.lanes l on l.endpoint_id = q.endpoint_id and l.limited_by is not null
--- what a dead owner recorded no longer holds
-left join posthorn.workers w on w.id = l.owner and w.lease_expires_at > posthorn.now()
-cross join lateral (select greatest(q.next_at, h.probe_at, h.throttled_until) as until) timed
+join posthorn.endpoint_waits ep on ep.endpoint_id = q.endpoint_id
 -- the earlier delivery of its subject: queued, or dead and holding the subject
 left join lateral (
   select earlier.id
@@ -719,7 +743,7 @@ left join lateral (
   order by earlier.sequence
   limit 1
 ) blocked on q.subject is not null and q.claimed_by is null
-where q.claimed_by is null or (q.claimed_by = w.id and q.id <> all (l.sending));
+where q.claimed_by is null or (q.claimed_by = ep.limited_by_worker and q.id <> all (ep.sending));
 
 -- The worker that runs maintenance. A row instead of an advisory lock, so that it works behind a transaction pooler.
 create table posthorn.leadership (

@@ -104,11 +104,11 @@ test("charts are a tenant's own, and another's endpoint has nothing to show", as
   expect(await total(`?endpoint=${endpoints.acme}`)).toMatchObject({ success: 1 });
   expect(await total(`?endpoint=${endpoints.rivals}`)).toMatchObject({ success: 0, dead: 0, p50: null });
   expect((await server.call("GET", "/api/v1/activity?period=week")).status).toBe(422);
-  const ended = async (query: string, headers = {}) =>
-    (await server.call("GET", `/api/v1/stats${query}`, undefined, headers)).json.ended;
-  expect(await ended("")).toMatchObject({ success: { count: 1 }, dead: { count: 1 } });
-  expect(await ended("?tenant=rivals")).toMatchObject({ success: { count: 0 }, dead: { count: 1 } });
-  expect(await ended("", acme)).toMatchObject({ success: { count: 1 }, dead: { count: 0 } });
-  expect(await ended(`?endpoint=${endpoints.rivals}`, acme)).toMatchObject({ dead: { count: 0 } });
+  const attempts = async (query: string, headers = {}) =>
+    (await server.call("GET", `/api/v1/stats${query}`, undefined, headers)).json.attempts;
+  expect(await attempts("")).toMatchObject({ success: 1, dead: 1 });
+  expect(await attempts("?tenant=rivals")).toMatchObject({ success: 0, dead: 1 });
+  expect(await attempts("", acme)).toMatchObject({ success: 1, dead: 0 });
+  expect(await attempts(`?endpoint=${endpoints.rivals}`, acme)).toMatchObject({ dead: 0 });
   expect((await server.call("GET", "/api/v1/stats?period=week")).status).toBe(422);
 });

@@ -5,17 +5,13 @@ import { statsText } from "./stats.ts";
 const none = { count: 0, is_exact: true };
 const quiet: Stats = {
   now: { pending: none, in_flight: none, failed: none, dead: none },
-  ended: {
-    since: "2026-11-15T09:30:00.000Z",
-    success: none,
-    dead: none,
-    success_rate: null,
-    latency_ms: null,
-  },
+  attempts: { since: "2026-11-15T09:30:00.000Z", success: 0, failed: 0, dead: 0, success_rate: null },
+  latency_ms: null,
 };
 
-function shown(change: { now?: Partial<Stats["now"]>; ended?: Partial<Stats["ended"]> }): string {
-  const stats = { now: { ...quiet.now, ...change.now }, ended: { ...quiet.ended, ...change.ended } };
+function shown(change: { now?: Partial<Stats["now"]>; attempts?: Partial<Stats["attempts"]> }): string {
+  const attempts = { ...quiet.attempts, ...change.attempts };
+  const stats = { ...quiet, now: { ...quiet.now, ...change.now }, attempts };
   return statsText({ hasColors: false }, stats, { period: "hour" });
 }
 
@@ -29,5 +25,5 @@ test.each([
   [0.9996, "99.9 %"],
   [null, "–"],
 ])("a success rate of %s is shown as %s, rounded down", (success_rate, text) => {
-  expect(/^success rate +(.+)$/m.exec(shown({ ended: { success_rate } }))?.[1]).toBe(text);
+  expect(/^success rate +(.+)$/m.exec(shown({ attempts: { success_rate } }))?.[1]).toBe(text);
 });

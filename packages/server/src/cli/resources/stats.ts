@@ -13,12 +13,12 @@ interface StatsScope {
 }
 
 export function addStats(program: Command, terminal: Terminal): void {
-  const period = new Option("--period <period>", "period of the finished deliveries")
+  const period = new Option("--period <period>", "period of the attempts")
     .choices(["hour", "day"])
     .default("hour");
   commandsOf(program, terminal)<StatsScope>(
     "stats",
-    "count deliveries by state, and the results of recent ones",
+    "count deliveries by state, and recent attempts by outcome",
     [TENANT_FILTER, ENDPOINT_FILTER, period],
     async ({ client, print }, _args, { tenant, endpoint, period }) => {
       const scope = { tenant, endpoint, period };
@@ -29,7 +29,7 @@ export function addStats(program: Command, terminal: Terminal): void {
 
 export function statsText(
   terminal: Pick<Terminal, "hasColors">,
-  { now, ended }: Stats,
+  { now, attempts, latency_ms }: Stats,
   scope: StatsScope,
 ): string {
   const heading = (text: string): string => toned(terminal, "strong", text);
@@ -42,12 +42,13 @@ export function statsText(
       ["dead letters", countText(now.dead)],
     ]),
     "",
-    heading(`Finished, for events since ${timeText(ended.since)} (last ${scope.period})`),
+    heading(`Attempts since ${timeText(attempts.since)} (last ${scope.period})`),
     facts(terminal, [
-      ["delivered", countText(ended.success)],
-      ["dead", countText(ended.dead)],
-      ["success rate", rateText(ended.success_rate)],
-      ["latency", latencyText(ended.latency_ms)],
+      ["succeeded", attempts.success],
+      ["failed, retried", attempts.failed],
+      ["failed for good", attempts.dead],
+      ["success rate", rateText(attempts.success_rate)],
+      ["latency", latencyText(latency_ms)],
     ]),
     ...nextSteps(now, scope),
   ].join("\n");
@@ -64,7 +65,7 @@ function rateText(rate: number | null): string | null {
   return rate === null ? null : `${(Math.floor(rate * 1_000) / 10).toFixed(1)} %`;
 }
 
-function latencyText(latency: Stats["ended"]["latency_ms"]): string | null {
+function latencyText(latency: Stats["latency_ms"]): string | null {
   if (latency === null) return null;
   const { p50, p95, p99 } = latency;
   return `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms`;

@@ -14,18 +14,14 @@ export interface DeliveryStatsRow {
   readonly isWaitingExact: boolean;
   readonly isInFlightExact: boolean;
   readonly isDeadExact: boolean;
-  readonly endedWell: number;
-  readonly endedDead: number;
-  readonly isEndedExact: boolean;
-  /** Milliseconds from the event to the successful end: the 50th, 95th and 99th percentile. */
+  /** Milliseconds from the event to the successful end: the 50th, 95th and 99th percentile. Of the newest, up to the limit. */
   readonly latencies: readonly [number, number, number] | null;
-  readonly sinceMs: number;
 }
 
 export interface DeliveryStatsQuery {
   /** Null: all endpoints. */
   readonly endpointIds: readonly Uuid[] | null;
-  /** Finished deliveries of events of this period are counted. */
+  /** Latencies are those of events of this period. */
   readonly periodSeconds: number;
   /** Maximum number of queue rows to read sequentially. */
   readonly scannedAtMost: number;
@@ -89,7 +85,7 @@ const all: Parts = {
       from posthorn.deliveries d
       where d.id >= ${since}
       order by d.id desc
-      limit $3::integer + 1
+      limit $3::integer
     ) found`,
 };
 
@@ -127,7 +123,7 @@ const ofEndpoints: Parts = {
       where (d.endpoint_id, d.id) >= (asked.id, ${since})
         and (d.endpoint_id, d.id) < (asked.id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
       order by d.endpoint_id desc, d.id desc
-      limit $3::integer + 1
+      limit $3::integer
     ) found`,
 };
 
@@ -164,9 +160,6 @@ select
   ${parts.isWaitingExact} as "isWaitingExact",
   (select count(*) <= $2::integer from flying) as "isInFlightExact",
   ${isExact("dead")} as "isDeadExact",
-  (select count(*) from ended where state = 'success')::double precision as "endedWell",
-  (select count(*) from ended where state = 'dead')::double precision as "endedDead",
-  ${isExact("ended")} as "isEndedExact",
   (
     select to_json(percentile_disc(array[0.5, 0.95, 0.99]) within group (order by took.ms))
     from (
@@ -174,8 +167,7 @@ select
       from ended
       where ended.state = 'success'
     ) took
-  ) as latencies,
-  posthorn.epoch_ms(posthorn.now()) - $1::double precision * 1000 as "sinceMs"
+  ) as latencies
 `;
 
 type Limits = [periodSeconds: number, scannedAtMost: number, countedAtMost: number];

@@ -1,20 +1,14 @@
 // Reads what deliveries wait for, as the view posthorn.waits decides.
+import type { WaitReason } from "@posthorn/wire";
 import type { Uuid } from "../../../model.ts";
 import { rows } from "../../query.ts";
 
-export type WaitReason =
-  | "tenant_off"
-  | "endpoint_disabled"
-  | "handshake"
-  | "ordering"
-  | "retry_delay"
-  | "rate_limit"
-  | "circuit"
-  | "cap";
+/** `sending_off` is not in the view: the mode of delivery is not in the database alone. */
+export type StoredWaitReason = Exclude<WaitReason, "sending_off">;
 
 export interface WaitRow {
   readonly deliveryId: Uuid;
-  readonly reason: WaitReason;
+  readonly reason: StoredWaitReason;
   /** Null if it is not known. */
   readonly untilMs: number | null;
   /** The earlier delivery that has to end first. Null for other reasons. */

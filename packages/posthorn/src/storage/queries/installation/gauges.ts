@@ -10,64 +10,34 @@ export const installationGauges = onlyRow<InstallationGauges>("installation gaug
   daysLookedAt,
 ])`
 with busy as (
-  select l.endpoint_id, case when w.lease_expires_at > posthorn.now() then l.limited_until end as limited_until
+  select l.endpoint_id
   from posthorn.lanes l
-  left join posthorn.workers w on w.id = l.owner
   where l.owner is not null
     and not l.paused
   union all
-  select l.endpoint_id, null
+  select l.endpoint_id
   from posthorn.lanes l
   where l.owner is null
     and not l.paused
     and l.ready_at is not null
 ),
-working as (
-  select
-    busy.endpoint_id,
-    greatest(h.probe_at, h.throttled_until, busy.limited_until) as held_until,
-    case
-      when h.probe_at > posthorn.now() then 'circuit'
-      when h.throttled_until > posthorn.now() then 'throttle'
-      when busy.limited_until > posthorn.now() then 'limit'
-    end as held_by
-  from busy
-  left join posthorn.endpoint_health h on h.endpoint_id = busy.endpoint_id
-),
--- a delivery held by its receiver is overdue from the time it may be sent again
+-- a delivery that had to wait is overdue from the time it may be sent again
 due as (
   select min(greatest(first.next_at, working.held_until)) as since
-  from working
+  from busy
+  join posthorn.endpoint_waits working on working.endpoint_id = busy.endpoint_id
   cross join lateral (
     select q.next_at
     from posthorn.queue q
-    where q.endpoint_id = working.endpoint_id
+    where q.endpoint_id = busy.endpoint_id
       and q.claimed_by is null
       and q.next_at <= posthorn.now()
     order by q.next_at
     limit 1
   ) first
-  where working.held_by is null
-),
-held as (
-  select
-    count(*) filter (where queued.held_by = 'circuit') as circuit,
-    count(*) filter (where queued.held_by = 'throttle') as throttle,
-    count(*) filter (where queued.held_by = 'limit') as at_limit
-  from (
-    select working.held_by
-    from working
-    cross join lateral (
-      select
-      from posthorn.queue q
-      where q.endpoint_id = working.endpoint_id
-        and q.claimed_by is null
-        and q.next_at <= posthorn.now()
-      limit $1::integer
-    ) due
-    where working.held_by is not null
-    limit $1::integer
-  ) queued
+  -- half-open: until the circuit closes, a probe is due
+  where working.reason is null
+    or (working.reason = 'circuit' and working.until is null)
 ),
 counted as (
   select count(*) as queued
@@ -134,8 +104,6 @@ select
       ), '[]')
     from posthorn.sources s
   ) as sources,
-  json_build_object('circuit', held.circuit, 'throttle', held.throttle, 'limit', held.at_limit)
-    as webhook_held_deliveries,
   (
     select count(*)
     from posthorn.workers w
@@ -164,7 +132,6 @@ select
 from counted
 cross join estimated
 cross join due
-cross join held
 cross join oldest
 cross join missing
 `;
