@@ -25,7 +25,7 @@ test("name, logo, accent colour and dark appearance apply, also after the link h
   const link = await portalLink(server, "acme");
   const { page } = await openPage(link, { locale: "en-GB", colorScheme: "light" });
   await page.getByText("No endpoints yet").waitFor();
-  expect(await page.title()).toBe(name);
+  expect(await page.title()).toBe(`Endpoints – ${name}`);
   expect(await page.locator("aside").getByText(name).count()).toBe(1);
   expect(await page.locator("aside img").evaluate((image: HTMLImageElement) => image.naturalWidth > 0)).toBe(
     true,

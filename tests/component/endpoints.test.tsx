@@ -255,7 +255,7 @@ test("a batch delivery lists its events", async () => {
   await ui.see("in a batch:");
   await ui.click(/^dlv_/);
   await ui.see("Events in this batch: 2");
-  const members = [...document.querySelectorAll("ol a")].map(({ textContent }) => textContent);
+  const members = [...document.querySelectorAll("section ol a")].map(({ textContent }) => textContent);
   await waitFor(() => expect(members).toEqual([first, second]));
 });
 

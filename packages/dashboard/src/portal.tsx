@@ -8,9 +8,11 @@ import { start } from "./app/start.tsx";
 import { accentFor } from "./format/accent.ts";
 import { SignedOut } from "./pages/portal/signed-out.tsx";
 
-const { accent, appearance, name } = portalSettings;
+const { accent, appearance, logoUrl, name } = portalSettings;
 if (appearance !== "auto") fixTheme(appearance);
 if (name !== undefined) document.title = name;
+const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+if (icon !== null && logoUrl !== undefined) icon.href = logoUrl;
 
 const router = createPortalRouter();
 // loads the first page's code while the session is requested

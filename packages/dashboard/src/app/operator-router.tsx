@@ -42,10 +42,12 @@ const PAGES = {
   "/tenants": page(() => import("../pages/tenants/tenants.tsx"), "Tenants"),
   "/tenants/$tenant": page(() => import("../pages/tenants/tenant.tsx"), "TenantPage"),
   "/endpoints": page(() => import("../pages/endpoints/endpoints.tsx"), "Endpoints", ["which", "tenant"]),
-  "/tenants/$tenant/endpoints/$id": page(() => import("../pages/endpoints/endpoint.tsx"), "EndpointPage", [
-    "tab",
-    "secret_encoding",
-  ]),
+  "/tenants/$tenant/endpoints/$id": page(
+    () => import("../pages/endpoints/endpoint.tsx"),
+    "EndpointPage",
+    ["tab", "secret_encoding"],
+    "/endpoints",
+  ),
   "/catalogue": page(() => import("../pages/catalogue/catalogue.tsx"), "Catalogue"),
   "/catalogue/$name": page(() => import("../pages/catalogue/event-type.tsx"), "EventTypePage", ["version"]),
   "/keys": page(() => import("../pages/keys.tsx"), "Keys", ["tenant"]),
@@ -97,5 +99,5 @@ function OperatorShell() {
       ],
     },
   ] as const;
-  return <Shell name="Posthorn" groups={groups} useSearchResults={useSearchResults} />;
+  return <Shell name="Posthorn" hasMark groups={groups} useSearchResults={useSearchResults} />;
 }

@@ -1,11 +1,13 @@
 // The layout around every page: navigation, palette, keyboard help, language and theme.
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { Link, Outlet, useMatches, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSession, useSignOut } from "../api/session.ts";
 import { DeliveryOffBanner } from "../components/delivery-mode/delivery-mode.tsx";
+import { ParentSection } from "../components/ui/breadcrumbs.tsx";
 import { Button } from "../components/ui/button.tsx";
 import { Dialog } from "../components/ui/dialog.tsx";
 import { Icon, type IconName } from "../components/ui/icons.tsx";
+import { Mark } from "../components/ui/logo.tsx";
 import { Toasts } from "../components/ui/toasts.tsx";
 import { useKeys } from "./keyboard.tsx";
 import { Palette } from "./palette.tsx";
@@ -46,11 +48,14 @@ export interface NavigationGroup {
 export function Shell({
   name,
   logo,
+  hasMark = false,
   groups,
   useSearchResults,
 }: {
   readonly name: string;
   readonly logo?: string | undefined;
+  /** Whether Posthorn's own mark is shown. */
+  readonly hasMark?: boolean;
   readonly groups: readonly NavigationGroup[];
   /** Returns results besides screens for a text typed into the palette. */
   readonly useSearchResults: (text: string) => readonly NavigationItem[];
@@ -59,24 +64,35 @@ export function Shell({
   const [open, setOpen] = useState<"palette" | "keys" | null>(null);
   const navigate = useNavigate();
   const items = groups.flatMap((group) => group.items);
+  const { section, isItsOwnPage } = useMatches({
+    select: (matches) => {
+      const match = matches.at(-1);
+      const path = match?.staticData.section;
+      return { section: path, isItsOwnPage: match?.routeId === path };
+    },
+    structuralSharing: true,
+  });
+  const parent = isItsOwnPage ? undefined : items.find(({ to }) => to === section);
   useKeys({
     "?": () => setOpen("keys"),
     "/": () => setOpen("palette"),
+    "mod k": () => setOpen("palette"),
     ...Object.fromEntries(
       items.flatMap(({ key, to }) => (key ? [[`g ${key}`, () => void navigate({ to })]] : [])),
     ),
   });
   return (
-    <div className="min-h-screen framed:min-h-0 md:grid md:grid-cols-[13rem_1fr]">
+    <div className="min-h-screen framed:min-h-0 md:grid md:grid-cols-[14rem_1fr]">
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2"
       >
         {t.skip}
       </a>
-      <aside className="border-line bg-surface max-md:border-b md:border-r md:not-framed:sticky md:not-framed:top-0 md:not-framed:h-screen md:not-framed:overflow-y-auto">
-        <div className="flex items-center justify-between gap-2 p-3">
-          <Link to="/" className="flex min-w-0 items-center gap-2 font-semibold">
+      <aside className="border-line bg-surface max-md:border-b md:border-r md:not-framed:sticky md:not-framed:top-0 md:not-framed:h-screen md:not-framed:overflow-y-auto md:flex md:flex-col">
+        <div className="flex items-center justify-between gap-2 px-5 pt-4 pb-3">
+          <Link to="/" className="flex min-w-0 items-center gap-2 text-md font-semibold">
+            {hasMark && <Mark />}
             {logo && <img src={logo} alt="" className="h-6 max-w-24 object-contain" />}
             <span className="truncate">{name}</span>
           </Link>
@@ -89,25 +105,34 @@ export function Shell({
             onClick={() => setMenuOpen(!isMenuOpen)}
           />
         </div>
-        <div className={`${isMenuOpen ? "" : "max-md:hidden"} flex flex-col gap-4 px-2 pb-4`}>
-          <Button icon="search" className="justify-start" onClick={() => setOpen("palette")}>
+        <div className={`${isMenuOpen ? "" : "max-md:hidden"} flex flex-col gap-3 px-3 pb-4 md:grow`}>
+          <Button
+            icon="search"
+            className="justify-start font-normal text-muted"
+            onClick={() => setOpen("palette")}
+          >
             {t.search}
-            <kbd className="ml-auto rounded border border-line px-1 font-mono text-xs text-muted">/</kbd>
+            <kbd className="ml-auto rounded border border-line px-1 text-muted">/</kbd>
           </Button>
           <nav aria-label={t.navigation} className="flex flex-col gap-3">
             {groups.map(({ title, items: ofGroup }) => (
               <div key={title ?? ""}>
-                {title !== undefined && <p className="px-2 pb-1 text-xs font-medium text-muted">{title}</p>}
+                {title !== undefined && (
+                  <p className="px-2 pt-2 pb-1 text-xs font-medium text-muted">{title}</p>
+                )}
                 <ul>
                   {ofGroup.map(({ to, icon, name: item }) => (
                     <li key={to}>
                       <Link
                         to={to}
-                        activeOptions={{ exact: to === "/", includeSearch: false }}
+                        activeOptions={{ exact: true, includeSearch: false }}
+                        aria-current={to === section ? "true" : undefined}
                         onClick={() => setMenuOpen(false)}
-                        className="flex items-center gap-2 rounded-md px-2 py-1.5 hover:bg-raised aria-[current=page]:bg-raised aria-[current=page]:font-semibold"
+                        className={`flex items-center gap-2 rounded-md px-2 py-1.5 font-medium hover:bg-raised hover:text-ink ${
+                          to === section ? "bg-raised text-ink" : "text-muted"
+                        }`}
                       >
-                        <Icon name={icon} className="text-muted" />
+                        <Icon name={icon} />
                         {item}
                       </Link>
                     </li>
@@ -121,7 +146,9 @@ export function Shell({
       </aside>
       <main id="content" tabIndex={-1} className="min-w-0 focus:outline-none">
         <DeliveryOffBanner />
-        <Outlet />
+        <ParentSection value={parent ?? null}>
+          <Outlet />
+        </ParentSection>
       </main>
       <Palette
         isOpen={open === "palette"}
@@ -141,7 +168,7 @@ function Foot({ onKeys }: { readonly onKeys: () => void }) {
   const signOut = useSignOut();
   const { data: session } = useSession();
   return (
-    <div className="flex flex-col gap-2 border-t border-line pt-3">
+    <div className="flex flex-col gap-2 border-t border-line pt-3 md:mt-auto">
       <div className="flex items-center gap-1">
         {!isThemeFixed() && (
           <Button
@@ -193,6 +220,7 @@ function KeyHelp({
     ["r", t.retry],
     ["u", t.undo],
     ["/", t.palette],
+    ["Ctrl K", t.palette],
     ...items.flatMap(({ key, name }) => (key ? [[`g ${key}`, name] as const] : [])),
     ["?", t.help],
   ];
@@ -202,9 +230,7 @@ function KeyHelp({
         {rows.map(([key, what]) => (
           <div key={key} className="contents">
             <dt>
-              <kbd className="rounded border border-line bg-raised px-1.5 py-0.5 font-mono text-xs">
-                {key}
-              </kbd>
+              <kbd className="rounded border border-line bg-raised px-1.5 py-0.5">{key}</kbd>
             </dt>
             <dd>{what}</dd>
           </div>

@@ -5,6 +5,8 @@ import { useSignIn } from "../api/session.ts";
 import { defineTexts } from "../app/texts.ts";
 import { Button } from "../components/ui/button.tsx";
 import { submitted, TextField } from "../components/ui/field.tsx";
+import { Mark } from "../components/ui/logo.tsx";
+import { Title } from "../components/ui/title.tsx";
 import { showError, Toasts } from "../components/ui/toasts.tsx";
 
 const t = defineTexts({
@@ -43,7 +45,8 @@ export function SignIn() {
         onSubmit={submitted(submit)}
         className="flex w-full max-w-sm flex-col gap-4 rounded-lg border border-line bg-surface p-6"
       >
-        <h1 className="text-xl font-semibold">{t.title}</h1>
+        <Mark className="size-8" />
+        <Title>{t.title}</Title>
         <TextField
           label={t.key}
           hint={t.hint}

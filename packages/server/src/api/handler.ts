@@ -117,7 +117,7 @@ export function createHandler(instance: Posthorn, options: HandlerOptions = {}):
     const mark = url.indexOf("?");
     const path = mark === -1 ? url : url.slice(0, mark);
     const match = router.match(request.method ?? "GET", path);
-    if (match.kind === "not_found") return hasDashboard ? await dashboard(request, path) : null;
+    if (match.kind === "not_found") return hasDashboard ? await dashboard.serve(request, path) : null;
     if (match.kind === "wrong_method") throw wrongMethod(match.allow);
     const { route, params } = match;
     const authenticated = route.permission === "public" ? ANONYMOUS : signIn.authenticate(request);
@@ -149,10 +149,13 @@ export function createHandler(instance: Posthorn, options: HandlerOptions = {}):
       if (startedAt !== 0) logRequest(request, reply.status, requestId, startedAt, logger);
     };
     respond(request, requestId, response)
-      .then((reply) => {
+      .then(async (reply) => {
         if (reply !== null) return send(reply);
         if (next) return next();
-        throw notFound(request.url ?? "/", routes);
+        const url = request.url ?? "/";
+        const page = hasDashboard ? await dashboard.serveUnknown(request, url.split("?", 1)[0] ?? url) : null;
+        if (page === null) throw notFound(url, routes);
+        send(page);
       })
       .catch((error: unknown) => {
         const problem = problemWhile(isDraining(), error);

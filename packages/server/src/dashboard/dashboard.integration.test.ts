@@ -60,6 +60,23 @@ describe("pages", () => {
     expect((await get(server.url + path, html)).status).toBe(404);
   });
 
+  test.each([
+    ["/nowhere", "operators"],
+    ["/portal/keys", "customers"],
+  ])("%s is a page that says so for browsers, and an error for programs", async (path, title) => {
+    const page = await server.visit("GET", path, undefined, html);
+    expect([page.status, page.headers.get("content-type"), page.headers.get("etag")]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+      null,
+    ]);
+    expect(page.text).toContain(`<title>${title}</title>`);
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect((await server.visit("GET", path)).json).toMatchObject({ code: "not_found" });
+    expect((await server.visit("POST", path, {}, html)).json).toMatchObject({ code: "not_found" });
+    expect((await server.visit("GET", `/api/v1${path}`, undefined, html)).json.code).toBe("not_found");
+  });
+
   test("programs get a description at /, and no screens", async () => {
     const home = await server.visit("GET", "/");
     expect(home.text).toContain("This server delivers webhooks");

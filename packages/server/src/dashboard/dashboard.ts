@@ -12,8 +12,12 @@ import type { Site } from "../api/session/site.ts";
 import { screenAt } from "./screens.ts";
 import { contentTypeOf, STATIC_FOLDER, StaticFiles } from "./static-files.ts";
 
-/** Returns null if the path does not belong to the dashboard. */
-export type Dashboard = (request: IncomingMessage, path: string) => Promise<Reply | null>;
+export interface Dashboard {
+  /** Returns a screen or an asset, or null if the path does not belong to the dashboard. */
+  readonly serve: (request: IncomingMessage, path: string) => Promise<Reply | null>;
+  /** Returns a page for an address that does not exist, or null for clients that are no browsers. */
+  readonly serveUnknown: (request: IncomingMessage, path: string) => Promise<Reply | null>;
+}
 
 const HTML_TYPE = "text/html; charset=utf-8";
 /** For assets, whose names contain a hash of their content. */
@@ -26,12 +30,18 @@ export function createDashboard(site: Site, portal: PortalOptions, folder = STAT
   const files = new StaticFiles(folder);
   const { origins: framedBy = [] } = portal;
 
-  return async (request, path) => {
-    if (request.method !== "GET" && request.method !== "HEAD") return null;
-    const [, name] = /^\/assets\/([^/]+)$/.exec(path) ?? [];
-    if (name !== undefined) return await asset(request, name);
-    const page = /\btext\/html\b/i.test(request.headers.accept ?? "") ? screenAt(path) : null;
-    return page === null ? null : await pageReply(request, page);
+  return {
+    async serve(request, path) {
+      if (!isRead(request)) return null;
+      const [, name] = /^\/assets\/([^/]+)$/.exec(path) ?? [];
+      if (name !== undefined) return await asset(request, name);
+      const page = wantsHtml(request) ? screenAt(path) : null;
+      return page === null ? null : await pageReply(request, page);
+    },
+    async serveUnknown(request, path) {
+      if (!isRead(request) || !wantsHtml(request) || /^\/(?:api|assets)\//.test(path)) return null;
+      return await pageReply(request, path.startsWith("/portal/") ? "portal" : "dashboard", 404);
+    },
   };
 
   async function asset(request: IncomingMessage, name: string): Promise<Reply | null> {
@@ -53,21 +63,30 @@ export function createDashboard(site: Site, portal: PortalOptions, folder = STAT
     };
   }
 
-  async function pageReply(request: IncomingMessage, page: Page): Promise<Reply> {
+  async function pageReply(request: IncomingMessage, page: Page, status: 200 | 404 = 200): Promise<Reply> {
     if (!site.isKnownHost(request)) return htmlReply(421, "Unknown host name", UNKNOWN_HOST);
     const file = await files.read(FILES[page]);
     if (file === null) return htmlReply(503, "The dashboard is not built", NOT_BUILT);
     const base = `<base href="${escapeHtml(`${site.basePath(request)}/`)}">`;
     const extra = page === "portal" ? base + portalMeta(portal) : base;
     const body = file.toString().replace(/<head\b[^>]*>/i, (head) => head + extra);
-    return revalidated(request, {
-      status: 200,
+    const reply = {
+      status,
       contentType: HTML_TYPE,
       body,
       cacheControl: REVALIDATED,
       headers: pageHeaders(page === "portal" ? framedBy : []),
-    });
+    };
+    return status === 200 ? revalidated(request, reply) : reply;
   }
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+function wantsHtml({ headers }: IncomingMessage): boolean {
+  return /\btext\/html\b/i.test(headers.accept ?? "");
 }
 
 const NOT_BUILT =

@@ -1,12 +1,15 @@
 // Layout of a page: header, panels and facts, and placeholders for loading, empty, filtered, failed and forbidden content.
 import { PosthornApiError } from "@posthorn/client/web";
+import { Link } from "@tanstack/react-router";
 import { createContext, type ReactNode, useContext } from "react";
 import { isStatus } from "../../api/client.ts";
 import { defineTexts } from "../../app/texts.ts";
-import { Button } from "./button.tsx";
+import { Breadcrumbs } from "./breadcrumbs.tsx";
+import { Button, buttonClass } from "./button.tsx";
 import { CopyLine } from "./copy.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { Ago } from "./time.tsx";
+import { Title } from "./title.tsx";
 
 const t = defineTexts({
   loading: ["Loading …", "Wird geladen …"],
@@ -25,6 +28,9 @@ const t = defineTexts({
     "This is a bug, or the URL is invalid. Other pages are not affected.",
     "Das ist ein Programmfehler, oder die URL ist ungültig. Andere Seiten sind nicht betroffen.",
   ],
+  noPage: ["Page not found", "Seite nicht gefunden"],
+  noPageDetail: ["There is no page at this address.", "Unter dieser Adresse gibt es keine Seite."],
+  toStart: ["Go to the start page", "Zur Startseite"],
   notFound: ["Not found", "Nicht gefunden"],
   notFoundDetail: [
     "It may have been deleted or have passed its retention period, or the URL is wrong.",
@@ -50,7 +56,8 @@ export function Page({
     <div className="mx-auto flex w-full flex-col gap-4 p-4 md:p-6">
       <header className="flex flex-wrap items-start justify-between gap-3">
         <div className="min-w-0">
-          <h1 className="text-xl font-semibold break-words">{title}</h1>
+          <Breadcrumbs />
+          <Title>{title}</Title>
           {lead !== undefined && <div className="mt-1 text-muted">{lead}</div>}
         </div>
         {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
@@ -140,11 +147,15 @@ function State({
   readonly onRetry?: (() => void) | undefined;
   readonly children?: ReactNode;
 }) {
-  const Title = useContext(HasTitle) ? "p" : "h1";
+  const hasTitle = useContext(HasTitle);
   return (
     <div className="flex flex-col items-center gap-3 px-4 py-12 text-center">
       <Icon name={icon} className="size-7 text-muted" />
-      <Title className="font-medium">{title}</Title>
+      {hasTitle ? (
+        <p className="font-medium">{title}</p>
+      ) : (
+        <Title className="text-md font-medium">{title}</Title>
+      )}
       {detail !== undefined && (
         <p role={isProblem ? "alert" : undefined} className="max-w-prose text-muted">
           {detail}
@@ -209,6 +220,17 @@ export function NotLoaded({
 
 export function NotFound() {
   return <State icon="search" title={t.notFound} detail={t.notFoundDetail} />;
+}
+
+/** An address that is no page. */
+export function UnknownAddress() {
+  return (
+    <State icon="search" title={t.noPage} detail={t.noPageDetail}>
+      <Link to="/" className={buttonClass()}>
+        {t.toStart}
+      </Link>
+    </State>
+  );
 }
 
 /** Replaces a page that threw while rendering. */

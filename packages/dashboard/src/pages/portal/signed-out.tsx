@@ -4,6 +4,7 @@ import { getSignedOutReason } from "../../api/session.ts";
 import { isFramed, postToParent } from "../../app/frame.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { Icon } from "../../components/ui/icons.tsx";
+import { Title } from "../../components/ui/title.tsx";
 
 const t = defineTexts({
   never: [
@@ -37,7 +38,7 @@ export function SignedOut() {
     <main className="grid min-h-screen place-items-center p-6 text-center framed:min-h-0">
       <div className="flex max-w-sm flex-col items-center gap-3">
         <Icon name="lock" className="size-8 text-muted" />
-        <h1 className="text-xl font-semibold">{t[why]}</h1>
+        <Title>{t[why]}</Title>
         <p className="text-muted">{why === "no-cookie" ? t.cookie : remedy}</p>
       </div>
     </main>

@@ -4,7 +4,11 @@ import type { Reply } from "../reply.ts";
 import { publicRoute, type Route } from "../router.ts";
 
 export function homeRoute(dashboard: Dashboard): Route {
-  return publicRoute("GET", "/", async ({ request }) => (await dashboard(request, "/")) ?? fallbackPage);
+  return publicRoute(
+    "GET",
+    "/",
+    async ({ request }) => (await dashboard.serve(request, "/")) ?? fallbackPage,
+  );
 }
 
 const PAGE = `<!doctype html>
