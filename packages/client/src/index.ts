@@ -19,7 +19,14 @@ export type { DeliveryMode } from "./contract/delivery-mode.ts";
 export type { Endpoint } from "./contract/endpoints/endpoint.ts";
 export type { EndpointAttempt, EndpointSecret } from "./contract/endpoints/endpoints.ts";
 export type { EventType, EventTypeDetail } from "./contract/event-types.ts";
-export type { Event, EventDetail, NotMatched, RejectedCount } from "./contract/events.ts";
+export type {
+  Event,
+  EventDetail,
+  EventOutcome,
+  ListedEvent,
+  NotMatched,
+  RejectedCount,
+} from "./contract/events.ts";
 export { EXPORT_FORMATS, type ExportFormat } from "./contract/exports.ts";
 export type { Key } from "./contract/keys.ts";
 export type { Member } from "./contract/members.ts";

@@ -56,6 +56,27 @@ export const event = s.component("Event", {
 });
 export type Event = z.output<typeof event>;
 
+const outcome = s.component("EventOutcome", {
+  state: s.choice(
+    ["delivered", "waiting", "failed", "dead", "unmatched"],
+    "The worst of its deliveries. `delivered`: all succeeded. `waiting`: some were not attempted yet. `failed`: some failed and are retried. `dead`: some failed for good. `unmatched`: no endpoint receives it.",
+  ),
+  deliveries: s.int("Its deliveries, one per endpoint: the sum of the following four."),
+  delivered: s.int("Deliveries that succeeded."),
+  failed: s.int("Deliveries that failed and are retried."),
+  dead: s.int("Deliveries that failed for good."),
+  waiting: s.int("Deliveries that were not attempted yet, are in flight or wait for a batch."),
+});
+export type EventOutcome = z.output<typeof outcome>;
+
+const listedEvent = s.component("ListedEvent", {
+  ...event.shape,
+  // left out on request; "unknown" includes that
+  data: event.shape.data.optional() as z.ZodType<unknown>,
+  outcome: s.nullable(outcome, "What became of the event. Null for an event with thousands of deliveries."),
+});
+export type ListedEvent = z.output<typeof listedEvent>;
+
 const decided = s.component("DecidedEvent", {
   id: s.eventId,
   rejection: s.nullable(rejection, "Null if the event was released."),
@@ -268,8 +289,11 @@ export const events = {
   list: operation("GET", "/api/v1/events", {
     summary: "Lists events, newest first",
     permission: reading,
-    query: s.listQuery(eventFilters),
-    response: { status: 200, schema: s.page(event) },
+    query: s.listQuery({
+      ...eventFilters,
+      data: s.optional(z.enum(["omit"]), "`omit`: without `data`. Defaults to the complete events."),
+    }),
+    response: { status: 200, schema: s.page(listedEvent) },
   }),
   get: operation("GET", path, {
     summary: "Returns an event with its deliveries, and why other endpoints have none",

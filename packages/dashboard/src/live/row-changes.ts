@@ -1,5 +1,5 @@
 // Turns stream messages into changes of list rows, and into rows of the live tail.
-import type { Delivery, Event } from "@posthorn/client";
+import type { Delivery, ListedEvent } from "@posthorn/client";
 import type { RowChange } from "../api/new-rows.ts";
 import type { Filters } from "../app/filters.ts";
 import type { Changes, UnmatchedEvent } from "./live.ts";
@@ -20,11 +20,11 @@ export function deliveryRowUpdates({ deliveries }: Changes): readonly RowChange<
   return deliveries.map((delivery) => ({ key: delivery.id, row: delivery, createdAt: null }));
 }
 
-/** Derives events from their deliveries and from events without deliveries. Events never change. */
+/** Derives events from their deliveries and from events without deliveries. Polling updates their outcomes. */
 export function eventRowChanges(
   { deliveries, events }: Changes,
   filters: Filters,
-): readonly RowChange<Event>[] {
+): readonly RowChange<ListedEvent>[] {
   const changeOf = (key: string, isMatch: boolean, createdAt: string) => ({
     key,
     row: null,

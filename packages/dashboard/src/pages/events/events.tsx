@@ -5,19 +5,21 @@ import { useList } from "../../api/list.ts";
 import { useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { DecideRejected } from "../../components/bulk/decide-rejected.tsx";
+import { EventOutcome } from "../../components/event/event-outcome.tsx";
 import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
 import { ExportButton } from "../../components/list/export-button.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
-import { Badge } from "../../components/ui/badge.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import { eventRowChanges } from "../../live/row-changes.ts";
 
 const t = defineTexts({
-  rejected: ["rejected", "abgelehnt"],
-  discarded: ["discarded", "verworfen"],
+  outcome: ["Outcome", "Ergebnis"],
   nothing: ["No events yet", "Noch keine Ereignisse"],
   nothingDetail: ["Publish one from a terminal:", "Im Terminal veröffentlichen:"],
 });
+
+/** For the outcomes: the stream reports deliveries, not what they add up to. */
+const REFRESH_MS = 5_000;
 
 export function Events() {
   const { filters } = useFilters();
@@ -26,8 +28,8 @@ export function Events() {
   const query = event_state === "rejected" ? { ...others, state: event_state } : others;
   const list = useList(
     "events.list",
-    { query },
-    { watch: { live: (changes) => eventRowChanges(changes, query) } },
+    { query: { ...query, data: "omit" } },
+    { watch: { everyMs: REFRESH_MS, live: (changes) => eventRowChanges(changes, query) } },
   );
   return (
     <ListPage
@@ -44,19 +46,11 @@ export function Events() {
         {
           key: "type",
           head: t.eventType,
-          cell: ({ type, rejection }) => (
-            <>
-              <code className="font-mono text-xs">{type}</code>{" "}
-              {rejection !== null && (
-                <Badge tone={rejection.discarded_at === null ? "warn" : "plain"} title={rejection.message}>
-                  {rejection.discarded_at === null ? t.rejected : t.discarded}
-                </Badge>
-              )}
-            </>
-          ),
+          cell: ({ type }) => <code>{type}</code>,
           below: ({ subject }) => subject,
         },
-        { key: "tenant", head: t.tenant, cell: ({ tenant }) => tenant },
+        { key: "outcome", head: t.outcome, cell: (event) => <EventOutcome event={event} /> },
+        { key: "tenant", head: t.tenant, from: "sm", cell: ({ tenant }) => tenant },
         { key: "subject", head: t.subject, from: "xl", cell: ({ subject }) => subject ?? "–" },
         {
           key: "id",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { openResources, readPages, rowsRead } from "../../../../../tests/support/database/resources.ts";
+import type { Queryable } from "../../storage/database.ts";
 import { createEvents, type EventQuery } from "./events.ts";
 
 const world = await openResources();
@@ -42,6 +43,104 @@ test("an event is returned as published, with its deliveries to current and dele
   });
   const states = Object.fromEntries(shown.deliveries.map(({ id, state }) => [id, state]));
   expect(states).toEqual({ [delivered]: "success", [queued]: "pending" });
+});
+
+test("a listed event has the outcome of its deliveries, including those to deleted endpoints", async () => {
+  const tenant = await newTenant();
+  const ids = [];
+  for (let n = 0; n < 3; n += 1) ids.push((await newEndpoint({}, tenant)).id);
+  const [a = "", b = "", c = ""] = ids;
+  // two of them in the same millisecond
+  const add = (atMs: number) => world.addEvent(tenant, { atMs: 1_760_000_000_000 + atMs });
+  const [delivered, dead, failed, waiting, claimed, none, early] = (await Promise.all(
+    [2, 2, 3, 4, 5, 6, 7].map(add),
+  )) as [string, string, string, string, string, string, string];
+  for (const endpoint of [a, b, c]) await world.addEnded(delivered, endpoint, "success");
+  await world.addEnded(dead, a, "dead", "rejected");
+  await world.addQueued(dead, b, { failures: 1 });
+  await world.addQueued(failed, a, { failures: 2 });
+  await world.addEnded(failed, b, "success");
+  await world.addQueued(waiting, a);
+  await world.addEnded(waiting, b, "success");
+  await world.addQueued(claimed, a, { claimedBy: 7 });
+  await world.pool.query("insert into posthorn.outbox (event_id, tenant) values ($1, $2)", [early, tenant]);
+  await endpoints.delete(tenant, c);
+
+  const outcomes = new Map(
+    (await events.list({ tenant })).data.map(({ id, outcome }) => [id.slice(4), outcome]),
+  );
+  const nothing = { deliveries: 0, delivered: 0, failed: 0, dead: 0, waiting: 0 };
+  expect(outcomes.get(delivered)).toEqual({ ...nothing, state: "delivered", deliveries: 3, delivered: 3 });
+  expect(outcomes.get(dead)).toEqual({ ...nothing, state: "dead", deliveries: 2, dead: 1, failed: 1 });
+  expect(outcomes.get(failed)).toEqual({
+    ...nothing,
+    state: "failed",
+    deliveries: 2,
+    delivered: 1,
+    failed: 1,
+  });
+  expect(outcomes.get(waiting)).toEqual({
+    ...nothing,
+    state: "waiting",
+    deliveries: 2,
+    delivered: 1,
+    waiting: 1,
+  });
+  expect(outcomes.get(claimed)).toEqual({ ...nothing, state: "waiting", deliveries: 1, waiting: 1 });
+  expect(outcomes.get(none)).toEqual({ ...nothing, state: "unmatched" });
+  expect(outcomes.get(early)).toEqual({ ...nothing, state: "waiting" });
+  const [unread] = (await events.list({ tenant, outcomes: false, limit: 1 })).data;
+  expect(unread?.outcome).toBe(null);
+});
+
+test("the outcome of an event in a batch is that of the batch", async () => {
+  const tenant = await newTenant();
+  const { id: endpoint } = await newEndpoint({}, tenant);
+  const [member, pending, batch] = await Promise.all(
+    [1, 2, 3].map((atMs) => world.addEvent(tenant, { atMs })),
+  );
+  await world.addEnded(batch as string, endpoint, "dead", "rejected");
+  const place = [batch, member, endpoint.slice(3)];
+  await world.pool.query(
+    "insert into posthorn.batch_events (batch_id, position, event_id, endpoint_id) values ($1, 1, $2, $3)",
+    place,
+  );
+  await world.pool.query(
+    "insert into posthorn.pending_batch_events (event_id, endpoint_id, bytes) values ($1, $2, 1)",
+    [pending, endpoint.slice(3)],
+  );
+  const outcomes = new Map(
+    (await events.list({ tenant })).data.map(({ id, outcome }) => [id.slice(4), outcome]),
+  );
+  expect(outcomes.get(member as string)).toMatchObject({ state: "dead", deliveries: 1, dead: 1 });
+  expect(outcomes.get(pending as string)).toMatchObject({ state: "waiting", deliveries: 1, waiting: 1 });
+});
+
+test("an event with thousands of deliveries is listed without an outcome, and one fewer with it", async () => {
+  const tenant = await newTenant();
+  const outcomeWith = async (deliveries: number, atMs: number) => {
+    const event = await world.addEvent(tenant, { atMs });
+    await world.pool.query(
+      `insert into posthorn.deliveries (id, event_id, endpoint_id, state, attempts, replay_count, finished_at)
+       select posthorn.uuidv7(to_timestamp($3::double precision / 1000)), $1, gen_random_uuid(), 'success', 1, 0, now()
+       from generate_series(1, $2::integer)`,
+      [event, deliveries, atMs],
+    );
+    return (await events.list({ tenant, limit: 1 })).data[0]?.outcome;
+  };
+  expect(await outcomeWith(4_999, 1_000)).toMatchObject({ state: "delivered", delivered: 4_999 });
+  expect(await outcomeWith(5_000, 2_000)).toBe(null);
+});
+
+test("outcomes of a page read only the deliveries of its events", async () => {
+  const tenant = await newTenant();
+  const { id: endpoint } = await newEndpoint({}, tenant);
+  await world.addMany(tenant, 3_000, 1_700_000_000_000, { endpoint });
+  await world.pool.query("analyze posthorn.events, posthorn.deliveries");
+  const pageOf = (tx: Queryable) =>
+    createEvents({ db: tx, catalogue: world.catalogue }).list({ tenant, limit: 50 });
+  expect((await pageOf(world.db)).data[0]?.outcome).toMatchObject({ delivered: 1 });
+  expect(await rowsRead(world.db, "deliveries", pageOf)).toBeLessThan(120);
 });
 
 test("events are found by tenant, type, subject and time, newest first", async () => {

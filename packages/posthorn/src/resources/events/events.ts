@@ -31,6 +31,7 @@ import {
   toPage,
 } from "../page.ts";
 import { oneOf, text, unchecked } from "../read-fields.ts";
+import { type EventOutcome, outcomesOf } from "./outcomes.ts";
 
 export interface EventView
   extends Pick<Event, "id" | "tenant" | "type" | "apiVersion" | "subject" | "sequence" | "createdAt"> {
@@ -40,6 +41,11 @@ export interface EventView
   readonly attributes: EventAttributes | null;
   /** Why the catalogue rejected it; null for events that it accepted, and after a release. */
   readonly rejection: RejectionView | null;
+}
+
+export interface ListedEvent extends EventView {
+  /** What became of it. Null for an event with thousands of deliveries, and if it was not requested. */
+  readonly outcome: EventOutcome | null;
 }
 
 export interface RejectionView extends Omit<Rejection, "eventId"> {
@@ -74,6 +80,8 @@ export interface EventQuery extends TimeRangeQuery {
   readonly state?: "rejected" | undefined;
   /** Masks redacted paths in `payload`, as for keys without `payloads:read`. Default false. */
   readonly redacted?: boolean | undefined;
+  /** False leaves out what became of the events, which is read from their deliveries. Default true. */
+  readonly outcomes?: boolean | undefined;
 }
 
 /** An event without its payload. */
@@ -84,7 +92,7 @@ export interface NewestEventView extends Omit<EventView, "payload" | "attributes
 
 export interface Events {
   /** Newest first. */
-  list(query?: EventQuery): Promise<Page<EventView>>;
+  list(query?: EventQuery): Promise<Page<ListedEvent>>;
   /** Returns the newest events without payloads, newest first. */
   newest(query?: {
     readonly tenant?: string | undefined;
@@ -111,13 +119,24 @@ export interface EventsOptions {
 export function createEvents({ db, catalogue, isSending = ALWAYS }: EventsOptions): Events {
   return {
     async list(query = {}) {
-      const { limit, redacted, state, ...filter } = readTimedPage("events", query, FILTERS);
+      const {
+        limit,
+        redacted,
+        outcomes: isCounted,
+        state,
+        ...filter
+      } = readTimedPage("events", query, FILTERS);
       const asked = { ...filter, isRejected: state === "rejected", limit: limit + 1 };
       const { events, examinedUpTo } = await listEvents(db, asked);
       const pathsOf = await redactedPaths(redacted ?? false);
       const rows = await toRows(events, pathsOf, await rejectionsById(events));
       const end = rows.length < events.length ? (rows.at(-1)?.id ?? null) : examinedUpTo;
-      const viewOf = (row: (typeof rows)[number]) => row.view;
+      const shown = rows.slice(0, limit).map(({ id }) => id);
+      const outcomes = isCounted === false ? new Map() : await outcomesOf(db, shown);
+      const viewOf = ({ id, view }: (typeof rows)[number]) => ({
+        ...view,
+        outcome: outcomes.get(id) ?? null,
+      });
       return toPage("events", rows, limit, viewOf, (row) => row.id, end);
     },
 
@@ -232,6 +251,7 @@ const FILTERS = {
   type: text(),
   subject: text(),
   redacted: unchecked<boolean>(),
+  outcomes: unchecked<boolean>(),
   state: oneOf(["rejected"]),
 };
 

@@ -205,6 +205,40 @@ as $$
   where r.id = any (ids)
 $$;
 
+-- The states of the deliveries of these events, up to `most` for the events of a millisecond. Their ids have the same time,
+-- so one index range per millisecond has them all, however many endpoints there are. The planner expects too many rows in
+-- such a range: it would read whole days, and compile the statement.
+create function posthorn.delivery_states_of_events(ids uuid[], most integer) returns table (event_id uuid, state text)
+language sql stable rows 100
+set enable_seqscan = off
+set jit = off
+as $$
+  with time as (
+    select distinct posthorn.uuid_ms(i) as ms
+    from unnest(ids) as i
+  )
+  select found.event_id, found.state
+  from time
+  cross join lateral (
+    select r.event_id, r.state
+    from posthorn.recorded_states r
+    where r.id >= posthorn.lowest_uuid_at(to_timestamp(time.ms / 1000))
+      and r.id < posthorn.lowest_uuid_at(to_timestamp((time.ms + 1) / 1000))
+      and r.event_id = any (ids)
+    limit most
+  ) found
+  union all
+  select c.event_id, 'in_flight'
+  from (
+    select
+      posthorn.lowest_uuid_at(to_timestamp(min(time.ms) / 1000)) as low,
+      posthorn.lowest_uuid_at(to_timestamp((max(time.ms) + 1) / 1000)) as high
+    from time
+  ) page
+  cross join lateral posthorn.event_claims(page.low, page.high) c
+  where c.event_id = any (ids)
+$$;
+
 -- The state of every delivery.
 create view posthorn.delivery_states as
 select r.id, r.event_id, r.endpoint_id, r.state, r.attempts, r.next_retry_at, r.dead_reason, r.replay_count, r.finished_at

@@ -94,6 +94,6 @@ export async function operatorLink(
 const NEWEST = 50;
 
 async function hasPublished({ events }: Posthorn): Promise<boolean> {
-  const { data } = await events.list({ limit: NEWEST });
+  const { data } = await events.list({ limit: NEWEST, outcomes: false });
   return data.some(({ type }) => !type.startsWith("webhook."));
 }

@@ -1,5 +1,5 @@
 // `posthorn events`: lists and shows events, and decides about those that the catalogue rejected.
-import type { Event, EventDetail, RejectedCount } from "@posthorn/client";
+import type { EventDetail, ListedEvent, RejectedCount } from "@posthorn/client";
 import type { Command } from "commander";
 import { readEvent } from "../follow/request.ts";
 import {
@@ -17,21 +17,37 @@ import {
 import { repeat } from "../remote/repeat.ts";
 import { type Column, facts, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { clean, safeJson, timeText } from "../terminal/text.ts";
+import { clean, safeJson, type Tone, timeText } from "../terminal/text.ts";
 import { cloudEventFacts } from "../views/cloud-event.ts";
 import { deliveryColumns, waitsForBatch } from "../views/delivery.ts";
 import { emptyListText, explainNotMatched, explainRejection } from "../views/no-deliveries.ts";
 
 const EVENT: Param = ["<event>", "evt_…"];
 
-const columns: readonly Column<Event>[] = [
+const OUTCOME_TONES: Readonly<Record<string, Tone>> = { delivered: "good", failed: "warning", dead: "bad" };
+
+const columns: readonly Column<ListedEvent>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "CREATED", value: ({ created_at }) => timeText(created_at) },
   { title: "TENANT", value: ({ tenant }) => tenant, canShrink: true },
   { title: "TYPE", value: ({ type }) => type, canShrink: true },
   { title: "SUBJECT", value: ({ subject }) => subject, canShrink: true },
+  {
+    title: "OUTCOME",
+    value: ({ outcome }) => outcomeText(outcome),
+    tone: ({ outcome }) => OUTCOME_TONES[outcome?.state ?? ""] ?? null,
+  },
   { title: "REJECTED", value: ({ rejection }) => rejection?.message, canShrink: true },
 ];
+
+/** `dead, 2 of 3 delivered`. */
+function outcomeText(outcome: ListedEvent["outcome"]): string {
+  if (outcome === null) return "";
+  const { state, delivered, deliveries } = outcome;
+  if (deliveries === 0) return state === "unmatched" ? "no subscriber" : state;
+  if (state === "delivered") return deliveries === 1 ? state : `delivered to ${deliveries}`;
+  return deliveries === 1 ? state : `${state}, ${delivered} of ${deliveries} delivered`;
+}
 
 export function addEvents(program: Command, terminal: Terminal): void {
   const add = commandsOf(program.command("events").description("published events"), terminal);

@@ -48,6 +48,25 @@ test("an event is accepted when it is durable, and delivered byte for byte with 
   ]);
 });
 
+test("listed events have their outcome, and no data on request", async () => {
+  const { tenant, event, publish, list } = await withTenant();
+  const receiver = await startReceiver();
+  await server.newEndpoint({ url: `${receiver.url}/in`, events: ["order.*"] }, tenant);
+  await publish([event, { ...event, type: "other.type" }]);
+  const counts = { delivered: 0, failed: 0, dead: 0, waiting: 0 };
+  await expect
+    .poll(async () => (await list("&data=omit")).data)
+    .toMatchObject([
+      { type: "other.type", outcome: { ...counts, state: "unmatched", deliveries: 0 } },
+      { type: "order.paid", outcome: { ...counts, state: "delivered", deliveries: 1, delivered: 1 } },
+    ]);
+  const hasData = async (query: string) => (await list(query)).data.map((one: object) => "data" in one);
+  expect([await hasData("&data=omit"), await hasData("")]).toEqual([
+    [false, false],
+    [true, true],
+  ]);
+});
+
 test("an idempotency key, in the header or the body, returns the first event, and is refused for other content", async () => {
   const { event, publish } = await withTenant();
   const first = await publish({ ...event, idempotency_key: "k1" });

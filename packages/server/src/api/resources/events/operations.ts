@@ -45,8 +45,8 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
   };
   return {
     publish: new RawHandler((exchange) => publish(hooks, exchange), { isRefusedWhileDraining: true }),
-    list: new LargeResponse(async ({ query, principal }) =>
-      eventPageJson(await events.list({ ...query, ...redaction(principal) })),
+    list: new LargeResponse(async ({ query: { data, ...query }, principal }) =>
+      eventPageJson(await events.list({ ...query, ...redaction(principal) }), { omitsData: data === "omit" }),
     ),
     get: async ({ params, principal }) =>
       eventDetailJson(await events.get(params.event, { ...tenantScope(principal), ...redaction(principal) })),

@@ -10,8 +10,11 @@ type EventPage = Awaited<ReturnType<Posthorn["events"]["list"]>>;
 const detailSchema = contract.events.get.response.schema.omit({ data: true });
 const eventSchema = contract.events.list.response.schema.shape.data.element.omit({ data: true });
 
-export function eventPageJson({ data, nextCursor }: EventPage): JsonText {
-  const items = data.map((event) => withData(present(eventSchema, event), event));
+export function eventPageJson({ data, nextCursor }: EventPage, { omitsData = false } = {}): JsonText {
+  const items = data.map((event) => {
+    const fields = present(eventSchema, event);
+    return omitsData ? JSON.stringify(fields) : withData(fields, event);
+  });
   return new JsonText(`{"data":[${items.join(",")}],"next_cursor":${JSON.stringify(nextCursor)}}`);
 }
 

@@ -34,7 +34,10 @@ test("each export has the rows of its list, newest first, and takes its filters"
   const { tenant, endpoint, ids } = await withEvents();
   const of = `tenant=${tenant}`;
   const listed = async (path: string) => (await server.call("GET", `/api/v1/${path}`)).json.data;
-  expect(await rowsOf(`events?${of}`)).toEqual(await listed(`events?${of}`));
+  const listedEvents = (await listed(`events?${of}`)).map(
+    ({ outcome: _, ...event }: object & { outcome: unknown }) => event,
+  );
+  expect(await rowsOf(`events?${of}`)).toEqual(listedEvents);
   expect((await rowsOf(`events?${of}`)).map(({ id }) => id)).toEqual(ids.toReversed());
   expect(await rowsOf(`deliveries?${of}`)).toEqual(await listed(`deliveries?${of}`));
   expect(await rowsOf(`deliveries?${of}&state=success`)).toHaveLength(2);

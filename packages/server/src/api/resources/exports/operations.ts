@@ -15,7 +15,7 @@ export function exportOperations({
   return {
     events: new ExportHandler(({ query, principal }) =>
       pagesOf(
-        (page) => events.list({ ...query, ...redaction(principal), ...page }),
+        (page) => events.list({ ...query, ...redaction(principal), ...page, outcomes: false }),
         ({ payload, ...event }) => ({ ...event, data: new RawJson(String(payload)) }),
       ),
     ),
