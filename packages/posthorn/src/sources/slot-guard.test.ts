@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isBeyond, STALLED_MS } from "./slot-guard.ts";
+import { isBeyond, progressAt, STALLED_MS } from "./slot-guard.ts";
 
 test.each([
   [100, STALLED_MS, false, "at the limit, without progress"],
@@ -13,3 +13,15 @@ test.each([
     expect(isBeyond(lag, 100, stalledMs)).toBe(dropped);
   },
 );
+
+const slot = (lagBytes: number, confirmed: string) => ({ lagBytes, confirmed });
+
+test.each([
+  [slot(90, "0/1"), slot(90, "0/1"), 60_000, "idle within its limit"],
+  [slot(90, "0/1"), slot(150, "0/1"), 0, "idle until now, and beyond its limit without progress"],
+  [slot(150, "0/1"), slot(150, "0/2"), 60_000, "beyond its limit, and has confirmed more"],
+  [slot(150, "0/1"), slot(140, "0/1"), 60_000, "beyond its limit, and retains less"],
+])("from %j to %j, the last progress is that of %i ms (%s)", (before, after, expected) => {
+  const last = { slot: before, progressAt: 0 };
+  expect(progressAt(after, last, { maxLagBytes: 100, now: 60_000 })).toBe(expected);
+});

@@ -20,8 +20,7 @@ export class SlotGuard {
   readonly #database: Parameters<typeof connectForeign>[0];
   #connection: ForeignConnection | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
-  #last: Slot | undefined;
-  #progressAt = Number.NEGATIVE_INFINITY;
+  #last: Measured | undefined;
 
   constructor(config: SourceConfig, database: Parameters<typeof connectForeign>[0]) {
     this.#config = config;
@@ -39,16 +38,13 @@ export class SlotGuard {
     this.#connection ??= await connectForeign(this.#database);
     const { slot } = await readServer(this.#connection, this.#config.slot);
     this.#checkedAt = now;
-    if (slot === null || hasProgress(slot, this.#last)) this.#progressAt = now;
-    this.#last = slot ?? undefined;
-    if (slot === null) return null;
+    const { maxLagBytes } = this.#config;
+    const last = slot && { slot, progressAt: progressAt(slot, this.#last, { maxLagBytes, now }) };
+    this.#last = last ?? undefined;
+    if (last === null) return null;
     const problem = await publicationProblem(this.#connection, this.#config);
-    const { lagBytes } = slot;
-    return {
-      lagBytes,
-      problem,
-      mustDrop: isBeyond(lagBytes, this.#config.maxLagBytes, now - this.#progressAt),
-    };
+    const { lagBytes } = last.slot;
+    return { lagBytes, problem, mustDrop: isBeyond(lagBytes, maxLagBytes, now - last.progressAt) };
   }
 
   /** Fails while the slot is in use. */
@@ -69,10 +65,21 @@ export function isBeyond(lagBytes: number, maxLagBytes: number, stalledMs: numbe
   return lagBytes > FACTOR * maxLagBytes || (lagBytes > maxLagBytes && stalledMs >= STALLED_MS);
 }
 
-function hasProgress(slot: Slot, last: Slot | undefined): boolean {
-  return (
+interface Measured {
+  readonly slot: Pick<Slot, "lagBytes" | "confirmed">;
+  readonly progressAt: number;
+}
+
+/** An idle slot confirms nothing, so a slot within its limit counts as one that makes progress. */
+export function progressAt(
+  slot: Measured["slot"],
+  last: Measured | undefined,
+  { maxLagBytes, now }: { readonly maxLagBytes: number; readonly now: number },
+): number {
+  const hasProgress =
     last === undefined ||
-    slot.lagBytes < last.lagBytes ||
-    lsnNumber(slot.confirmed) > lsnNumber(last.confirmed)
-  );
+    slot.lagBytes <= maxLagBytes ||
+    slot.lagBytes < last.slot.lagBytes ||
+    lsnNumber(slot.confirmed) > lsnNumber(last.slot.confirmed);
+  return hasProgress ? now : last.progressAt;
 }
