@@ -1,6 +1,7 @@
 // Measures one, two and four processes on one database: the cost of a delivery, its latency, and how the lanes are
 // shared. The processes run on the same cores as everything else, so throughput is not compared. Two servers of which each
-// gets the events of its own lanes show what passing events costs; two with a database each, what sharing one does.
+// gets the events of its own lanes show what passing events costs; two with a database each, what sharing one does; two
+// ceilings with a database each, what two processes cost on this machine whatever they are.
 import {
   type Costs,
   type Measurement,
@@ -10,7 +11,7 @@ import {
   medianOf,
 } from "../measure.ts";
 import type { Plan } from "../options.ts";
-import { startPosthorn } from "../subject.ts";
+import { startCeiling, startPosthorn } from "../subject.ts";
 import { milliseconds, percent, progress, ratio, renderTable, whole } from "../table.ts";
 import { endpointCount } from "../workload.ts";
 import type { World } from "../world.ts";
@@ -45,7 +46,9 @@ export async function processesTable(world: World, plan: Plan): Promise<string |
   for (const count of counts) servers.push(await startWith(world, count));
   const routed = await startRouted(world);
   const separate = await startSeparate(world);
-  const rows = [...servers.flatMap(({ rows }) => rows), ...routed.rows, ...separate.rows];
+  const ceilings = await startCeilings(world);
+  const groups = [servers.flatMap(({ rows }) => rows).concat(routed.rows, separate.rows), ceilings.rows];
+  const rows = groups.flat();
   // each process has to be warmed up, and the lanes to be shared
   for (const { run } of rows) await run(plan.warmUpMs * 4);
   for (let index = 1; index <= plan.runs; index += 1) {
@@ -57,11 +60,11 @@ export async function processesTable(world: World, plan: Plan): Promise<string |
       row.runs.push(measured);
     }
   }
-  for (const { stop } of [...servers, routed, separate]) await stop();
-  const [alone] = rows as [Row];
+  for (const { stop } of [...servers, routed, separate, ceilings]) await stop();
+  // each is compared with the first of its group: one process, and one ceiling
   return renderTable(
     [...headings, ...costHeadings],
-    rows.map((row) => render(row, alone)),
+    groups.flatMap((group) => group.map((row) => render(row, group[0] as Row))),
   );
 }
 
@@ -98,12 +101,21 @@ async function startRouted(world: World) {
 }
 
 async function startSeparate(world: World) {
+  const subjects = await twice(world, (index) => startPosthorn(world, `separate_${index}`, undefined));
+  return startTogether(world, "2 servers with a database each", subjects);
+}
+
+async function startCeilings(world: World) {
+  const subjects = await twice(world, (index) => startCeiling(world, `ceilings_${index}`));
+  const one = startTogether(world, "1 ceiling", subjects.slice(0, 1));
+  const two = startTogether(world, "2 ceilings with a database each", subjects);
+  return { rows: [...one.rows, ...two.rows], stop: two.stop };
+}
+
+/** Two subjects, each with a generator of its own. */
+function twice<Started>(world: World, start: (index: number) => Promise<Started>) {
   const generators = [world.generator, world.startSubprocess(generatorProgram)];
-  const subjects = generators.map(async (generator, index) => ({
-    ...(await startPosthorn(world, `separate_${index}`, undefined)),
-    generator,
-  }));
-  return startTogether(world, "2 servers with a database each", await Promise.all(subjects));
+  return Promise.all(generators.map(async (generator, index) => ({ ...(await start(index)), generator })));
 }
 
 function startTogether(world: World, title: string, subjects: Parameters<typeof measureTogether>[1]) {
