@@ -1,4 +1,4 @@
-// The overview tells the truth about what waits, and every page shows the same success rate.
+// What waits, what became of replays, and the success rate: as they are, and the same on every page.
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { startReceiver } from "../support/servers/start-receiver.ts";
@@ -45,4 +45,23 @@ test("overview, endpoint and lists of dashboard and portal show the success rate
   await portal.see(shown);
   await portal.open((await server.call("GET", path)).json.url);
   await portal.see(`Success rate: ${shown}`);
+});
+
+test("a replay shows what became of its deliveries in dashboard and portal, also when it is finished", async () => {
+  const { server, receiver } = await startWithEndpoint(400, {
+    retry_policy: "1h",
+    circuit_breaker: { failures: 0 },
+  });
+  for (let order = 1; order <= 3; order += 1) await publish(server, order);
+  const dead = async () => (await server.call("GET", "/api/v1/deliveries?state=dead")).json.data.length;
+  await eventually("three are dead", async () => (await dead()) === 3);
+  receiver.answer("/", [200, 500, 400]);
+  const { json } = await server.call("POST", "/api/v1/replays", { tenant: "acme", rate: 1_000 });
+  const { ui } = await openDashboard(server, `/replays/${json.id}`);
+  const shown = "1 delivered, 1 will be retried, 1 dead";
+  await ui.see("finished", shown);
+  const link = await server.call("POST", "/api/v1/tenants/acme/portal-links", {});
+  const { ui: portal } = await openPortal(server, link.json.url);
+  await portal.click("Replays");
+  await portal.see(shown);
 });

@@ -257,7 +257,7 @@ export async function readPages<Item>(
  */
 export async function rowsRead(
   db: Database,
-  table: "events" | "deliveries" | "attempt_log" | "queue",
+  table: "events" | "deliveries" | "attempt_log" | "queue" | "replayed_deliveries" | "replay_outcomes",
   work: (tx: Queryable) => Promise<unknown>,
 ): Promise<number> {
   const read: number[] = [];

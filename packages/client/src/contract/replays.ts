@@ -31,6 +31,17 @@ export const replay = s.component("Replay", {
     "Number of matches at the start. Null before the start, or if there were too many to count.",
   ),
   done: s.int("Number of deliveries queued again."),
+  outcomes: s.group(
+    "What became of the deliveries that were queued again, until now. The numbers add up to `done`.",
+    {
+      delivered: s.int("The receiver returned 2xx."),
+      failed: s.int("The last attempt failed, and they will be retried."),
+      dead: s.int("Failed for good, cancelled or discarded."),
+      waiting: s.int("Not attempted yet, or being sent. `waits_for` of each says what it waits for."),
+      replayed_again: s.int("Queued again by a later replay, which counts them from then on."),
+      in_batches: s.int("Added to the next batch of their endpoint, whose own delivery has the outcome."),
+    },
+  ),
   skipped: z.record(z.string(), z.int()).describe("Number of skipped deliveries by reason."),
   created_at: s.createdAt,
   start_at: s.nullableTime("When it was scheduled to start. Null if it started when it was created."),

@@ -14,6 +14,8 @@ import {
   pruneMembers,
   pruneNotifications,
   pruneRejections,
+  pruneReplayedDeliveries,
+  pruneReplayOutcomes,
   pruneReplays,
   pruneSessions,
 } from "../storage/queries/retention.ts";
@@ -50,6 +52,8 @@ export async function prune(options: PruneOptions): Promise<void> {
     endpoints: await untilFewer(options, () => pruneDeletedEndpoints(db, retentionDays, step)),
     auditEntries: await untilFewer(options, () => pruneAuditLog(db, auditDays, step)),
     replays: await untilFewer(options, () => pruneReplays(db, retentionDays, step)),
+    replayOutcomes: await untilFewer(options, () => pruneReplayOutcomes(db, retentionDays, step)),
+    replayedDeliveries: await untilFewer(options, () => pruneReplayedDeliveries(db, retentionDays, step)),
     sessions: await untilFewer(options, () => pruneSessions(db, 0, step)),
     rejections: await untilFewer(options, () => pruneRejections(db, retentionDays, step)),
     batchMembers: await untilFewer(options, () => pruneMembers(db, retentionDays, step)),

@@ -27,6 +27,7 @@ import {
   listReplays,
   type NewReplay,
   REPLAY_STATES,
+  type ReplayOutcomes,
   type ReplayRow,
   type ReplayState,
 } from "../storage/queries/replays/replays.ts";
@@ -68,7 +69,7 @@ export interface ReplayInput extends ReplayFilter {
   readonly user?: string | undefined;
 }
 
-export interface Replay extends Omit<ReplayRow, "endpointId" | "states" | `${string}Ms`> {
+export interface Replay extends Omit<ReplayRow, "endpointId" | "states" | "outcomes" | `${string}Ms`> {
   readonly endpoint: string | null;
   /** Null with `resubscribe`. */
   readonly states: readonly ReplayableState[] | null;
@@ -79,6 +80,11 @@ export interface Replay extends Omit<ReplayRow, "endpointId" | "states" | `${str
   readonly total: number | null;
   /** Number of enqueued deliveries. */
   readonly done: number;
+  /** What became of them, at this time. */
+  readonly outcomes: ReplayOutcomes & {
+    /** Added to the next batch of their endpoint, whose own delivery has the outcome. */
+    readonly inBatches: number;
+  };
   readonly createdAt: Date;
   /** Null: it started when it was created. */
   readonly startAt: Date | null;
@@ -292,6 +298,7 @@ function toReplay({
     endpoint: endpointId === null ? null : formatId("ep", endpointId),
     states: row.states as readonly ReplayableState[] | null,
     resubscribe: row.states === null,
+    outcomes: { ...row.outcomes, inBatches: Math.max(0, row.done - sumOf(row.outcomes)) },
     createdAfter: toDate(createdAfterMs),
     createdBefore: toDate(createdBeforeMs),
     createdAt: new Date(createdAtMs),
@@ -299,6 +306,10 @@ function toReplay({
     startedAt: toDate(startedAtMs),
     endedAt: toDate(endedAtMs),
   };
+}
+
+function sumOf(outcomes: ReplayOutcomes): number {
+  return Object.values(outcomes).reduce((sum, count) => sum + count, 0);
 }
 
 /** Whoever schedules it must be allowed to act when it starts. */

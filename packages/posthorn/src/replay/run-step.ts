@@ -33,7 +33,7 @@ export async function runStep(db: Database, seen: LockedReplay, plan: StepPlan):
     if (replay === null) return null;
     const lanes = await lockLanes(tx, [...new Set(plan.deliveries.map(({ endpointId }) => endpointId))]);
     const { chosen, skipped, position } = chooseDeliveries(plan, replay.allowance, lanes);
-    const done = await enqueue(tx, chosen, lanes, replay.startedAtMs);
+    const done = await enqueue(tx, chosen, lanes, replay);
     const changed = chosen.length - done;
     const isFinished = position === plan.position && plan.isLast;
     const advance: Advance = {
@@ -54,7 +54,7 @@ async function enqueue(
   tx: Queryable,
   deliveries: readonly PlannedDelivery[],
   lanes: ReadonlyMap<Uuid, LockedLane>,
-  endedByMs: number,
+  { id: replayId, startedAtMs: endedByMs }: LockedReplay,
 ): Promise<number> {
   const missing: MissingDelivery[] = [];
   const batched: MissingDelivery[] = [];
@@ -67,8 +67,8 @@ async function enqueue(
     else ended.push({ id: what.id, subject: null, sequence: null });
   }
   if (missing.length + batched.length > 0)
-    return (await enqueueMissing(tx, missing)) + (await addMissingToNextBatch(tx, batched));
-  return await requeueMany(tx, { ended, failed, endedByMs });
+    return (await enqueueMissing(tx, replayId, missing)) + (await addMissingToNextBatch(tx, batched));
+  return await requeueMany(tx, { replayId, ended, failed, endedByMs });
 }
 
 export interface Choice {

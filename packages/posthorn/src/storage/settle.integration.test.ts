@@ -1,5 +1,5 @@
 // Where settled attempts are stored, and how often the settle statement is planned.
-import { lowestUuidAt } from "@posthorn/wire";
+import { lowestUuidAt, uuidv7 } from "@posthorn/wire";
 import { beforeEach, expect, test } from "vitest";
 import {
   addEndpoint,
@@ -124,7 +124,9 @@ test("a delivery that is sent again keeps its first attempt", async () => {
   await settleAll([byHand, byReplay], "delivered");
   await requeueDelivery(queue.db, byHand.id);
   const ended = [{ id: byReplay.id, subject: null, sequence: null }];
-  expect(await requeueMany(queue.db, { ended, failed: [], endedByMs: Date.now() + 60_000 })).toBe(1);
+  expect(
+    await requeueMany(queue.db, { replayId: uuidv7(), ended, failed: [], endedByMs: Date.now() + 60_000 }),
+  ).toBe(1);
   expect(await counts()).toEqual({ queue: 2, deliveries: 0, log: 2, attempts: 2 });
 
   const fetched = await fetch(queue.db, workerId, [{ endpointId, maxRows: 10 }]);

@@ -4,12 +4,13 @@ import { useParams } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useApi } from "../../api/use-api.ts";
 import { defineTexts } from "../../app/texts.ts";
-import { ReplayBadge, ReplayProgress } from "../../components/replay/replay-progress.tsx";
+import { isOpen, Outcomes, ReplayBadge, ReplayProgress } from "../../components/replay/replay-progress.tsx";
 import { ActionButton } from "../../components/ui/action-button.tsx";
 import { Fact, Facts, NotLoaded, Page, Panel, TimeFact } from "../../components/ui/page.tsx";
 
 const t = defineTexts({
   over: ["The replay is finished.", "Das Replay ist abgeschlossen."],
+  outcome: ["Outcome", "Ergebnis"],
   skipped: ["Skipped", "Übersprungen"],
   none: ["none", "keine"],
   resubscribe: ["missed events", "verpasste Ereignisse"],
@@ -41,7 +42,7 @@ export function ReplayPage() {
   const query = useApi(
     "replays.get",
     { replay: id },
-    { refetchInterval: ({ state }) => (HAS_ENDED.includes(state.data?.state ?? "") ? false : REFRESH_MS) },
+    { refetchInterval: ({ state }) => (state.data === undefined || isOpen(state.data) ? REFRESH_MS : false) },
   );
   if (query.isPending || query.error !== null) return <NotLoaded query={query} />;
   return <Detail replay={query.data} />;
@@ -66,9 +67,16 @@ function Detail({ replay }: { readonly replay: Replay }) {
     >
       <Panel>
         <Facts>
-          <Fact name={t.progress}>
-            <ReplayProgress replay={replay} />
-          </Fact>
+          {replay.state !== "finished" && (
+            <Fact name={t.progress}>
+              <ReplayProgress replay={replay} />
+            </Fact>
+          )}
+          {replay.started_at !== null && (
+            <Fact name={t.outcome}>
+              <Outcomes replay={replay} />
+            </Fact>
+          )}
           <Fact name={t.skipped}>
             {skipped.length === 0 ? t.none : skipped.map(([why, count]) => `${count} ${why}`).join(", ")}
           </Fact>

@@ -43,6 +43,91 @@ create index replays_running on posthorn.replays (id) where state = 'running';
 create index replays_scheduled on posthorn.replays (start_at) where state = 'scheduled';
 create index replays_of_tenant on posthorn.replays (tenant, id);
 
+-- The deliveries that replays have queued, each with its latest replay and its outcome since. Kept as long as the replay.
+create table posthorn.replayed_deliveries (
+  delivery_id uuid primary key,
+  replay_id uuid not null,
+  -- waiting (also while it is sent), failed (it will be retried), delivered or dead
+  outcome text not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 80);
+create index replayed_deliveries_of_replay on posthorn.replayed_deliveries (replay_id);
+
+-- The number of deliveries of each replay by outcome, so that reading it costs the same for any number of deliveries, and
+-- retention does not change it. One row per database session that has changed it, so that sessions do not wait for each
+-- other.
+create table posthorn.replay_outcomes (
+  replay_id uuid not null,
+  session integer not null,
+  waiting integer not null,
+  failed integer not null,
+  delivered integer not null,
+  dead integer not null,
+  -- queued again by a later replay, which counts them from then on
+  replayed_again integer not null,
+  primary key (replay_id, session)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, fillfactor = 50);
+
+create function posthorn.add_replay_outcome(replay uuid, earlier text, now_known text) returns void
+language sql
+as $$
+  insert into posthorn.replay_outcomes as known (replay_id, session, waiting, failed, delivered, dead, replayed_again)
+  values (
+    replay,
+    pg_backend_pid(),
+    (now_known = 'waiting')::integer - (earlier = 'waiting')::integer,
+    (now_known = 'failed')::integer - (earlier = 'failed')::integer,
+    (now_known = 'delivered')::integer - (earlier = 'delivered')::integer,
+    (now_known = 'dead')::integer - (earlier = 'dead')::integer,
+    0
+  )
+  on conflict (replay_id, session) do update
+  set waiting = known.waiting + excluded.waiting,
+    failed = known.failed + excluded.failed,
+    delivered = known.delivered + excluded.delivered,
+    dead = known.dead + excluded.dead
+$$;
+
+-- Records the outcome of a replayed delivery when it leaves the queue, comes back or is retried, whichever statement does
+-- that. Others never call it: the conditions of the triggers cost them less than a microsecond.
+create function posthorn.record_replay_outcome() returns trigger
+language plpgsql
+as $$
+declare
+  known record;
+  outcome_now text;
+begin
+  if tg_op = 'DELETE' then
+    select case d.state when 'success' then 'delivered' else 'dead' end
+    into outcome_now
+    from posthorn.deliveries d
+    where d.id = old.id;
+  else
+    outcome_now := case new.trigger when 'retry' then 'failed' else 'waiting' end;
+  end if;
+  update posthorn.replayed_deliveries r
+  set outcome = outcome_now
+  from (
+    select e.delivery_id, e.replay_id, e.outcome
+    from posthorn.replayed_deliveries e
+    where e.delivery_id = coalesce(old.id, new.id)
+    for update
+  ) earlier
+  where r.delivery_id = earlier.delivery_id
+    and earlier.outcome <> outcome_now
+  returning earlier.replay_id, earlier.outcome into known;
+  if found then
+    perform posthorn.add_replay_outcome(known.replay_id, known.outcome, outcome_now);
+  end if;
+  return null;
+end
+$$;
+create trigger replayed_delivery_ended after delete on posthorn.queue
+for each row when (old.replay_count > 0) execute function posthorn.record_replay_outcome();
+create trigger replayed_delivery_queued after insert on posthorn.queue
+for each row when (new.replay_count > 0) execute function posthorn.record_replay_outcome();
+create trigger replayed_delivery_retried after update of trigger on posthorn.queue
+for each row when (new.replay_count > 0 and new.trigger <> old.trigger) execute function posthorn.record_replay_outcome();
+
 -- Attempts over time, for charts. Workers count in memory and add to it every few seconds. One row per interval and
 -- endpoint, and one per interval for the installation, whose endpoint id is all zeros. The key starts with the time, so
 -- new rows are appended, old rows are deleted at the front, and those of an endpoint are looked up by their known times.

@@ -37,6 +37,18 @@ export const pruneReplays = pruneTable("replays", {
   order: "ended_at",
 });
 
+/** Outcomes of replays that no longer exist. */
+export const pruneReplayOutcomes = pruneTable("replay_outcomes", ofNoReplay());
+export const pruneReplayedDeliveries = pruneTable("replayed_deliveries", ofNoReplay());
+
+function ofNoReplay() {
+  return {
+    where: `old.replay_id < posthorn.lowest_uuid_at(${daysAgo})
+      and not exists (select from posthorn.replays r where r.id = old.replay_id)`,
+    order: "replay_id",
+  };
+}
+
 export const pruneSessions = pruneTable("sessions", {
   where: `old.expires_at <= ${daysAgo}`,
   order: "expires_at",

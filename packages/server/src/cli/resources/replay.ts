@@ -42,7 +42,9 @@ const POLL_INTERVAL_MS = 500;
 const columns: readonly Column<Replay>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "STATE", value: ({ state }) => state },
-  { title: "DONE", value: ({ done, total }) => (total === null ? done : `${done} of ${total}`) },
+  { title: "QUEUED", value: ({ done, total }) => (total === null ? done : `${done} of ${total}`) },
+  { title: "DELIVERED", value: ({ outcomes }) => outcomes.delivered },
+  { title: "DEAD", value: ({ outcomes }) => outcomes.dead },
   { title: "TENANT", value: ({ tenant }) => tenant ?? "all", canShrink: true },
   { title: "START", value: startText, canShrink: true },
 ];
@@ -85,7 +87,7 @@ export function addReplay(program: Command, terminal: Terminal): void {
       }
       const started = (await remote.client.replays.start({ body })) as Replay;
       const isOver = flags.detach || started.state === "scheduled";
-      remote.print(isOver ? started : await waitForEnd(remote, started), describe);
+      remote.print(isOver ? started : await waitForEnd(remote, started), describeReplay);
     },
   );
   addList(add, ["list", "list replays, newest first"], [TENANT_FILTER, STATE_FILTER], ({ client }) => ({
@@ -94,14 +96,14 @@ export function addReplay(program: Command, terminal: Terminal): void {
     none: "There are no replays.",
   }));
   add("get", "show a replay", [REPLAY], async ({ client, print }, [replay]) => {
-    print(await client.replays.get({ replay }), describe);
+    print(await client.replays.get({ replay }), describeReplay);
   });
   add(
     "cancel",
     "cancel a replay that is scheduled or running",
     [REPLAY],
     async ({ client, print }, [replay]) => {
-      print(await client.replays.cancel({ replay }), describe);
+      print(await client.replays.cancel({ replay }), describeReplay);
     },
   );
 }
@@ -149,17 +151,47 @@ const CANCELLED: Partial<Record<NonNullable<Replay["cancel_reason"]>, string>> =
   member_removed: "The member who scheduled it was removed.",
 };
 
-function describe({ id, state, done, total, skipped, start_at, cancel_reason }: Replay): string {
+const OUTCOMES: Readonly<Record<keyof Replay["outcomes"], string>> = {
+  delivered: "delivered",
+  failed: "failed, to be retried",
+  dead: "dead",
+  waiting: "waiting",
+  replayed_again: "queued again by a later replay",
+  in_batches: "in batches",
+};
+
+/** `12 delivered, 3 waiting`; null if nothing was queued. */
+function outcomesText(outcomes: Replay["outcomes"]): string | null {
+  const parts = (Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[])
+    .filter((outcome) => outcomes[outcome] > 0)
+    .map((outcome) => `${outcomes[outcome]} ${OUTCOMES[outcome]}`);
+  return parts.length === 0 ? null : `Outcomes: ${parts.join(", ")}.`;
+}
+
+export function describeReplay({
+  id,
+  state,
+  done,
+  total,
+  skipped,
+  outcomes,
+  start_at,
+  cancel_reason,
+}: Replay): string {
   if (state === "scheduled")
     return `${clean(id)} starts at ${timeText(start_at)}. Cancel: posthorn replay cancel ${clean(id)}`;
   const left = Object.entries(skipped).map(([reason, count]) => `${count} skipped: ${clean(reason)}`);
   const of = total === null ? "" : ` of ${total}`;
-  const lines = [`${clean(id)} is ${state}: ${done}${of} sent again.`, ...left];
+  const lines = [`${clean(id)} is ${state}: ${done}${of} queued again.`, ...left];
+  const became = outcomesText(outcomes);
+  if (became !== null) lines.push(became);
   const reason = cancel_reason === null ? undefined : CANCELLED[cancel_reason];
   if (reason !== undefined) lines.push(reason);
   if (state === "running")
     lines.push(
       `Show the progress: posthorn replay get ${clean(id)}; cancel: posthorn replay cancel ${clean(id)}`,
     );
+  else if (outcomes.waiting + outcomes.failed > 0)
+    lines.push(`Show the outcomes later: posthorn replay get ${clean(id)}`);
   return lines.join("\n");
 }

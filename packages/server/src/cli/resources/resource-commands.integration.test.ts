@@ -323,7 +323,7 @@ describe("replays and dead letters", () => {
     const { id } = scheduled.json;
     const listed = (await posthorn`replay list ${of} --state scheduled`).out;
     expect(listed).toMatch(/ START\n/);
-    expect(listed).toContain(`${id}  scheduled  0     scheduling  ${at.replace("T", " ")}`);
+    expect(listed).toContain(`${id}  scheduled  0       0          0     scheduling  ${at.replace("T", " ")}`);
     expect((await posthorn`replay get ${id}`).out).toBe(
       `${id} starts at ${at.replace("T", " ")}. Cancel: posthorn replay cancel ${id}\n`,
     );
@@ -342,7 +342,7 @@ describe("replays and dead letters", () => {
     const { id } = (await posthorn`replay start --at ${at} --yes --key ${key} --json`).json;
     await posthorn`keys revoke ${keyId} --yes`;
     expect((await posthorn`replay get ${id}`).out).toBe(
-      `${id} is cancelled: 0 sent again.\nThe key, token or portal link that scheduled it was revoked.\n`,
+      `${id} is cancelled: 0 queued again.\nThe key, token or portal link that scheduled it was revoked.\n`,
     );
   });
 
@@ -360,7 +360,7 @@ describe("replays and dead letters", () => {
     expect(ended.json).toMatchObject({ state: "finished", done: 2, total: 2 });
     expect((await posthorn`replay list ${of}`).out).toContain("2 of 2");
     const shown = await posthorn`replay get ${ended.json.id}`;
-    expect(shown.out).toContain("is finished: 2 of 2 sent again.");
+    expect(shown.out).toContain("is finished: 2 of 2 queued again.\nOutcomes: 2 delivered.");
     expect((await posthorn`replay cancel ${ended.json.id}`).code).toBe(3);
   });
 

@@ -2,8 +2,9 @@
 // manual retry (requeue.ts), except for the trigger and the replay count.
 import type { Uuid } from "../../../model.ts";
 import { int8Array, textArray, uuidArray } from "../../binary-array.ts";
-import { arrays, changes, value } from "../../query.ts";
+import { arrays, value } from "../../query.ts";
 import { firstAttempt, moveFirstAttemptStep } from "../deliveries/first-attempt.ts";
+import { recordQueuedSteps } from "../replays/outcomes.ts";
 
 /** A finished delivery. The sequence puts it before later ones if the endpoint is ordered now; otherwise null. */
 export interface EndedDelivery {
@@ -13,6 +14,7 @@ export interface EndedDelivery {
 }
 
 export interface AgainOptions {
+  readonly replayId: Uuid;
   /** Sorted by id, for the binary search in the statement. */
   readonly ended: readonly EndedDelivery[];
   readonly failed: readonly Uuid[];
@@ -21,12 +23,16 @@ export interface AgainOptions {
 }
 
 /** Returns how many were enqueued; the others are in flight or have ended again since. */
-export const requeueMany = value<number, [AgainOptions]>("requeue many", ({ ended, failed, endedByMs }) => [
-  uuidArray(ended.map(({ id }) => id)),
-  failed,
-  endedByMs,
-  ...arrays(ended, { subject: textArray, sequence: int8Array }),
-])`
+export const requeueMany = value<number, [AgainOptions]>(
+  "requeue many",
+  ({ replayId, ended, failed, endedByMs }) => [
+    uuidArray(ended.map(({ id }) => id)),
+    failed,
+    endedByMs,
+    ...arrays(ended, { subject: textArray, sequence: int8Array }),
+    replayId,
+  ],
+)`
 with revived as (
   delete from posthorn.deliveries d
   where d.id = any ($1::uuid[])
@@ -61,8 +67,14 @@ made_due as (
     and q.claimed_by is null
     and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
   returning q.id
-)
-select ((select count(*) from requeued) + (select count(*) from made_due))::integer as count
+),
+queued_again as (
+  select requeued.id from requeued
+  union all
+  select made_due.id from made_due
+),${recordQueuedSteps("$6")}
+select count(*)::integer as count
+from queued_again
 `;
 
 export interface MissingDelivery {
@@ -76,22 +88,31 @@ export interface MissingDelivery {
 
 /** Returns how many were missing. */
 // A deleted dead letter may have attempts; numbering continues from there.
-export const enqueueMissing = changes<[missing: readonly MissingDelivery[]]>("enqueue missing", (missing) =>
-  arrays(missing, {
-    id: uuidArray,
-    eventId: uuidArray,
-    endpointId: uuidArray,
-    subject: textArray,
-    sequence: int8Array,
-  }),
+export const enqueueMissing = value<number, [replayId: Uuid, missing: readonly MissingDelivery[]]>(
+  "enqueue missing",
+  (replayId, missing) => [
+    ...arrays(missing, {
+      id: uuidArray,
+      eventId: uuidArray,
+      endpointId: uuidArray,
+      subject: textArray,
+      sequence: int8Array,
+    }),
+    replayId,
+  ],
 )`
-insert into posthorn.queue (
-  id, event_id, endpoint_id, next_at, schedule_started_at, attempts, replay_count, trigger, subject, sequence
-)
-select m.id, m.event_id, m.endpoint_id, posthorn.now(), posthorn.now(),
-  coalesce((select max(a.number) from posthorn.attempt_log a where a.delivery_id = m.id), 0),
-  1, 'replay', m.subject, m.sequence
-from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[])
-  as m (id, event_id, endpoint_id, subject, sequence)
-where (m.id in (select d.id from posthorn.delivery_states_of($1::uuid[]) d)) is not true
+with queued_again as (
+  insert into posthorn.queue (
+    id, event_id, endpoint_id, next_at, schedule_started_at, attempts, replay_count, trigger, subject, sequence
+  )
+  select m.id, m.event_id, m.endpoint_id, posthorn.now(), posthorn.now(),
+    coalesce((select max(a.number) from posthorn.attempt_log a where a.delivery_id = m.id), 0),
+    1, 'replay', m.subject, m.sequence
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[])
+    as m (id, event_id, endpoint_id, subject, sequence)
+  where (m.id in (select d.id from posthorn.delivery_states_of($1::uuid[]) d)) is not true
+  returning id
+),${recordQueuedSteps("$6")}
+select count(*)::integer as count
+from queued_again
 `;

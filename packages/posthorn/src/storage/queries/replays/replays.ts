@@ -7,6 +7,7 @@ import { column, fields, firstRow, hasRow, rows, run, value } from "../../query.
 import type { DeliveryState } from "../deliveries/read.ts";
 import type { PausedReason } from "../lanes/lock.ts";
 import type { Filter, IdPage } from "../page.ts";
+import { outcomesColumn } from "./outcomes.ts";
 import type { Requester } from "./requester.ts";
 
 export type ReplayState = "scheduled" | "running" | "finished" | "cancelled";
@@ -18,6 +19,18 @@ export type SkipReason = PausedReason | "changed";
 
 /** `requested`: by a request to cancel it. Otherwise whoever scheduled it may no longer act. */
 export type CancelReason = "requested" | "key_revoked" | "member_removed";
+
+/** What became of the deliveries that were queued. */
+export interface ReplayOutcomes {
+  readonly delivered: number;
+  /** Their last attempt failed, and they will be retried. */
+  readonly failed: number;
+  readonly dead: number;
+  /** Not attempted since they were queued, or being sent. */
+  readonly waiting: number;
+  /** Queued again by a later replay, which counts them from then on. */
+  readonly replayedAgain: number;
+}
 
 export interface ReplayRow {
   readonly id: Uuid;
@@ -35,6 +48,7 @@ export interface ReplayRow {
   readonly total: number | null;
   readonly done: number;
   readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
+  readonly outcomes: ReplayOutcomes;
   readonly createdAtMs: number;
   /** Null: it started when it was created. */
   readonly startAtMs: number | null;
@@ -48,7 +62,7 @@ export interface ReplayRow {
 /** Columns of `posthorn.replays r`. */
 export const replayColumns = `r.id, r.tenant, r.endpoint_id as "endpointId", r.type, to_json(r.states) as states, r.reason,
   posthorn.epoch_ms(r.created_after) as "createdAfterMs", posthorn.epoch_ms(r.created_before) as "createdBeforeMs",
-  r.rate, r.requested_by as "requestedBy", r.state, r.total, r.done, r.skipped,
+  r.rate, r.requested_by as "requestedBy", r.state, r.total, r.done, r.skipped, ${outcomesColumn} as outcomes,
   posthorn.epoch_ms(r.created_at) as "createdAtMs", posthorn.epoch_ms(r.start_at) as "startAtMs",
   posthorn.epoch_ms(r.started_at) as "startedAtMs", posthorn.epoch_ms(r.ended_at) as "endedAtMs",
   r.cancel_reason as "cancelReason"`;
@@ -119,7 +133,7 @@ export interface ReplayRange {
 
 export type NewReplay = Omit<
   ReplayRow,
-  "state" | "done" | "skipped" | "createdAtMs" | "startedAtMs" | "endedAtMs" | "cancelReason"
+  "state" | "done" | "skipped" | "outcomes" | "createdAtMs" | "startedAtMs" | "endedAtMs" | "cancelReason"
 > &
   Requester &
   ReplayRange;
