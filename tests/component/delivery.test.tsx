@@ -2,7 +2,7 @@
 import { waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
 import type { TestServer } from "../support/servers/start-server.ts";
-import { openDashboard } from "./render.tsx";
+import { openDashboard, openPortal } from "./render.tsx";
 import { publish, startWithEndpoint } from "./world.ts";
 
 async function deliveryWith(server: TestServer, attempts: number, state: string): Promise<string> {
@@ -93,4 +93,49 @@ test("two attempts are compared, and others can be chosen", async () => {
   await ui.see("TriggerAttempt 1new eventAttempt 3manual retry", "Response bodyNo differences.");
   await ui.click("Show all attempts");
   await ui.see("Attempt 1HTTP 500");
+});
+
+test("an edited copy is checked against the schema, sent to the endpoint, and marked", async () => {
+  const { server, receiver } = await startWithEndpoint();
+  const schema = { type: "object", properties: { total: { type: "integer" } } };
+  await server.call("PUT", "/api/v1/event-types/order.paid", { schema });
+  const data = '{"total":12345678901234567890,"rate":1.0}';
+  await server.call("POST", "/api/v1/events", `{"tenant":"acme","type":"order.paid","data":${data}}`);
+  const id = await deliveryWith(server, 1, "success");
+  const { ui, path, changes } = await openDashboard(server, `/deliveries/${id}`);
+  const dialog = await ui.openDialog("Edit and resend …");
+  const field = await dialog.field("Data");
+  const shown = field.value;
+  expect(shown).toBe('{\n  "total": 12345678901234567890,\n  "rate": 1.0\n}');
+  await dialog.fill("Data", shown.replace("12345678901234567890", '"1"'));
+  await dialog.click("Send copy");
+  await dialog.see('"/data/total" must be integer, according to the schema of order.paid');
+  await dialog.fill("Data", shown.replace("1.0", "2.0"));
+  await dialog.click("Send copy", { times: 2 });
+  const [, copy] = await receiver.received(2);
+  expect(copy?.body.toString()).toContain('"data":{"total":12345678901234567890,"rate":2.0}}');
+  await waitFor(() => expect(path()).not.toBe(`/deliveries/${id}`));
+  await ui.see("Edited copy of", "edited copy", "X-Webhook-Edited-From");
+  expect(changes.filter((change) => change.endsWith("/resend-edited"))).toHaveLength(2);
+});
+
+test("a customer sends an edited copy in the portal, and a member who may only read cannot", async () => {
+  const { server, receiver } = await startWithEndpoint();
+  await publish(server);
+  await deliveryWith(server, 1, "success");
+  const link = async (role: string) =>
+    (await server.call("POST", "/api/v1/tenants/acme/portal-links", { role })).json.url as string;
+  const member = await openPortal(server, await link("member"));
+  await member.ui.click("Logs");
+  await member.ui.open("order.paid");
+  await member.ui.see("X-Webhook-Id");
+  expect(member.ui.has("Edit and resend …")).toBe(false);
+  const { ui } = await openPortal(server, await link("admin"));
+  await ui.click("Logs");
+  await ui.open("order.paid");
+  const dialog = await ui.openDialog("Edit and resend …");
+  await dialog.fill("Data", '{"total":1}');
+  await dialog.click("Send copy");
+  await receiver.received(2);
+  await ui.see("Edited copy of");
 });

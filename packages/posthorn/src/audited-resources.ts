@@ -15,6 +15,11 @@ const field =
   (name: string): Fields =>
   (argument) => ({ [name]: argument });
 
+/** The edited data may be large; the new event keeps it. */
+const withoutData: Fields = (argument) => ({
+  endpoint: (argument as { endpoint?: unknown } | null)?.endpoint,
+});
+
 /** The methods that change something, by resource. */
 export const RECORDED: Readonly<Record<string, Readonly<Record<string, Recorded>>>> = {
   tenants: {
@@ -53,6 +58,7 @@ export const RECORDED: Readonly<Record<string, Readonly<Record<string, Recorded>
   },
   events: {
     resend: ["events.resend", "event", field("endpoint"), body],
+    resendEdited: ["events.resendEdited", "event", withoutData],
     release: ["events.release", "event", body],
     discard: ["events.discard", "event", body],
     releaseRejected: ["events.releaseRejected", body],

@@ -156,7 +156,7 @@ export class Engine {
     this.relay = new Relay({
       ...ingest,
       observer,
-      problemsFromSql: (events) => options.catalogue.problemsFromSql(events),
+      problemsAsRegistered: (events) => options.catalogue.problemsAsRegistered(events),
     });
     this.deliveryMode = new ModeFollower({
       db,

@@ -17,6 +17,10 @@ export const errorRegistry = {
     "The endpoint has not agreed to receive webhooks, so nothing is sent to it.",
   ),
   endpoint_deleted: error(409, "The endpoint was deleted, so nothing is sent to it."),
+  event_redacted: error(
+    409,
+    "The catalogue redacts parts of the event, so only callers with payloads:read may edit it.",
+  ),
   endpoint_is_subscription: error(
     409,
     "The endpoint is a WebSub subscription, which can be read and deleted but not changed.",

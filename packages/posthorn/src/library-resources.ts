@@ -34,6 +34,7 @@ import { createEndpoints, type Endpoints } from "./resources/endpoints/endpoints
 import type { Targets } from "./resources/endpoints/targets.ts";
 import { withHostLookups } from "./resources/endpoints/with-host-lookups.ts";
 import { createEventTypes } from "./resources/event-types/event-types.ts";
+import { createResendEdited } from "./resources/events/edited-event.ts";
 import { createEventChanges } from "./resources/events/event-changes.ts";
 import { createEvents } from "./resources/events/events.ts";
 import { createRejectedEvents } from "./resources/events/rejected-events.ts";
@@ -197,6 +198,8 @@ export function createLibraryResources(options: LibraryResourcesOptions) {
       ...rejectedEvents,
       /** Resends the event to an endpoint; if that takes batches, in the next one. */
       resend,
+      /** Sends a copy with other data to one endpoint. It is a new event, marked as edited. */
+      resendEdited: createResendEdited({ db, nowMs, catalogue, onQueued }),
     }),
     deliveries: limited({
       ...deliveries,

@@ -29,6 +29,8 @@ export interface Event {
   readonly traceparent?: string | undefined;
   /** CloudEvents attributes; undefined if it was published without any, with JSON data. */
   readonly attributes?: EventAttributes | undefined;
+  /** The event of which this is an edited copy; undefined if it is none. */
+  readonly editedFrom?: Uuid | undefined;
 }
 
 /** Why an event that was published from SQL or by a source is not delivered. */
@@ -98,7 +100,7 @@ export interface HandshakeDecision extends Pick<Grant, "state" | "allowedRate" |
   readonly retryInMs: number | null;
 }
 
-export type AttemptTrigger = "event" | "retry" | "manual" | "replay" | "test";
+export type AttemptTrigger = "event" | "retry" | "manual" | "replay" | "test" | "edited";
 
 /** An endpoint as the sending side sees it, with the deployment's defaults filled in. */
 export interface Target

@@ -14,6 +14,7 @@ test("header names are built from the prefix", () => {
     event: "X-OrientedOS-Event",
     deliveryId: "X-OrientedOS-Delivery-Id",
     attempt: "X-OrientedOS-Attempt",
+    editedFrom: "X-OrientedOS-Edited-From",
   });
   expect(headerNames().signature).toBe("X-Webhook-Signature");
 });

@@ -18,6 +18,8 @@ export interface HeaderNames {
   readonly event: string;
   readonly deliveryId: string;
   readonly attempt: string;
+  /** Only in deliveries of an edited copy of an event. */
+  readonly editedFrom: string;
 }
 
 /** `X-Webhook` gives `X-Webhook-Id`, `X-Webhook-Timestamp`, … */
@@ -32,6 +34,7 @@ export function headerNames(prefix: string = DEFAULT_HEADER_PREFIX): HeaderNames
       event: `${prefix}-Event`,
       deliveryId: `${prefix}-Delivery-Id`,
       attempt: `${prefix}-Attempt`,
+      editedFrom: `${prefix}-Edited-From`,
     };
     known.set(prefix, names);
   }

@@ -12,6 +12,10 @@ const endpointInput = { url: "https://hooks.example/in", events: ["*"] };
 export const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> = {
   "events.publish": (tenant) => ({ tenant, type: "order.paid", data: {} }),
   "events.resend": () => ({ endpoint: "ep_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10" }),
+  "events.resendEdited": () => ({
+    endpoint: "ep_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
+    data_json: "{}",
+  }),
   "eventTypes.put": () => ({}),
   "eventTypes.import": () => ({ document: {} }),
   "tenants.put": () => ({}),

@@ -33,6 +33,7 @@ export const delivery = s.component("Delivery", {
   event_type: s.eventType,
   subject: s.nullableText("Subject of the event. Null without one."),
   sequence: s.nullableInt("Sequence of the event within the subject. Null without a subject."),
+  edited_from: s.editedFrom,
   state,
   attempt_count: s.int("Number of HTTP requests so far."),
   next_retry_at: s.nullableTime(
@@ -63,8 +64,8 @@ export const attempt = s.component("Attempt", {
   ),
   next_retry_at: s.nullableTime("When the next attempt was scheduled. Null if there was none."),
   trigger: s.choice(
-    ["event", "retry", "manual", "replay", "test"],
-    "Cause of the attempt: a new event, the retry policy, a manual retry, a replay or a test.",
+    ["event", "retry", "manual", "replay", "test", "edited"],
+    "Cause of the attempt: a new event, the retry policy, a manual retry, a replay, a test, or an edited copy of an event.",
   ),
   worker: s.int("Id of the worker that sent it."),
   phases: s.group(

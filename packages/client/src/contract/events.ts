@@ -53,6 +53,7 @@ export const event = s.component("Event", {
     rejection,
     "Why the catalogue rejected an event published from SQL. Null for accepted and released events.",
   ),
+  edited_from: s.editedFrom,
 });
 export type Event = z.output<typeof event>;
 
@@ -259,6 +260,9 @@ const path = "/api/v1/events/{event}";
 const publishing: Permission = { scopes: ["events:publish"], reach: "tenant" };
 const reading: Permission = { scopes: ["deliveries:read"], reach: "tenant" };
 
+/** 256 KB of JSON, of which every character may be escaped. */
+const MAX_EDITED_BODY_BYTES = (2 * 256 + 1) * 1024;
+
 const IN_CALLS =
   "Decides about events that were neither released nor discarded, at most 10,000 per call, in short transactions. Repeat the call with `cursor` until `next_cursor` is null.";
 
@@ -332,6 +336,32 @@ export const events = {
     body: rejectedDecision,
     response: { status: 200, schema: z.union([discardedEvents, rejectedCount]) },
     errors: { 422: ["invalid_query"] },
+  }),
+  resendEdited: operation("POST", `${path}/resend-edited`, {
+    summary: "Sends a copy of an event with edited data to one endpoint, marked as edited",
+    remark:
+      "The copy is a new event with the same type, version, subject and tenant, and without a sequence. Its `edited_from` and the header `X-Webhook-Edited-From` name the original. The data must match the schema of the type; pointers of errors are into the data. If the catalogue redacts parts of the event, it also needs payloads:read.",
+    permission: { scopes: ["webhooks:manage"], reach: "tenant" },
+    maxBodyBytes: MAX_EDITED_BODY_BYTES,
+    body: s.inputComponent("EditedEventInput", {
+      endpoint: s.endpointId,
+      data_json: s.text("The edited data as JSON text, at most 256 KB. It is delivered byte for byte."),
+    }),
+    response: {
+      status: 202,
+      schema: s.component("EditedEvent", { event_id: s.eventId, delivery_id: s.deliveryId }),
+    },
+    errors: {
+      404: ["event_not_found", "endpoint_not_found"],
+      409: [
+        ...cannotSend.filter((code) => code !== "delivery_in_flight"),
+        "endpoint_is_subscription",
+        "event_rejected",
+        "event_redacted",
+      ],
+      413: ["payload_too_large"],
+      422: ["invalid_event", "event_too_complex"],
+    },
   }),
   resend: operation("POST", `${path}/resend`, {
     summary: "Sends an event to an endpoint again, in the next batch if the endpoint uses batches",

@@ -37,6 +37,8 @@ export interface Operation {
    * A parameter of a GET that, if it is true, also needs all of these scopes and is recorded in the audit log.
    */
   readonly privilege?: { readonly parameter: string; readonly scopes: readonly Scope[] };
+  /** Default: 256 KB. */
+  readonly maxBodyBytes?: number;
   /** True if a missing body counts as an empty object. */
   readonly isBodyOptional?: true;
   readonly response: OperationResponse;

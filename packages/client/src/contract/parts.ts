@@ -79,6 +79,10 @@ const prefixed = (prefix: string, description: string) =>
 export const eventId = prefixed("evt", "Id of the event; ids sort by time.");
 export const endpointId = prefixed("ep", "Id of the endpoint.");
 export const deliveryId = prefixed("dlv", "Id of the delivery.");
+export const editedFrom = nullable(
+  eventId,
+  "Id of the event of which this is a copy with edited data. Null for other events.",
+);
 export const secretId = prefixed("sec", "Id of the secret, which is not secret itself.");
 export const sourceName = z.string().meta({
   description: "Name of the source in the configuration.",

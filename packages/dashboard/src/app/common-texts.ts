@@ -28,6 +28,8 @@ export const commonTexts = {
   disable: ["Disable", "Deaktivieren"],
   disabled: ["disabled", "deaktiviert"],
   discard: ["Discard", "Verwerfen"],
+  edited: ["edited", "bearbeitet"],
+  editedFrom: ["Edited copy of", "Bearbeitete Kopie von"],
   edit: ["Edit", "Bearbeiten"],
   emptyUsesDefault: ["Empty uses the deployment default.", "Leer: Standard der Installation."],
   enable: ["Enable", "Aktivieren"],

@@ -31,6 +31,7 @@ export const triggerTexts = inLanguage<Readonly<Record<Attempt["trigger"], Text>
   manual: ["manual retry", "manuelle Wiederholung"],
   replay: ["replay", "Replay"],
   test: ["test event", "Testereignis"],
+  edited: ["edited copy", "bearbeitete Kopie"],
 });
 
 /** Dead reasons, short enough for a table column. */

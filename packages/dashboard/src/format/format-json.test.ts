@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatJson } from "./format-json.ts";
+import { compactJson, formatJson } from "./format-json.ts";
 
 test.each([{}, [], { a: [1, [], {}, { "b:{": 'x,"]' }], c: null }, [true, "\\", { d: -1.5e-7 }]])(
   "JSON is indented as JSON.stringify does: %j",
@@ -20,3 +20,8 @@ test.each(["", "plain text", '"a string"', '{"cut off": [1, 2', "<html>"])(
     expect(formatJson(text)).toBeNull();
   },
 );
+
+test("formatted JSON becomes what it was, with the white space in its strings", () => {
+  const text = '{"a b":[1.0,"x \\" y",{}],"c":12345678901234567890}';
+  expect(compactJson(formatJson(text) ?? "")).toBe(text);
+});

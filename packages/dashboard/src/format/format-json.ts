@@ -30,3 +30,8 @@ function isContainer(text: string): boolean {
     return false;
   }
 }
+
+/** Removes white space between the tokens of JSON. */
+export function compactJson(text: string): string {
+  return text.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, (_, quoted?: string) => quoted ?? "");
+}

@@ -123,10 +123,10 @@ export class Catalogue {
   }
 
   /**
-   * Returns the problem of each event that was published from SQL, or null, according to the current catalogue. Types that
-   * this process declares are checked as they are registered. Yields to other work.
+   * Returns the problem of each event that was published from SQL or edited, or null, according to the current catalogue.
+   * Types that this process declares are checked as they are registered. Yields to other work.
    */
-  async problemsFromSql(events: readonly Event[]): Promise<Problems> {
+  async problemsAsRegistered(events: readonly Event[]): Promise<Problems> {
     if (this.#mode !== "open") await this.refresh();
     const problems: (EventProblem | null)[] = [];
     let turnBegunAt = performance.now();

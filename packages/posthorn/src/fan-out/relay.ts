@@ -16,7 +16,7 @@ export interface RelayOptions {
   readonly db: Queryable;
   readonly logger: Logger;
   /** Returns the problem of each event that was published from SQL, or null. */
-  readonly problemsFromSql: (
+  readonly problemsAsRegistered: (
     events: readonly Event[],
   ) => Promise<readonly (Omit<Rejection, "eventId"> | null)[]>;
   readonly observer: Pick<Observer, "rejected">;
@@ -91,8 +91,8 @@ export class Relay {
   /** Returns the events that the catalogue does not accept. They have left the outbox. */
   async #reject(unchecked: readonly Event[]): Promise<ReadonlySet<Uuid>> {
     if (unchecked.length === 0) return new Set();
-    const { db, problemsFromSql, observer } = this.#options;
-    const problems = await problemsFromSql(unchecked);
+    const { db, problemsAsRegistered, observer } = this.#options;
+    const problems = await problemsAsRegistered(unchecked);
     const rejections = unchecked.flatMap(({ id }, index): Rejection[] => {
       const problem = problems[index];
       return problem ? [{ eventId: id, ...problem }] : [];

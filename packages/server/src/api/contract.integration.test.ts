@@ -137,6 +137,8 @@ async function callDeliveries({ client, at, publish, attempted }: World): Promis
   ]);
   await client.events.resend({ event, body: { endpoint: at.endpoint } });
   await attempted(delivery, 2);
+  const copy = await client.events.resendEdited({ event, body: { endpoint: at.endpoint, data_json: "{}" } });
+  await attempted(copy.delivery_id, 1);
 }
 
 async function callReplays({ client, at, receiver, publish, attempted }: World): Promise<void> {

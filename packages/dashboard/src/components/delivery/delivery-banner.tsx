@@ -4,7 +4,8 @@ import { defineTexts } from "../../app/texts.ts";
 import { explainDelivery } from "../../format/delivery-texts.ts";
 import { type RetryProgress, retryProgress } from "../../format/retry-progress.ts";
 import { duration } from "../../format/time.ts";
-import { WaitNote } from "./wait-note.tsx";
+import { Banner } from "../ui/banner.tsx";
+import { WaitHead, WaitRemedy } from "./wait-note.tsx";
 
 const t = defineTexts({
   now: ["The next attempt is due now.", "Der nächste Versuch ist jetzt fällig."],
@@ -23,12 +24,6 @@ const t = defineTexts({
 
 const MAX_DOTS = 24;
 
-const TONES = {
-  dead: ["border-bad/40 bg-bad-ground", "text-bad"],
-  failed: ["border-warn/40 bg-warn-ground", "text-warn"],
-  waiting: ["border-calm/40 bg-calm-ground", "text-calm"],
-} as const;
-
 export function DeliveryBanner({
   delivery,
   endpoint,
@@ -41,22 +36,27 @@ export function DeliveryBanner({
   const why = explainDelivery(delivery);
   const isUnfinished = state === "failed" || waits !== null;
   if (why === null && !isUnfinished) return null;
-  const [box, head] = TONES[state === "dead" ? "dead" : why === null ? "waiting" : "failed"];
-  const title = `font-semibold ${head}`;
+  const isWaiting = why === null;
   return (
-    <div role="note" className={`flex flex-col gap-1 rounded-lg border p-4 text-ink ${box}`}>
-      {why !== null && <p className={title}>{why.cause}</p>}
-      {state === "dead" && <p>{why?.effect ?? t.dead}</p>}
-      {waits !== null && <WaitNote waits={waits} headClass={why === null ? title : ""} />}
-      {state === "failed" && waits === null && <p>{t.now}</p>}
-      {why !== null && why.remedy !== "" && <p>{why.remedy}</p>}
-      {isUnfinished && endpoint !== undefined && (
-        <Progress
-          progress={retryProgress(endpoint.retry_policy, delivery)}
-          isScheduled={waits === null || waits.reason === "retry_delay"}
-        />
-      )}
-    </div>
+    <Banner
+      tone={state === "dead" ? "bad" : isWaiting ? "calm" : "warn"}
+      happened={why?.cause ?? (waits === null ? t.now : <WaitHead waits={waits} />)}
+      next={
+        <>
+          {state === "dead" && <p>{why?.effect ?? t.dead}</p>}
+          {waits !== null && !isWaiting && <WaitHead waits={waits} />}
+          {waits !== null && <WaitRemedy waits={waits} />}
+          {waits === null && state === "failed" && !isWaiting && <p>{t.now}</p>}
+          {isUnfinished && endpoint !== undefined && (
+            <Progress
+              progress={retryProgress(endpoint.retry_policy, delivery)}
+              isScheduled={waits === null || waits.reason === "retry_delay"}
+            />
+          )}
+        </>
+      }
+      remedy={why?.remedy || undefined}
+    />
   );
 }
 

@@ -6,7 +6,7 @@ import { shortWait } from "../../format/wait-texts.ts";
 import type { Column } from "../list/data-table.tsx";
 import { EndpointName } from "../ui/links.tsx";
 import { Ago, Until } from "../ui/time.tsx";
-import { StateBadge } from "./state-badge.tsx";
+import { DeliveryState } from "./state-badge.tsx";
 
 const t = defineTexts({
   next: ["Next attempt", "Nächster Versuch"],
@@ -18,7 +18,7 @@ export function deliveryColumns({
   isOfOneTenant = false,
 } = {}): readonly Column<Delivery>[] {
   const columns: readonly (Column<Delivery> | false)[] = [
-    { key: "state", head: t.state, cell: ({ state }) => <StateBadge state={state} /> },
+    { key: "state", head: t.state, cell: (delivery) => <DeliveryState delivery={delivery} /> },
     {
       key: "type",
       head: t.eventType,

@@ -10,19 +10,27 @@ const t = defineTexts({
   earlier: ["Show the earlier delivery", "Die frühere Zustellung anzeigen"],
 });
 
-export function WaitNote({
-  waits,
-  headClass = "text-md font-semibold",
-}: {
-  readonly waits: WaitsFor;
-  readonly headClass?: string;
-}) {
-  const { what, remedy } = explainWait(waits, useNow());
+export function WaitNote({ waits }: { readonly waits: WaitsFor }) {
   return (
     <>
-      <p className={headClass} {...(waits.until !== null && { title: exactUtc(new Date(waits.until)) })}>
-        {what}
+      <p className="text-md font-semibold">
+        <WaitHead waits={waits} />
       </p>
+      <WaitRemedy waits={waits} />
+    </>
+  );
+}
+
+/** What it waits for, and until when. */
+export function WaitHead({ waits }: { readonly waits: WaitsFor }) {
+  const { what } = explainWait(waits, useNow());
+  return <span {...(waits.until !== null && { title: exactUtc(new Date(waits.until)) })}>{what}</span>;
+}
+
+export function WaitRemedy({ waits }: { readonly waits: WaitsFor }) {
+  const { remedy } = explainWait(waits, useNow());
+  return (
+    <>
       {remedy !== "" && <p className="text-sm">{remedy}</p>}
       {waits.blocked_by !== null && (
         <p className="text-sm">

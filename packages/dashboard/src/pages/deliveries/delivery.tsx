@@ -11,7 +11,8 @@ import { defineTexts } from "../../app/texts.ts";
 import { AttemptTimeline } from "../../components/delivery/attempt-timeline.tsx";
 import { CompareAttempts } from "../../components/delivery/compare-attempts.tsx";
 import { DeliveryBanner } from "../../components/delivery/delivery-banner.tsx";
-import { StateBadge } from "../../components/delivery/state-badge.tsx";
+import { DeliveryState } from "../../components/delivery/state-badge.tsx";
+import { EditAndResend } from "../../components/event/edit-and-resend.tsx";
 import { ActionButton } from "../../components/ui/action-button.tsx";
 import { Button } from "../../components/ui/button.tsx";
 import { CopyButton } from "../../components/ui/copy.tsx";
@@ -59,13 +60,19 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
       }
       lead={
         <span className="flex flex-wrap items-center gap-x-2">
-          <StateBadge state={delivery.state} />
+          <DeliveryState delivery={delivery} />
           <code className="font-mono text-xs">{delivery.id}</code>
           <CopyButton text={delivery.id} />
         </span>
       }
       actions={
         <>
+          <EditAndResend
+            event={event_id}
+            type={event_type}
+            tenant={tenant}
+            endpoint={endpoint === undefined ? undefined : delivery.endpoint_id}
+          />
           <ActionButton
             icon="dead"
             disabledReason={isInFlight ? t.inFlight : isFinished(delivery) ? t.over : undefined}
@@ -97,6 +104,16 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
             </Link>{" "}
             <code className="font-mono text-xs text-muted">{event_id}</code>
           </Fact>
+          {delivery.edited_from !== null && (
+            <Fact name={t.editedFrom}>
+              {/* the portal has no event page */}
+              {isPortal ? (
+                <code className="font-mono text-xs">{delivery.edited_from}</code>
+              ) : (
+                <IdLink to="/events/$id" id={delivery.edited_from} />
+              )}
+            </Fact>
+          )}
           <Fact name={t.endpoint}>
             <EndpointLink tenant={tenant} id={delivery.endpoint_id} className="break-all underline" />
           </Fact>

@@ -8,6 +8,7 @@ import { useApi } from "../../api/use-api.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { WhyNot, WhyNotYet } from "../../components/delivery/not-delivered.tsx";
 import { StateBadge } from "../../components/delivery/state-badge.tsx";
+import { EditAndResend } from "../../components/event/edit-and-resend.tsx";
 import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
 import { Rejection } from "../../components/event/rejection.tsx";
 import { Badge } from "../../components/ui/badge.tsx";
@@ -99,6 +100,12 @@ function Detail({ event }: { readonly event: EventDetail }) {
       actions={
         <>
           <CopyButton text={event.id} />
+          <EditAndResend
+            event={event.id}
+            type={event.type}
+            tenant={event.tenant}
+            endpoint={event.deliveries[0]?.endpoint_id}
+          />
           {event.previous !== null && (
             <Button onClick={() => setShowsDiff(!showsDiff)}>{showsDiff ? t.hideDiff : t.compare}</Button>
           )}
@@ -121,6 +128,11 @@ function Detail({ event }: { readonly event: EventDetail }) {
                 {event.subject}
               </Link>{" "}
               #{event.sequence}
+            </Fact>
+          )}
+          {event.edited_from !== null && (
+            <Fact name={t.editedFrom}>
+              <IdLink to="/events/$id" id={event.edited_from} />
             </Fact>
           )}
           <Fact name={t.version}>{event.api_version}</Fact>

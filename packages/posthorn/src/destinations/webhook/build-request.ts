@@ -43,6 +43,7 @@ export function buildRequest(
     headers[names.event] = event.type;
     headers[names.deliveryId] = formatId("dlv", delivery.id);
     headers[names.attempt] = String(delivery.attempts + 1);
+    if (event.editedFrom !== undefined) headers[names.editedFrom] = formatId("evt", event.editedFrom);
   }
   if (contentType === undefined) delete headers["content-type"];
   // spread into the object above, they would double the time of every request

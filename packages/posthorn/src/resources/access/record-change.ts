@@ -108,13 +108,14 @@ function factsOf(result: unknown, target: Change["target"]) {
   const { endpoint, key, ...own } = (result ?? {}) as { readonly endpoint?: unknown; readonly key?: unknown };
   // the library returns some new objects beside their secret
   const made = [endpoint, key].find(isObject);
-  const { id, tenant, deleted, released, discarded } = { ...own, ...made } as Readonly<
+  const { id, eventId, tenant, deleted, released, discarded } = { ...own, ...made } as Readonly<
     Record<string, unknown>
   >;
+  const createdId = id ?? eventId;
   const affected = deleted ?? released ?? discarded;
   return {
     affected: typeof affected === "number" ? affected : null,
-    created: typeof id === "string" && !Object.values(target).includes(id) ? id : null,
+    created: typeof createdId === "string" && !Object.values(target).includes(createdId) ? createdId : null,
     tenant: typeof tenant === "string" ? tenant : null,
   };
 }

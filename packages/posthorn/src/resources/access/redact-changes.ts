@@ -16,9 +16,13 @@ export function toApiNames(value: unknown, field = "", level = 0): unknown {
   );
 }
 
-/** Leaves out the data of a test event: the event itself keeps it, with redaction. */
+const DATA_FIELDS = ["data", "data_json"];
+
+/** Leaves out the data of a test or edited event: the event itself keeps it, with redaction. */
 export function withoutData(body: unknown): unknown {
-  return isObject(body) && "data" in body ? { ...body, data: REDACTED } : body;
+  if (!isObject(body)) return body;
+  const given = DATA_FIELDS.filter((name) => name in body);
+  return { ...body, ...Object.fromEntries(given.map((name) => [name, REDACTED])) };
 }
 
 /** Returns the key's id. If the caller gave a whole key by mistake, its secret part is redacted. */

@@ -36,7 +36,7 @@ function queueMs(row: AttemptRow, deliveryId: Uuid): number | null {
 
 function dueAt({ trigger, announcedMs }: AttemptRow, deliveryId: Uuid): number | null {
   if (trigger === "retry") return announcedMs;
-  return trigger === "event" || trigger === "test" ? uuidTimeMs(deliveryId) : null;
+  return trigger === "manual" || trigger === "replay" ? null : uuidTimeMs(deliveryId);
 }
 
 function bodyMs({ durationMs, connectMs, tlsMs, firstByteMs }: AttemptRow): number | null {

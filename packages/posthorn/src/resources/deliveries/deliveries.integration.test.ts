@@ -30,6 +30,7 @@ test("a delivery is returned with its attempts", async () => {
     eventType: "invoice.paid",
     subject: null,
     sequence: null,
+    editedFrom: null,
     state: "success",
     attemptCount: 1,
     nextRetryAt: null,

@@ -201,6 +201,7 @@ function toDeliveryView(
     eventType: row.eventType,
     subject: row.subject,
     sequence: row.sequence,
+    editedFrom: row.editedFrom === null ? null : formatId("evt", row.editedFrom),
     state: row.state,
     attemptCount: row.attempts,
     nextRetryAt: row.state === "failed" ? (waitsFor?.until ?? null) : null,

@@ -52,7 +52,7 @@ export function createResendEvent({ db, events, endpoints, retry, onCollected }:
   };
 }
 
-function rejectedError(id: string): PosthornError {
+export function rejectedError(id: string): PosthornError {
   return new PosthornError(
     "event_rejected",
     `The catalogue rejected ${id}. Release it first: all its endpoints then receive it.`,

@@ -36,6 +36,7 @@ test("an event is returned as published, with its deliveries to current and dele
     createdAt: new Date(1_750_000_000_123),
     attributes: null,
     rejection: null,
+    editedFrom: null,
     deliveries: expect.any(Array),
     batches: [],
     previous: null,

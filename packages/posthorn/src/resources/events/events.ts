@@ -39,6 +39,8 @@ export interface EventView
   readonly payload: Buffer;
   /** The attributes of an event that was published as a CloudEvent, and the encoding of `payload`. */
   readonly attributes: EventAttributes | null;
+  /** The event of which this is an edited copy. Null if it is none. */
+  readonly editedFrom: string | null;
   /** Why the catalogue rejected it; null for events that it accepted, and after a release. */
   readonly rejection: RejectionView | null;
 }
@@ -85,7 +87,8 @@ export interface EventQuery extends TimeRangeQuery {
 }
 
 /** An event without its payload. */
-export interface NewestEventView extends Omit<EventView, "payload" | "attributes" | "rejection"> {
+export interface NewestEventView
+  extends Omit<EventView, "payload" | "attributes" | "rejection" | "editedFrom"> {
   /** False while the event waits in the outbox: published in a transaction, or after another event of its subject. */
   readonly isFannedOut: boolean;
 }
@@ -289,6 +292,7 @@ function toEventView(
     id: formatId("evt", event.id),
     payload: redactPayload(event.payload, paths),
     attributes: event.attributes ?? null,
+    editedFrom: event.editedFrom === undefined ? null : formatId("evt", event.editedFrom),
     rejection: rejection === undefined ? null : toRejectionView(rejection),
   };
 }

@@ -7,7 +7,7 @@ import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
 import { TEST_TYPE } from "../../fan-out/matches.ts";
 import type { Event, Uuid } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
-import { enqueueTestEvent } from "../../storage/queries/queue/requeue.ts";
+import { enqueueForOne } from "../../storage/queries/queue/requeue.ts";
 import { pausedError } from "../deliveries/delivery-changes.ts";
 import { knownEndpoint, refuseSubscription } from "../endpoints/changes.ts";
 
@@ -43,7 +43,7 @@ export function createSendTest({ db, nowMs, apiVersion, onQueued }: SendTestOpti
     const endpointId = parseId("ep", id) as Uuid;
     const event = testEvent(tenant, id, input, nowMs(), apiVersion);
     const delivery = { id: deliveryIdOf(event.id, endpointId), endpointId, trigger: "test" } as const;
-    const result = await enqueueTestEvent(db, event, delivery);
+    const result = await enqueueForOne(db, event, delivery);
     if (result.kind === "paused") throw pausedError(result.because, "send the test event");
     onQueued(endpointId, result.owner);
     return { eventId: formatId("evt", event.id), deliveryId: formatId("dlv", delivery.id) };

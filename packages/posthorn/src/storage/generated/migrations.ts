@@ -225,7 +225,7 @@ insert into posthorn.endpoint_defaults default values;
   {
     version: 3,
     name: "events-and-queue",
-    checksum: "0ce23ac208a42f502d2abc64951f30a3b6f1883625d68bf805092ac15a553848",
+    checksum: "1cb1114c8c35c365dd408114955fbf8aafbc27f9b797195bf57baae1f35890ef",
     sql: `-- Events, the deliveries that are not finished, and the workers that send them.
 
 -- Committed facts. Only \`claims\` is changed, when a dead letter is deleted. Partitioned by day.
@@ -239,8 +239,11 @@ create table posthorn.events (
   sequence bigint,
   -- bytes, because jsonb reorders keys, rejects \\u0000 and loses 1.0 and large integers; the signed bytes are the stored bytes
   payload bytea not null,
-  -- true: a test event for one endpoint, of any type, never replayed to another; null: a published event
+  -- true: an event for one endpoint, of any type, never replayed to another: a test or an edited copy; null: a published
+  -- event
   is_test boolean,
+  -- the event of which this is an edited copy
+  edited_from uuid,
   -- the trace that published the event (W3C traceparent), which later attempts join
   traceparent text,
   -- attributes from its origin, such as a CloudEvent's source, and how to read its data; null: published without them
@@ -386,7 +389,7 @@ create table posthorn.queue (
   attempts integer not null default 0,
   failures integer not null default 0,
   replay_count integer not null default 0,
-  -- reason for the next attempt: event, retry, manual, replay or test
+  -- reason for the next attempt: event, retry, manual, replay, test or edited
   trigger text not null default 'event',
   -- start of the retry schedule: the event's time, or that of the last manual retry
   schedule_started_at timestamptz not null,

@@ -11,8 +11,11 @@ create table posthorn.events (
   sequence bigint,
   -- bytes, because jsonb reorders keys, rejects \u0000 and loses 1.0 and large integers; the signed bytes are the stored bytes
   payload bytea not null,
-  -- true: a test event for one endpoint, of any type, never replayed to another; null: a published event
+  -- true: an event for one endpoint, of any type, never replayed to another: a test or an edited copy; null: a published
+  -- event
   is_test boolean,
+  -- the event of which this is an edited copy
+  edited_from uuid,
   -- the trace that published the event (W3C traceparent), which later attempts join
   traceparent text,
   -- attributes from its origin, such as a CloudEvent's source, and how to read its data; null: published without them
@@ -158,7 +161,7 @@ create table posthorn.queue (
   attempts integer not null default 0,
   failures integer not null default 0,
   replay_count integer not null default 0,
-  -- reason for the next attempt: event, retry, manual, replay or test
+  -- reason for the next attempt: event, retry, manual, replay, test or edited
   trigger text not null default 'event',
   -- start of the retry schedule: the event's time, or that of the last manual retry
   schedule_started_at timestamptz not null,

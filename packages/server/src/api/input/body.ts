@@ -7,7 +7,7 @@ import { readJsonBytes } from "../middleware/read-body.ts";
 import { fieldErrors, fieldsAt } from "./issues.ts";
 import { parseSettings } from "./settings-json.ts";
 
-/** Maximum body size of all operations except publishing. */
+/** Maximum body size of operations that do not set their own, except publishing. */
 const MAX_SETTINGS_BYTES = 256 * 1024;
 
 export async function readBody(
@@ -16,7 +16,9 @@ export async function readBody(
   schema: z.ZodType,
 ): Promise<unknown> {
   const isEmpty = operation.isBodyOptional === true && hasNoBody(exchange);
-  const body = isEmpty ? {} : parseSettings(await readJsonBytes(exchange, MAX_SETTINGS_BYTES));
+  const body = isEmpty
+    ? {}
+    : parseSettings(await readJsonBytes(exchange, operation.maxBodyBytes ?? MAX_SETTINGS_BYTES));
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const shown = operation.response.schema === null ? [] : fieldsAt(operation.response.schema, []);

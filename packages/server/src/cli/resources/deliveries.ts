@@ -125,6 +125,7 @@ function describe({ terminal, now }: Remote, delivery: DeliveryDetail): string {
     facts(terminal, [
       ["id", delivery.id],
       ["event", `${delivery.event_id} (${delivery.event_type})`],
+      ...(delivery.edited_from === null ? [] : [["edited from", delivery.edited_from] as const]),
       ["endpoint", `${delivery.endpoint_id} (${delivery.endpoint_name})`],
       ["tenant", delivery.tenant],
       ["state", stateText(delivery, now())],

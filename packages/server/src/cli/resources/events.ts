@@ -2,12 +2,14 @@
 import type { EventDetail, ListedEvent, RejectedCount } from "@posthorn/client";
 import type { Command } from "commander";
 import { readEvent } from "../follow/request.ts";
+import { readData } from "../remote/data.ts";
 import {
   type Args,
   addList,
   commandsOf,
   type Param,
   type Remote,
+  required,
   TENANT_FILTER,
   TIME_FILTERS,
   type TimeFlags,
@@ -67,6 +69,24 @@ export function addEvents(program: Command, terminal: Terminal): void {
     const text = await remote.send(remote.contract.events.get, `/api/v1/events/${encodeURIComponent(event)}`);
     terminal.print(remote.isJson ? safeJson(text) : describe(terminal, text));
   });
+  const editing = "send a copy with edited data to one endpoint; the event does not change";
+  const editingFlags = [
+    EVENT,
+    required("--endpoint <endpoint>", "ep_…, an endpoint of the event's tenant"),
+    required("--data <json>", "the edited data: JSON, @file, or - for standard input"),
+  ] as const;
+  add<{ endpoint: string; data: string }>(
+    "resend-edited",
+    editing,
+    editingFlags,
+    async ({ client, print }, [event], { endpoint, data }) => {
+      const body = { endpoint, data_json: await readData(data, terminal) };
+      const sent = await client.events.resendEdited({ event, body });
+      print(sent, ({ event_id }) =>
+        [`Sent ${clean(event_id)}.`, `Show the result with: posthorn trace ${clean(event_id)}`].join("\n"),
+      );
+    },
+  );
   const releasing = "deliver an event that the catalogue rejected, as it is";
   add("release", releasing, [EVENT], async ({ client, print }, [event]) => {
     print(await client.events.release({ event }), ({ id }) =>
@@ -145,6 +165,7 @@ function describe(terminal: Terminal, text: string): string {
       ["type", event.type],
       ["api version", event.api_version],
       ["subject", sequence === null ? subject : `${subject} (sequence ${sequence})`],
+      ...(event.edited_from === null ? [] : [["edited from", event.edited_from] as const]),
       ["created", timeText(event.created_at)],
       ...cloudEventFacts(event),
     ]),

@@ -15,6 +15,25 @@ const { server, posthorn, makeEndpoint } = useCommandServer({
   },
 });
 
+describe("events", () => {
+  test("are sent to one endpoint with edited data", async () => {
+    await posthorn`tenants put edits`;
+    const receiver = await startReceiver();
+    const { json: endpoint } = await posthorn`endpoints create ${receiver.url} --tenant edits --json`;
+    const { json: event } = await posthorn`publish order.paid --tenant edits --data {"id":1} --json`;
+    await receiver.received(1);
+    const of = argv`events resend-edited ${event.id} --endpoint ${endpoint.id}`;
+    const sent = await posthorn`${of} --data {"id":12345678901234567890}`;
+    const [, copy] = await receiver.received(2);
+    expect(String(copy?.body)).toContain('"data":{"id":12345678901234567890}}');
+    const id = copy?.headers["x-webhook-id"] as string;
+    expect(sent.out).toBe(`Sent ${id}.\nShow the result with: posthorn trace ${id}\n`);
+    expect((await posthorn`events get ${id}`).out).toMatch(new RegExp(`edited from +${event.id}`));
+    expect((await posthorn`${of} --data {`).err).toContain("--data is not JSON");
+    expect((await posthorn`events resend-edited ${event.id} --data 1`).err).toContain("--endpoint");
+  });
+});
+
 describe("endpoints", () => {
   test("are created, shown, changed, disabled, enabled, tested, rotated and deleted", async () => {
     await posthorn`tenants put endpoints`;

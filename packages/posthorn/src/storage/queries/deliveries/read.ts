@@ -40,6 +40,8 @@ export interface DeliveryRow {
   readonly eventType: string;
   readonly subject: string | null;
   readonly sequence: number | null;
+  /** The event of which its event is an edited copy. */
+  readonly editedFrom: Uuid | null;
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly deadReason: string | null;
@@ -49,7 +51,7 @@ export interface DeliveryRow {
 
 /** Columns of `posthorn.delivery_states d` and `posthorn.events e`. */
 export const deliveryColumns = `d.id, d.event_id as "eventId", d.endpoint_id as "endpointId", e.tenant,
-  e.type as "eventType", e.subject, e.sequence, d.state, d.attempts,
+  e.type as "eventType", e.subject, e.sequence, e.edited_from as "editedFrom", d.state, d.attempts,
   d.dead_reason as "deadReason", d.replay_count as "replayCount", posthorn.epoch_ms(d.finished_at) as "finishedMs"`;
 
 export const findDeliveries = rows<DeliveryRow, [ids: readonly Uuid[]]>("find deliveries")`

@@ -11,11 +11,12 @@ export interface EventRow {
   payload: Buffer;
   traceparent: string | null;
   attributes: EventAttributes | null;
+  edited_from: Uuid | null;
 }
 
 /** Columns of `posthorn.events e`. */
 export const eventColumns =
-  "e.id as event_id, e.tenant, e.type, e.api_version, e.subject, e.sequence, e.payload, e.traceparent, e.attributes";
+  "e.id as event_id, e.tenant, e.type, e.api_version, e.subject, e.sequence, e.payload, e.traceparent, e.attributes, e.edited_from";
 
 export function toEvent(row: EventRow): Event {
   return {
@@ -29,5 +30,6 @@ export function toEvent(row: EventRow): Event {
     createdAt: new Date(uuidTimeMs(row.event_id)),
     traceparent: row.traceparent ?? undefined,
     attributes: row.attributes ?? undefined,
+    editedFrom: row.edited_from ?? undefined,
   };
 }

@@ -54,7 +54,7 @@ from (
 ) d
 -- the limit forces a lookup per row; a join looks so expensive that the generic plan is never used
 cross join lateral (
-  select event.tenant, event.type, event.subject, event.sequence
+  select event.tenant, event.type, event.subject, event.sequence, event.edited_from
   from posthorn.events event
   where event.id = d.event_id
   limit 1

@@ -1,4 +1,4 @@
-// Enqueues one delivery: a manual retry of a delivery that is not in flight, or the delivery of a test event. Nothing is
+// Enqueues one delivery: a manual retry of a delivery that is not in flight, or that of a test or edited event. Nothing is
 // enqueued for an endpoint that may not receive it: the delivery would wait forever, or become dead and remove an earlier
 // success from history.
 import type { AttemptTrigger, Event, Uuid } from "../../../model.ts";
@@ -33,10 +33,10 @@ export async function requeueDelivery(db: Database, deliveryId: Uuid): Promise<R
 }
 
 /** Stores an event for one endpoint, whatever it subscribes to. It has no sequence. */
-export async function enqueueTestEvent(
+export async function enqueueForOne(
   db: Database,
   event: Event,
-  delivery: TestDelivery,
+  delivery: OneDelivery,
 ): Promise<EnqueueResult> {
   return await db.transaction(async (tx) => {
     const { endpointId } = delivery;
@@ -47,7 +47,7 @@ export async function enqueueTestEvent(
   });
 }
 
-interface TestDelivery {
+interface OneDelivery {
   readonly id: Uuid;
   readonly endpointId: Uuid;
   readonly trigger: AttemptTrigger;
@@ -138,13 +138,18 @@ where q.id = $1::uuid
 returning q.id
 `;
 
-const storeOne = run<[event: Event, delivery: TestDelivery]>("store test event", (event, delivery) => [
-  ...fields("id", "tenant", "type", "apiVersion", "subject", "payload")(event),
-  ...fields("id", "endpointId", "trigger")(delivery),
-])`
+const storeOne = run<[event: Event, delivery: OneDelivery]>(
+  "store event for one endpoint",
+  (event, delivery) => [
+    ...fields("id", "tenant", "type", "apiVersion", "subject", "payload")(event),
+    ...fields("id", "endpointId", "trigger")(delivery),
+    event.attributes === undefined ? null : JSON.stringify(event.attributes),
+    event.editedFrom ?? null,
+  ],
+)`
 with stored as (
-  insert into posthorn.events (id, tenant, type, api_version, subject, payload, is_test)
-  values ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, true)
+  insert into posthorn.events (id, tenant, type, api_version, subject, payload, is_test, attributes, edited_from)
+  values ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, true, $10::text::jsonb, $11::uuid)
 )
 insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, trigger)
 values ($7::uuid, $1::uuid, $8::uuid, posthorn.now(), posthorn.now(), $9::text)

@@ -62,6 +62,12 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
       decideByFilter(body, principal, true, (query) => events.releaseRejected(query)),
     discardRejected: ({ body, principal }) =>
       decideByFilter(body, principal, false, (query) => events.discardRejected(query)),
+    resendEdited: ({ params, body: { endpoint, dataJson }, principal }) =>
+      events.resendEdited(
+        params.event,
+        { endpoint, rawData: Buffer.from(dataJson) },
+        { ...tenantScope(principal), ...redaction(principal) },
+      ),
     resend: ({ params, body, principal }) =>
       events.resend(params.event, body.endpoint, tenantScope(principal)),
   };
