@@ -33,7 +33,7 @@ const commandSources = [
 const dashboardSources = [
   ...shared,
   "packages/dashboard/src",
-  ...["index.html", "portal.html", "vite.config.ts", "package.json"].map(
+  ...["index.html", "portal.html", "docs.html", "vite.config.ts", "package.json"].map(
     (name) => `packages/dashboard/${name}`,
   ),
 ];

@@ -38,7 +38,7 @@ export default defineConfig({
     rolldownOptions: {
       // on a slow machine it would print a warning about the plugins
       checks: { pluginTimings: false },
-      input: [at("index.html"), at("portal.html")],
+      input: [at("index.html"), at("portal.html"), at("docs.html")],
       output: {
         // few files for what most screens need, because a browser loads six at a time from a host
         codeSplitting: {

@@ -17,6 +17,7 @@ test("a mail has sender, subject and text, and a line break in the subject canno
   expect(received?.header("from")).toEqual(["Web Hooks <posthorn@example.com>"]);
   expect(received?.header("bcc")).toEqual([]);
   expect(received?.body).toContain(".\nÄ\n");
+  expect(received?.html).toContain(". Ä</p>");
 });
 
 test("user and password are sent to a local server", async () => {

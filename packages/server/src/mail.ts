@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import type { Transporter } from "nodemailer";
 import type { PosthornOptions } from "posthorn";
+import { mailHtml } from "./mail-html.ts";
 
 export type SendMail = NonNullable<PosthornOptions["sendMail"]>;
 
@@ -42,6 +43,7 @@ export function createSendMail(server: MailServer, from: string): SendMail {
       to: [...to],
       subject,
       text,
+      html: mailHtml(subject, text),
       // RFC 3834: prevents automatic replies.
       headers: { "Auto-Submitted": "auto-generated" },
     });

@@ -62,9 +62,19 @@ function readMail(raw: string, { envelope, user }: SMTPServerSession) {
         .split("\r\n")
         .filter((line) => line.toLowerCase().startsWith(`${name.toLowerCase()}: `))
         .map((line) => line.slice(name.length + 2)),
-    body: decodeBody(raw.slice(end + 4), head),
+    /** The plain text. */
+    body: partOf(raw.slice(end + 4), head, "text/plain"),
+    html: partOf(raw.slice(end + 4), head, "text/html"),
     user,
   };
+}
+
+function partOf(body: string, head: string, type: string): string {
+  const [, boundary] = /boundary="([^"]+)"/.exec(head) ?? [];
+  if (boundary === undefined) return type === "text/plain" ? decodeBody(body, head) : "";
+  const part = body.split(`--${boundary}`).find((one) => one.includes(`Content-Type: ${type}`)) ?? "";
+  const end = part.indexOf("\r\n\r\n");
+  return decodeBody(part.slice(end + 4), part.slice(0, end));
 }
 
 function decodeBody(body: string, head: string): string {

@@ -213,7 +213,7 @@ export function routesOf(
     eventSchemaRoute(hooks),
     ...publicKeyRoutes(hooks),
     ...webhookGrantRoutes(hooks),
-    ...docsRoutes(signIn.site),
+    ...docsRoutes(signIn.site, dashboard),
     liveRoute(new LiveFeed(hooks, isDraining), signIn),
     ...implement(
       contract,

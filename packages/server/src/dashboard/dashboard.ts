@@ -2,7 +2,8 @@
 // they load it from the API.
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { escapeHtml, Html, html, policyWithStyle, prose } from "../api/docs/html.ts";
+import { escapeHtml, html, prose } from "../api/docs/html.ts";
+import { plainPage } from "../api/docs/plain-page.ts";
 import { hasTag } from "../api/entity-tag.ts";
 import type { Reply } from "../api/reply.ts";
 import type { Page } from "../api/session/cookie.ts";
@@ -17,6 +18,8 @@ export interface Dashboard {
   readonly serve: (request: IncomingMessage, path: string) => Promise<Reply | null>;
   /** Returns a page for an address that does not exist, or null for clients that are no browsers. */
   readonly serveUnknown: (request: IncomingMessage, path: string) => Promise<Reply | null>;
+  /** The page of the API reference without its content; undefined if the dashboard is not built. */
+  readonly docsTemplate: () => Promise<string | undefined>;
 }
 
 const HTML_TYPE = "text/html; charset=utf-8";
@@ -42,6 +45,7 @@ export function createDashboard(site: Site, portal: PortalOptions, folder = STAT
       if (!isRead(request) || !wantsHtml(request) || /^\/(?:api|assets)\//.test(path)) return null;
       return await pageReply(request, path.startsWith("/portal/") ? "portal" : "dashboard", 404);
     },
+    docsTemplate: async () => (await files.read("docs.html"))?.toString(),
   };
 
   async function asset(request: IncomingMessage, name: string): Promise<Reply | null> {
@@ -64,9 +68,10 @@ export function createDashboard(site: Site, portal: PortalOptions, folder = STAT
   }
 
   async function pageReply(request: IncomingMessage, page: Page, status: 200 | 404 = 200): Promise<Reply> {
-    if (!site.isKnownHost(request)) return htmlReply(421, "Unknown host name", UNKNOWN_HOST);
+    if (!site.isKnownHost(request))
+      return plainPage(421, "Unknown host name", html`<p>${prose(UNKNOWN_HOST)}</p>`);
     const file = await files.read(FILES[page]);
-    if (file === null) return htmlReply(503, "The dashboard is not built", NOT_BUILT);
+    if (file === null) return plainPage(503, "The dashboard is not built", html`<p>${prose(NOT_BUILT)}</p>`);
     const base = `<base href="${escapeHtml(`${site.basePath(request)}/`)}">`;
     const extra = page === "portal" ? base + portalMeta(portal) : base;
     const body = file.toString().replace(/<head\b[^>]*>/i, (head) => head + extra);
@@ -91,29 +96,6 @@ function wantsHtml({ headers }: IncomingMessage): boolean {
 
 const NOT_BUILT =
   "The API works, but the dashboard is not built. Run `npm run build` in the repository. The npm package contains it.";
-
-/** A page without scripts, for an error. */
-function htmlReply(status: number, title: string, text: string): Reply {
-  const page = html`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${title} · Posthorn</title>
-<style>${new Html(PLAIN_STYLE)}</style>
-<h1>${title}</h1>
-<p>${prose(text)}</p>
-</html>
-`;
-  return {
-    status,
-    contentType: HTML_TYPE,
-    body: page.text,
-    headers: ["Content-Security-Policy", policyWithStyle(PLAIN_STYLE), "Referrer-Policy", "no-referrer"],
-  };
-}
-
-const PLAIN_STYLE =
-  "body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }";
 
 /** Data that the portal needs before sign-in: its theme, and the origins it may notify that there is no session. */
 function portalMeta({ origins = [], name, logoUrl, accent, appearance = "auto" }: PortalOptions): string {

@@ -1,8 +1,9 @@
-// The API reference as one page, generated from the OpenAPI document. It needs no script and no external resource.
+// The API reference as one page, generated from the OpenAPI document. It needs no script and no other host. Style and
+// typeface are in the built dashboard.
 import { curlFor, exampleOf } from "./example.ts";
-import { Html, html, policyWithStyle, prose } from "./html.ts";
+import { type Html, html, prose } from "./html.ts";
+import { MARK } from "./mark.ts";
 import { fieldsOf, type Schema, type Schemas, typeOf } from "./schema.ts";
-import { STYLE } from "./style.ts";
 
 export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -38,12 +39,26 @@ interface Place {
   readonly operation: DocumentedOperation;
 }
 
-export const DOCS_POLICY = policyWithStyle(STYLE);
+export const DOCS_POLICY =
+  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Placeholder for the server URL, which depends on the request; the rest of the page is cached. */
 export const SERVER_URL = "{server_url}";
 
-export function docsPage(document: OpenApiDocument): string {
+/** In place of the built page, which has a style. */
+const WITHOUT_STYLE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>API reference – Posthorn</title>
+</head>
+<body></body>
+</html>
+`;
+
+/** Fills the body of `template`. */
+export function docsPage(document: OpenApiDocument, template = WITHOUT_STYLE): string {
   const { info, tags, components, webhooks } = document;
   const places = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Place => ({ method, path, operation })),
@@ -53,17 +68,9 @@ export function docsPage(document: OpenApiDocument): string {
     places: places.filter(({ operation }) => operation.tags?.includes(name)),
   }));
   const events = Object.entries(webhooks);
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${info.title} API reference</title>
-<style>${new Html(STYLE)}</style>
-</head>
-<body>
+  const body = html`<body>
 <nav aria-label="Contents">
-<a class="brand" href="./">${info.title}</a>
+<a class="brand" href="./">${MARK}${info.title}</a>
 <p class="quiet">API ${info.version} · <a href="openapi.json">OpenAPI</a></p>
 ${sections.map(({ name, places: ofTag }) => navSection(name, ofTag))}
 ${navList(
@@ -90,10 +97,8 @@ ${Object.entries(components.schemas).map(
   ([name, schema]) => html`<article id="${name}"><h3>${name}</h3>${fieldsOf(schema)}</article>`,
 )}</section>
 </main>
-</body>
-</html>
-`;
-  return page.text;
+</body>`;
+  return template.replace(/<body>\s*<\/body>/, () => body.text);
 }
 
 function intro(): Html {

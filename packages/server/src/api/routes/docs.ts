@@ -1,5 +1,6 @@
 // The API reference: GET /openapi.json as OpenAPI 3.1, and GET /docs as HTML, each rendered on its first request.
 import { openApi } from "@posthorn/client";
+import type { Dashboard } from "../../dashboard/dashboard.ts";
 import { VERSION } from "../../version.ts";
 import { escapeHtml } from "../docs/html.ts";
 import { DOCS_POLICY, docsPage, type OpenApiDocument, SERVER_URL } from "../docs/page.ts";
@@ -8,13 +9,13 @@ import { publicRoute, type Route } from "../router.ts";
 import type { Site } from "../session/site.ts";
 
 let documentReply: Reply | undefined;
-let page: string | undefined;
 
-export function docsRoutes(site: Site): Route[] {
+export function docsRoutes(site: Site, dashboard: Dashboard): Route[] {
+  let page: string | undefined;
   return [
     publicRoute("GET", "/openapi.json", readDocument),
-    publicRoute("GET", "/docs", ({ request }) => {
-      page ??= docsPage(document() as unknown as OpenApiDocument);
+    publicRoute("GET", "/docs", async ({ request }) => {
+      page ??= docsPage(document() as unknown as OpenApiDocument, await dashboard.docsTemplate());
       return {
         status: 200,
         contentType: "text/html; charset=utf-8",
