@@ -1,4 +1,5 @@
 // Events published from SQL that a strict catalogue does not accept.
+import { parseId } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import {
@@ -12,7 +13,9 @@ import { eventually } from "../../../../tests/support/eventually.ts";
 import { event } from "../catalogue/declared-types.ts";
 import { maintainPartitions } from "../maintenance/partitions.ts";
 import { prune } from "../maintenance/prune.ts";
+import type { Uuid } from "../model.ts";
 import { silentLogger } from "../observe/log.ts";
+import { rejectEvents } from "../storage/queries/events/rejected.ts";
 import type { TestInstance, TestInstanceOptions } from "../testing/index.ts";
 
 const receiver = await receiverPerFile();
@@ -94,6 +97,21 @@ test("a released event is delivered as it is, once", async () => {
   expect(await rejectedIds(instance)).toEqual([]);
   await expect(hooks.events.release(id)).rejects.toMatchObject({ code: "event_not_rejected", status: 409 });
   expect(receiver.requestsTo(path)).toHaveLength(1);
+});
+
+test("a released event is not rejected again by a worker that had read it before", async () => {
+  const { hooks } = await openStrict({ started: false });
+  const id = await publishBySql(world.pool, wrong);
+  const rejection = {
+    eventId: parseId("evt", id) as Uuid,
+    code: "invalid_event",
+    pointer: "",
+    message: "",
+  } as const;
+  expect(await rejectEvents(hooks.db, [rejection], false)).toHaveLength(1);
+  await hooks.events.release(id);
+  expect(await rejectEvents(hooks.db, [rejection], false)).toEqual([]);
+  expect((await hooks.events.get(id)).rejection).toBeNull();
 });
 
 test("an event cannot be released while delivery drops events, and stays rejected", async () => {

@@ -99,7 +99,7 @@ export class Relay {
     });
     if (rejections.length === 0) return new Set();
     // another worker may have rejected some of them
-    const taken = new Set(await rejectEvents(db, rejections));
+    const taken = new Set(await rejectEvents(db, rejections, false));
     for (const rejection of rejections) if (taken.has(rejection.eventId)) observer.rejected(rejection);
     return new Set(rejections.map(({ eventId }) => eventId));
   }

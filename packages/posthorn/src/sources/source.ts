@@ -59,6 +59,7 @@ export class Source extends Loop {
   #nextPosition: string | null = null;
   #movedAt = Number.NEGATIVE_INFINITY;
   #pauseMs = RECHECK_MS;
+  #isStopping = false;
 
   constructor(options: SourceDependencies) {
     const { db, logger, config, workerId } = options;
@@ -77,6 +78,7 @@ export class Source extends Loop {
   }
 
   override async stop(): Promise<void> {
+    this.#isStopping = true;
     this.#open?.reader.interrupt();
     await super.stop();
     await this.#close();
@@ -101,6 +103,8 @@ export class Source extends Loop {
     } catch (error) {
       await this.#close();
       await this.#guard.close();
+      // `stop` interrupted it
+      if (this.#isStopping) return false;
       if (error instanceof SourceLostError) return await this.#lose(error.message);
       const { db, config } = this.#options;
       const reason = (error as Error).message || String(error);
@@ -228,7 +232,7 @@ export class Source extends Loop {
       if (!(await moveSource(tx, config.name, config.kind, from, to, behindMs))) return false;
       if (events.length > 0) await publishFromSource(tx, config.name, events);
       // those that are in the outbox: the others were stored before
-      if (rejections.length > 0) rejected = await rejectEvents(tx, rejections);
+      if (rejections.length > 0) rejected = await rejectEvents(tx, rejections, true);
       return true;
     });
     if (!hasMoved) return false;

@@ -4,19 +4,27 @@ import type { Rejection, Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
 import { arrays, column, rows, value } from "../../query.ts";
 
-/** Returns the ids of those that were still in the outbox. */
-export const rejectEvents = column<Uuid, [rejections: readonly Rejection[]]>("reject events", (rejections) =>
-  arrays(rejections, {
-    eventId: uuidArray,
-    code: textArray,
-    pointer: reasonArray,
-    message: reasonArray,
-  }),
+/**
+ * Returns the ids of those that were still in the outbox. Those that the relay read as unchecked may be checked by now: another
+ * worker has rejected them, and a person has released them.
+ */
+export const rejectEvents = column<Uuid, [rejections: readonly Rejection[], isChecked: boolean]>(
+  "reject events",
+  (rejections, isChecked) => [
+    ...arrays(rejections, {
+      eventId: uuidArray,
+      code: textArray,
+      pointer: reasonArray,
+      message: reasonArray,
+    }),
+    isChecked,
+  ],
 )`
 with waiting as materialized (
   select o.event_id
   from posthorn.outbox o
   where o.event_id = any ($1::uuid[])
+    and o.is_checked = $5::boolean
   for update skip locked
 ),
 taken as (
