@@ -29,6 +29,10 @@ test("a number above 2^53 is an id with all its digits", () => {
   expect(keys).toEqual(["shop/9007199254740992", "shop/9007199254740993"]);
 });
 
+test("an id has room beside the name of the source", () => {
+  expect(map(`{"id": "${"ü".repeat(251)}"}`).idempotencyKey).toBe(`shop/${"ü".repeat(251)}`);
+});
+
 test.each([
   ["order.paid", /must be a JSON object/],
   ["[]", /it is not an object/],
@@ -36,6 +40,10 @@ test.each([
   ['{"data": 1, "data": 2}', /a field is given twice/],
   ['{"tennant": "acme"}', /no field "tennant"\. Did you mean tenant\?/],
   ['{"id": {}}', /id must be text or a number/],
+  ['{"id": ""}', /id is empty\. Set it, or leave it out/],
+  [`{"id": "${"x".repeat(252)}"}`, /The id must be at most 251 characters without control characters/],
+  ['{"id": "a\\u0000"}', /The id must be at most 251 characters without control characters/],
+  ['{"id": "a\\ud800"}', /The id must be at most 251 characters without control characters/],
   [`{"data": ${"[".repeat(70)}${"]".repeat(70)}}`, /nested too deeply/],
   [`{"data": "${"x".repeat(400_000)}"}`, /The message has 400012 bytes; the limit is 327680/],
 ])("%s is rejected", (content, message) => {

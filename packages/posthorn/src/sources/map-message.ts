@@ -35,12 +35,16 @@ export function mapMessage(
   // as it was written, because JavaScript rounds numbers above 2^53
   const number = typeof id === "number" ? members[names.indexOf("id")] : undefined;
   const idText = number === undefined ? String(id) : String(content.subarray(number.start, number.end));
+  // an empty one would make one event of all messages
+  if (idText === "") throw invalid("id is empty. Set it, or leave it out.");
+  const idempotencyKey = keyOf(source, idText);
+  if (idempotencyKey instanceof PosthornError) throw idempotencyKey;
   return {
     tenant,
     type,
     subject: subject ?? undefined,
     apiVersion: apiVersion ?? undefined,
-    idempotencyKey: keyOf(source, idText),
+    idempotencyKey,
     ...(data !== undefined && { rawData: content.subarray(data.start, data.end) }),
     // validation reports fields of another type
   } as PublishInput;

@@ -71,7 +71,10 @@ export class PollingReader implements Reader {
 
   confirm(): void {}
 
-  interrupt(): void {}
+  /** Ends a statement, which may take a minute. */
+  interrupt(): void {
+    void this.#connection.close();
+  }
 
   close(): Promise<void> {
     return this.#connection.close();

@@ -402,6 +402,59 @@ test("rows without an id or a finite time are reported, not passed over", async 
   expect(await publishedAre(5)).toEqual([1, 2, 3, 4, 6]);
 });
 
+test("a type of an id that no longer fits the position is reported with what to do", async () => {
+  await shop.query("alter table outbox alter id drop identity; alter table outbox alter id type text");
+  await shop.query("insert into outbox (id, customer, body) values ('order-1', 'acme', '{\"n\": 1}')");
+  const instance = await world.open({ sources: [source] });
+  await publishedAre(1);
+  await shop.query("alter table outbox alter id type uuid using gen_random_uuid()");
+  await eventually("the error says what to do", async () =>
+    (await state(instance))?.error?.includes(
+      'does not fit updated_at and id of public.outbox (invalid input syntax for type uuid: "order-1")',
+    ),
+  );
+});
+
+test("the server ends a poll that takes too long, or whose client is gone, before the next one waits for it", async () => {
+  await shop.query(`drop table outbox;
+    create view outbox as select 1 as id, timestamptz '2026-01-01' as updated_at, 'acme' as customer, 'order.paid' as kind,
+      null::text as about, jsonb_build_object('n', concat_ws(' ', current_setting('statement_timeout'),
+      current_setting('idle_in_transaction_session_timeout'))) as body`);
+  await world.open({ sources: [source] });
+  expect(await publishedAre(1)).toEqual(["50s 1min"]);
+});
+
+test("a poll that takes too long is reported with what to do, and its lag is unknown", async () => {
+  await insert(shop, 1, 1);
+  await shop.query(`alter table outbox rename to slow;
+    create function wait() returns text language sql as $$ select pg_sleep(60)::text $$;
+    create view outbox as select id, updated_at, customer, kind, wait() as about, body from slow`);
+  const database = new URL(source.database as string);
+  database.searchParams.set("options", "-c statement_timeout=100");
+  const instance = await world.open({ sources: [{ ...source, database: database.href }] });
+  await eventually("the source fails", async () => (await state(instance))?.state === "failing");
+  expect(await state(instance)).toMatchObject({
+    error: expect.stringContaining("create an index on the columns updated_at and id"),
+    lagMs: null,
+  });
+  expect(await instance.hooks.metrics()).not.toContain("webhook_source_lag_seconds{");
+});
+
+test("a poll that takes a minute does not delay the end of its process, and is no error", async () => {
+  await insert(shop, 1, 1);
+  await shop.query(`alter table outbox rename to slow;
+    create function wait() returns text language sql as $$ select pg_sleep(60)::text $$;
+    create view outbox as select id, updated_at, customer, kind, wait() as about, body from slow`);
+  const instance = await world.open({ sources: [source] });
+  const isPolling = "from pg_stat_activity where query like 'fetch%' and datname = current_database()";
+  await eventually("it is polled", async () => (await shop.query(`select ${isPolling}`)).rows.length > 0);
+  await instance.hooks.stop();
+  // the statement goes on without its client
+  expect((await shop.query(`select pg_terminate_backend(pid) ${isPolling}`)).rows).toHaveLength(1);
+  const { rows } = await world.pool.query("select state, error from posthorn.sources");
+  expect(rows).toEqual([{ state: "starting", error: null }]);
+});
+
 test("a missing column is reported, and the source goes on when it exists", async () => {
   await insert(shop, 1, 1);
   await shop.query("alter table outbox rename column body to payload");

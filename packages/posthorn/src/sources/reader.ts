@@ -48,7 +48,7 @@ export interface Reader {
   read(): Promise<Batch>;
   /** Everything up to the position is committed in Posthorn's database. */
   confirm(position: string): void;
-  /** Ends the wait of `read`. */
+  /** Ends the wait of `read`, which may reject. `close` follows. */
   interrupt(): void;
   close(): Promise<void>;
 }

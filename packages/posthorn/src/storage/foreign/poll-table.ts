@@ -157,7 +157,7 @@ async function openCursor(
       (field) =>
         `case when page."${field}" is not null then left(format('%s', page."${field}"), ${value(maxTextLength)}::integer + 1) end as "${field}"`,
     );
-  await connection.query(
+  const declared = connection.query(
     `
 declare posthorn_poll no scroll cursor for
 select page."updatedAt",
@@ -179,12 +179,26 @@ order by page."updatedAt", page."id"
 `,
     values,
   );
+  await declared.catch((error: Error) => {
+    throw after !== null && isOtherType(error) ? otherType(table, error) : error;
+  });
 
   function isAfter(cursor: Cursor): string {
     return cursor.id === null
       ? `${updatedAt} > ${value(cursor.updatedAt)}`
       : `(${updatedAt}, ${id}) > (${value(cursor.updatedAt)}, ${value(cursor.id)})`;
   }
+}
+
+/** Whether a value is not one of the column's type: the codes of PostgreSQL for its texts, its ranges and its dates. */
+function isOtherType({ code = "" }: Error & { code?: string }): boolean {
+  return ["22P02", "22003", "22007", "22008"].includes(code);
+}
+
+function otherType({ schema, name, columns }: PolledTable, { message }: Error): Error {
+  return new Error(
+    `the stored position does not fit ${columns.updatedAt} and ${columns.id} of ${schema}.${name} (${message}): if their types were changed, remove the source from the configuration, delete it, and add it again. It begins at the first row; rows whose id is unchanged are not published again`,
+  );
 }
 
 /** The position after a row contains its whole id. */
@@ -232,15 +246,43 @@ select not exists (${rows} ${updatedAt} is null)
     );
 }
 
-/** Runs the statements of a poll at `read committed`; a column without time zone is read as UTC. */
+/**
+ * Runs the statements of a poll at `read committed`; a column without time zone is read as UTC. The server ends a statement
+ * before the client stops waiting for it, and a transaction whose client is gone: one that goes on would delay the next poll,
+ * which waits for open transactions. A limit that the role has already applies instead.
+ */
 export async function inPoll<Result>(
   connection: ForeignConnection,
   work: () => Promise<Result>,
 ): Promise<Result> {
   await connection.query(
-    "begin isolation level read committed, read only; set local time zone 'UTC'; set local datestyle = 'ISO'",
+    `begin isolation level read committed, read only; set local time zone 'UTC'; set local datestyle = 'ISO'; ${LIMITS}`,
   );
-  const result = await work();
-  await connection.query("commit");
-  return result;
+  try {
+    const result = await work();
+    await connection.query("commit");
+    return result;
+  } catch (error) {
+    throw isTimeout(error as Error) ? tooSlow() : error;
+  }
+}
+
+const LIMITS = [
+  ["statement_timeout", "50s"],
+  ["idle_in_transaction_session_timeout", "60s"],
+]
+  .map(
+    ([name, limit]) =>
+      `select set_config('${name}', '${limit}', true) where current_setting('${name}') = '0'`,
+  )
+  .join("; ");
+
+function isTimeout({ message }: Error): boolean {
+  return /canceling statement due to statement timeout|Query read timeout/.test(message);
+}
+
+function tooSlow(): Error {
+  return new Error(
+    "a poll took too long and was cancelled: create an index on the columns updated_at and id of the table, or poll a table in place of a slow view",
+  );
 }

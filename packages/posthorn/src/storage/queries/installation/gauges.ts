@@ -99,7 +99,9 @@ select
           'source', s.name,
           'isRunning', s.state = 'running' and s.seen_at > posthorn.now() - interval '1 minute',
           'lagBytes', s.lag_bytes,
-          'lagSeconds', greatest(extract(epoch from posthorn.now() - s.caught_up_at), 0)
+          'lagSeconds', case when s.caught_up_at is not null then
+            greatest(extract(epoch from posthorn.now() - s.caught_up_at), 0)
+          end
         )
       ), '[]')
     from posthorn.sources s

@@ -123,7 +123,9 @@ select s.name, s.kind, s.position, s.cluster, s.state, s.error,
   s.held_row as "heldRow",
   s.events,
   s.lag_bytes as "lagBytes",
-  greatest(posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(s.caught_up_at), 0) as "lagMs",
+  case when s.caught_up_at is not null then
+    greatest(posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(s.caught_up_at), 0)
+  end as "lagMs",
   posthorn.epoch_ms(s.seen_at) as "seenMs"
 from posthorn.sources s
 order by s.name
