@@ -23,7 +23,7 @@ import {
   verifyIn,
 } from "../support/snippet-runtimes.ts";
 
-const SCHEMES = [...schemeNames, "sha256:sha256_v2"];
+const SCHEMES = [...schemeNames, "sha256:sha256_v2", "two-headers:v1"];
 
 /** Secrets of another sender: their characters or the bytes that they encode are the key. */
 const IMPORTED = {

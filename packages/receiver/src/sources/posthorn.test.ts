@@ -241,17 +241,20 @@ test("an envelope with other field names, signed with or without the id", async 
   );
 });
 
-test.each(["sha512", "sha256:sha256_v2", "sha512:v3"])("bare data signed by %s", async (scheme) => {
-  const headers = { "X-Webhook-Id": id, "X-Webhook-Event": "order.paid" };
-  const delivery = { body: bytes({ total: 1 }), headers, schemes: [scheme], secrets: ["their secret"] };
-  const options = { schemes: [scheme], id: "header" } as const;
-  expect(await deliver({ ...delivery, options })).toMatchObject({
-    status: 200,
-    event: { data: { total: 1 } },
-  });
-  const others = { schemes: ["sha256"], id: "header" } as const;
-  expect((await deliver({ ...delivery, options: others })).status).toBe(401);
-});
+test.each(["sha512", "sha256:sha256_v2", "sha512:v3", "two-headers:v1"])(
+  "bare data signed by %s",
+  async (scheme) => {
+    const headers = { "X-Webhook-Id": id, "X-Webhook-Event": "order.paid" };
+    const delivery = { body: bytes({ total: 1 }), headers, schemes: [scheme], secrets: ["their secret"] };
+    const options = { schemes: [scheme], id: "header" } as const;
+    expect(await deliver({ ...delivery, options })).toMatchObject({
+      status: 200,
+      event: { data: { total: 1 } },
+    });
+    const others = { schemes: ["sha256"], id: "header" } as const;
+    expect((await deliver({ ...delivery, options: others })).status).toBe(401);
+  },
+);
 
 test("an unknown option is rejected with a suggestion", () => {
   const mistyped = { secrets: [secret], scheme: ["sha256"] } as PosthornSourceOptions;

@@ -160,7 +160,7 @@ export const endpointSettings = {
         maxItems: 100,
         deploymentOption: "signatureSchemes",
         description:
-          "One or more of t-v1, sha256, sha512, sha256:<label> or sha512:<label>, two-headers, standard-webhooks, standard-webhooks-v1a, rfc9421, rfc9421-ed25519, or a vendor whose receivers are to accept it: github, stripe, slack and others. See the reference of signatures.",
+          "One or more of t-v1, sha256, sha512, two-headers, sha256:<label>, sha512:<label>, two-headers:<label>, standard-webhooks, standard-webhooks-v1a, rfc9421, rfc9421-ed25519, or a vendor whose receivers are to accept it: github, stripe, slack and others. See the reference of signatures.",
       },
     },
     default: { schemes: DEFAULT_SCHEMES, headerPrefix: DEFAULT_HEADER_PREFIX },

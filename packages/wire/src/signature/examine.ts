@@ -45,12 +45,13 @@ export function signedBy({ headers, headerPrefix }: Pick<VerifyInput, "headers" 
     .filter((scheme) => valuesOf(headers, scheme.headers.signature(names)).length > 0);
 }
 
-/** The scheme with a label of its own that a signature header has, by the length of the signature. */
+/** The schemes with a label of their own that a signature header may have, by the length of the signature. */
 function labelledIn(values: readonly string[]): readonly string[] {
   return values.flatMap((value) => {
     const [, label, hex = ""] = /^([\w.-]{1,32})=([0-9a-f]+)$/.exec(value) ?? [];
     if (label === undefined || schemeNames.includes(label)) return [];
-    return hex.length === 64 ? [`sha256:${label}`] : hex.length === 128 ? [`sha512:${label}`] : [];
+    if (hex.length === 64) return [`sha256:${label}`, `two-headers:${label}`];
+    return hex.length === 128 ? [`sha512:${label}`] : [];
   });
 }
 

@@ -28,6 +28,9 @@ test.each(signatureVectors)("$source: $scheme signs as published", async (vector
 test.each<[names: string[], problem: RegExp | null]>([
   [["sha512"], null],
   [["sha256:v2"], null],
+  [["two-headers:v1"], null],
+  [["two-headers:"], /A label has 1 to 32 letters/],
+  [["t-v1:v2"], /no signature scheme "t-v1:v2"/],
   [[`sha512:${"x".repeat(32)}`], null],
   [[`sha256:${"x".repeat(33)}`], /A label has 1 to 32 letters/],
   [["sha256:"], /A label has 1 to 32 letters/],

@@ -121,7 +121,7 @@ function knownNames(): string {
 }
 
 function labelRule(name: string): string {
-  return /^sha(?:256|512):/.test(name)
+  return /^(?:sha256|sha512|two-headers):/.test(name)
     ? "A label has 1 to 32 letters, digits, dots, hyphens and underscores. "
     : "";
 }

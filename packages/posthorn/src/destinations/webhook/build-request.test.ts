@@ -73,7 +73,7 @@ test("by default a request carries the X-Webhook and the Standard Webhooks heade
 });
 
 test("a label of its own and another algorithm are signed by the engine as by the receiver kit", async () => {
-  for (const scheme of ["sha512", "sha256:sha256_v2", "sha512:v3"]) {
+  for (const scheme of ["sha512", "sha256:sha256_v2", "sha512:v3", "two-headers:v1"]) {
     const { headers, body } = build({ signature: { schemes: [scheme], headerPrefix: "X-Acme" } });
     const label = scheme.split(":").at(-1);
     expect(headers["X-Acme-Signature"]).toMatch(new RegExp(`^${label}=[0-9a-f]+$`));

@@ -24,8 +24,8 @@ const t = defineTexts({
   } as Readonly<Record<SchemeKind, Text>>,
   labelled: ["Scheme with its own label", "Verfahren mit eigener Kennung"],
   labelledHint: [
-    "Optional: sha256:<label> or sha512:<label>. sha256:sha256_v2 sends sha256_v2=… as the signature.",
-    "Optional: sha256:<Kennung> oder sha512:<Kennung>. sha256:sha256_v2 sendet sha256_v2=… als Signatur.",
+    "Optional: sha256:<label>, sha512:<label> or two-headers:<label>. sha256:sha256_v2 sends sha256_v2=… as the signature.",
+    "Optional: sha256:<Kennung>, sha512:<Kennung> oder two-headers:<Kennung>. sha256:sha256_v2 sendet sha256_v2=… als Signatur.",
   ],
   secretHint: [
     "Optional: whsec_…, whsk_…, or an existing secret that receivers have. Empty generates a secret, which is shown once.",
