@@ -42,6 +42,9 @@ export const delivery = s.component("Delivery", {
   dead_reason: s.nullableText(
     "Reason why it is dead: `attempts_exhausted`, `too_old`, `rejected`, `redirect`, `gone`, `blocked_address`, `invalid_request`, `lease_expired`, `endpoint_deleted`, `discarded` or `cancelled`. Null unless it is dead.",
   ),
+  last_error: s.nullableText(
+    "Why its last attempt failed: `HTTP 500`, or the attempt's `error` such as `timeout`. Null if it did not, or there was none.",
+  ),
   replay_count: s.int("How often a replay queued it again. Manual retries do not count."),
   created_at: s.time.describe("When the event was published, in UTC."),
   delivered_at: s.nullableTime("When it succeeded. Null unless it did."),

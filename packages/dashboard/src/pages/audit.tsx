@@ -41,15 +41,17 @@ export function Audit() {
         {
           key: "action",
           head: t.action,
+          share: 3,
           cell: ({ action }) => <code className="font-mono text-xs">{action}</code>,
         },
         {
           key: "actor",
           head: t.actor,
           from: "sm",
+          share: 2,
           cell: ({ actor }) => `${t.kinds[actor.kind] ?? actor.kind} ${actor.user ?? actor.id ?? ""}`,
         },
-        { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant ?? t.all },
+        { key: "tenant", head: t.tenant, from: "md", share: 2, cell: ({ tenant }) => tenant ?? t.all },
         {
           key: "status",
           head: t.status,

@@ -66,14 +66,21 @@ export function Keys() {
         {
           key: "name",
           head: t.name,
+          share: 2,
           cell: ({ name, user }) => (
             <>
               {name} {user !== null && <Badge tone="calm">{t.token}</Badge>}
             </>
           ),
         },
-        { key: "tenant", head: t.tenant, from: "sm", cell: ({ tenant }) => tenant ?? t.all },
-        { key: "scopes", head: t.scopes, from: "lg", cell: ({ scopes, role }) => role ?? scopes.join(", ") },
+        { key: "tenant", head: t.tenant, from: "sm", share: 1, cell: ({ tenant }) => tenant ?? t.all },
+        {
+          key: "scopes",
+          head: t.scopes,
+          from: "lg",
+          share: 2,
+          cell: ({ scopes, role }) => role ?? scopes.join(", "),
+        },
         {
           key: "expires",
           head: t.expires,

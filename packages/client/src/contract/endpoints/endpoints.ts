@@ -52,6 +52,7 @@ const endpointAttempt = s.component("EndpointAttempt", {
   ...attempt.shape,
   delivery_id: s.deliveryId,
   event_id: s.eventId,
+  event_type: s.eventType,
 });
 export type EndpointAttempt = z.output<typeof endpointAttempt>;
 

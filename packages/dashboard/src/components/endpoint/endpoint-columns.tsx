@@ -7,7 +7,8 @@ import { Sparkline } from "../chart/sparkline.tsx";
 import { successRateText } from "../chart/success-rate.tsx";
 import type { Column } from "../list/data-table.tsx";
 import { Badge, type BadgeProps } from "../ui/badge.tsx";
-import { EndpointLink, EndpointName, TenantLink } from "../ui/links.tsx";
+import { EndpointName, TenantLink } from "../ui/links.tsx";
+import { Ago } from "../ui/time.tsx";
 
 const t = defineTexts({
   degraded: ["degraded", "beeinträchtigt"],
@@ -33,15 +34,10 @@ export function endpointColumns({ isOfOneTenant = false } = {}): readonly Column
     {
       key: "name",
       head: t.endpoint,
+      share: 4,
       cell: (endpoint) => (
         <EndpointUrl endpoint={endpoint}>
-          <EndpointLink
-            tenant={endpoint.tenant}
-            id={endpoint.id}
-            className="underline-offset-2 hover:underline"
-          >
-            <EndpointName {...endpoint} />
-          </EndpointLink>
+          <EndpointName {...endpoint} />
         </EndpointUrl>
       ),
       below: (endpoint) => {
@@ -59,15 +55,38 @@ export function endpointColumns({ isOfOneTenant = false } = {}): readonly Column
       key: "tenant",
       head: t.tenant,
       from: "sm",
+      share: 2,
       cell: ({ tenant }) => <TenantLink tenant={tenant} className="underline-offset-2 hover:underline" />,
     },
-    { key: "events", head: t.eventTypes, from: "lg", cell: ({ events }) => events.join(", ") },
-    { key: "problem", head: t.problem, from: "xl", cell: (endpoint) => endpointProblem(endpoint) ?? "–" },
+    { key: "events", head: t.eventTypes, from: "lg", share: 2, cell: ({ events }) => events.join(", ") },
+    {
+      key: "problem",
+      head: t.problem,
+      from: "xl",
+      share: 3,
+      cell: (endpoint) => endpointProblem(endpoint) ?? "–",
+    },
     {
       key: "day",
       head: t.lastDay,
       from: "md",
       cell: ({ health }) => <LastDay day={health.last_day} />,
+    },
+    {
+      key: "description",
+      head: t.description,
+      from: "xl",
+      share: 2,
+      isExtra: true,
+      cell: ({ description }) => description ?? "–",
+    },
+    { key: "id", head: t.id, from: "xl", share: 2, isExtra: true, cell: ({ id }) => <code>{id}</code> },
+    {
+      key: "created",
+      head: t.created,
+      from: "xl",
+      isExtra: true,
+      cell: ({ created_at }) => <Ago at={created_at} />,
     },
   ];
   return columns.filter((column) => column !== false);

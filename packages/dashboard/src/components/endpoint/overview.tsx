@@ -1,11 +1,10 @@
 // The overview of an endpoint: problems, settings, charts and recent attempts.
-import type { Endpoint } from "@posthorn/client";
-import { Link, useNavigate } from "@tanstack/react-router";
+import type { Endpoint, EndpointAttempt } from "@posthorn/client";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useList } from "../../api/list.ts";
 import { useApi } from "../../api/use-api.ts";
 import { defineTexts } from "../../app/texts.ts";
-import { explain, lastErrorKey, triggerTexts } from "../../format/delivery-texts.ts";
+import { explain, explanationKey, lastErrorKey, triggerTexts } from "../../format/delivery-texts.ts";
 import { retryPolicyText } from "../../format/endpoint-form.ts";
 import { formatTexts } from "../../format/format-texts.ts";
 import { bytes, whole } from "../../format/number.ts";
@@ -13,10 +12,10 @@ import { headersOf, isByKeyPair } from "../../format/signature-schemes.ts";
 import { duration } from "../../format/time.ts";
 import { ActivityCharts, usePeriod } from "../chart/activity-charts.tsx";
 import { successRateText } from "../chart/success-rate.tsx";
-import { OutcomeBadge } from "../delivery/state-badge.tsx";
-import { ListPanel } from "../list/list-page.tsx";
+import { isDelivered, OutcomeBadge } from "../delivery/state-badge.tsx";
+import { type Column, DataTable } from "../list/data-table.tsx";
 import { buttonClass } from "../ui/button.tsx";
-import { Fact, Facts, Note, NotLoaded, Panel, TimeFact } from "../ui/page.tsx";
+import { Fact, Facts, Note, NothingYet, NotLoaded, Panel, TimeFact } from "../ui/page.tsx";
 import { Ago, Countdown } from "../ui/time.tsx";
 import { Consent } from "./consent.tsx";
 import { PublicKeys } from "./new-secret.tsx";
@@ -64,6 +63,10 @@ const t = defineTexts({
   retries: ["Retry policy", "Retry-Richtlinie"],
   deliveries: ["All deliveries", "Alle Zustellungen"],
   result: ["Outcome", "Ergebnis"],
+  error: ["Error", "Fehler"],
+  number: ["Attempt", "Versuch"],
+  deliveryId: ["Delivery id", "Zustellungs-ID"],
+  eventId: ["Event id", "Ereignis-ID"],
   took: ["Duration", "Dauer"],
   trigger: ["Trigger", "Auslöser"],
   noAttempts: ["No attempts yet", "Noch keine Versuche"],
@@ -235,50 +238,105 @@ function Trouble({ endpoint }: { readonly endpoint: Endpoint }) {
   );
 }
 
+/** Enough for the last minutes of a busy endpoint, and for the last weeks of a quiet one. */
+const ATTEMPTS_SHOWN = 100;
+
+/** The attempts of the newest deliveries, newest attempt first. The API lists those of a delivery together. */
 function Attempts({ endpoint: { tenant, id } }: { readonly endpoint: Endpoint }) {
-  const navigate = useNavigate();
-  const list = useList(
+  const query = useApi(
     "endpoints.listAttempts",
-    { tenant, endpoint: id },
-    {
-      keyOf: ({ delivery_id, number }) => `${delivery_id}:${number}`,
-      watch: { everyMs: REFRESH_MS },
-    },
+    { tenant, endpoint: id, query: { limit: ATTEMPTS_SHOWN } },
+    { refetchInterval: REFRESH_MS },
   );
+  const attempts = query.data?.data.toSorted((a, b) => timeOf(b).localeCompare(timeOf(a)));
   return (
-    <ListPanel
+    <Panel
       title={t.attempts}
       actions={
         <Link to="/deliveries" search={{ tenant, endpoint: id }} className={buttonClass()}>
           {t.deliveries}
         </Link>
       }
-      list={list}
-      columns={[
-        {
-          key: "result",
-          head: t.result,
-          cell: (attempt) => (
-            <Link to="/deliveries/$id" params={{ id: attempt.delivery_id }}>
-              <OutcomeBadge attempt={attempt} />
-            </Link>
-          ),
-        },
-        { key: "trigger", head: t.trigger, from: "sm", cell: ({ trigger }) => triggerTexts[trigger] },
-        {
-          key: "took",
-          head: t.took,
-          isNumber: true,
-          cell: ({ duration_ms }) => (duration_ms === null ? "–" : duration(duration_ms)),
-        },
-        {
-          key: "started",
-          head: t.started,
-          cell: ({ started_at }) => (started_at === null ? "–" : <Ago at={started_at} />),
-        },
-      ]}
-      onOpen={({ delivery_id }) => void navigate({ to: "/deliveries/$id", params: { id: delivery_id } })}
-      nothing={t.noAttempts}
-    />
+      isFlush
+    >
+      {attempts === undefined ? (
+        <NotLoaded query={query} />
+      ) : attempts.length === 0 ? (
+        <NothingYet title={t.noAttempts} />
+      ) : (
+        <DataTable
+          label={t.attempts}
+          rows={attempts}
+          keyOf={({ delivery_id, number }) => `${delivery_id}:${number}`}
+          columns={attemptColumns()}
+          linkTo={({ delivery_id }) => ({ to: "/deliveries/$id", params: { id: delivery_id } })}
+        />
+      )}
+    </Panel>
   );
+}
+
+/** An attempt whose worker died has no time, and is the oldest. */
+function timeOf({ started_at }: EndpointAttempt): string {
+  return started_at ?? "";
+}
+
+function attemptColumns(): readonly Column<EndpointAttempt>[] {
+  const errorOf = (attempt: EndpointAttempt) =>
+    isDelivered(attempt) ? null : explain(explanationKey(attempt)).what;
+  return [
+    { key: "result", head: t.result, cell: (attempt) => <OutcomeBadge attempt={attempt} /> },
+    {
+      key: "type",
+      head: t.eventType,
+      share: 3,
+      cell: ({ event_type }) => <code title={event_type}>{event_type}</code>,
+      below: (attempt) => errorOf(attempt),
+    },
+    {
+      key: "error",
+      head: t.error,
+      from: "xl",
+      share: 4,
+      cell: (attempt) => (
+        <span title={attempt.response_body ?? undefined}>
+          {errorOf(attempt) ?? "–"} <span className="text-muted">{shownBody(attempt)}</span>
+        </span>
+      ),
+    },
+    { key: "number", head: t.number, from: "md", isNumber: true, cell: ({ number }) => number },
+    { key: "trigger", head: t.trigger, from: "lg", cell: ({ trigger }) => triggerTexts[trigger] },
+    {
+      key: "took",
+      head: t.took,
+      from: "sm",
+      isNumber: true,
+      cell: ({ duration_ms }) => (duration_ms === null ? "–" : duration(duration_ms)),
+    },
+    {
+      key: "started",
+      head: t.started,
+      cell: ({ started_at }) => (started_at === null ? "–" : <Ago at={started_at} />),
+    },
+    {
+      key: "delivery",
+      head: t.deliveryId,
+      from: "xl",
+      share: 2,
+      cell: ({ delivery_id }) => <code className="text-muted">{delivery_id}</code>,
+    },
+    {
+      key: "event",
+      head: t.eventId,
+      from: "xl",
+      share: 2,
+      isExtra: true,
+      cell: ({ event_id }) => <code className="text-muted">{event_id}</code>,
+    },
+  ];
+}
+
+/** What the receiver answered to a failed attempt. */
+function shownBody(attempt: EndpointAttempt): string | null {
+  return isDelivered(attempt) ? null : attempt.response_body;
 }

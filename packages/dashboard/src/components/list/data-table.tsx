@@ -1,9 +1,12 @@
-// A virtualised table: only visible rows are rendered and reported to the list. Keys: j and k move, o opens, x selects.
+// A virtualised table: only visible rows are rendered and reported to the list. A row has a real link, which Enter, a click
+// anywhere in the row and a middle click follow. Keys: j and k move, o opens, x selects.
 // The scroll position is restored on return.
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import type { List } from "../../api/list.ts";
 import { useKeys } from "../../app/keyboard.tsx";
 import { defineTexts } from "../../app/texts.ts";
+import { ColumnMenu, mainColumn, useColumnChoice } from "./column-choice.tsx";
 import { ROW_PX, useVisibleRows } from "./visible-rows.ts";
 
 const t = defineTexts({
@@ -21,6 +24,20 @@ export interface Column<Row> {
   /** Hidden on narrower screens. */
   readonly from?: "sm" | "md" | "lg" | "xl";
   readonly isNumber?: boolean;
+  /**
+   * Its share of the width that the other columns leave; longer text is cut. Without it, a column is as wide as its
+   * content. A list whose columns have shares fits into any width.
+   */
+  readonly share?: number;
+  /** Hidden until the user chooses it. */
+  readonly isExtra?: boolean;
+}
+
+/** Where a row leads. */
+export interface RowLink {
+  readonly to: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly search?: Readonly<Record<string, string>>;
 }
 
 /** The selected rows by key, including those that are not visible. */
@@ -38,6 +55,9 @@ type Paging<Row> = Pick<List<Row>, "onVisibleRows" | "isLoadingMore" | "position
 export interface DataTableProps<Row> extends Pick<List<Row>, "rows" | "keyOf">, Partial<Paging<Row>> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
+  /** The first column with a share of the width becomes the link. */
+  readonly linkTo?: (row: Row) => RowLink;
+  /** Opens a row that has no page. */
   readonly onOpen?: (row: Row) => void;
   readonly selection?: Selection<Row>;
   /** Actions for the focused row by key, for example `{ r: retry }`. */
@@ -54,9 +74,10 @@ const FROM = {
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const {
     label,
-    columns,
+    columns: allColumns,
     rows,
     keyOf,
+    linkTo,
     onOpen,
     onVisibleRows,
     savePosition,
@@ -65,13 +86,18 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     selection,
   } = props;
   const body = useRef<HTMLTableSectionElement>(null);
+  const choice = useColumnChoice(allColumns);
+  const columns = choice.shown;
+  const canOpen = linkTo !== undefined || onOpen !== undefined;
+  const main = mainColumn(allColumns)?.key;
+  const shares = columns.reduce((sum, { share = 0 }) => sum + share, 0);
   const { first, end, scrollTo } = useVisibleRows(body, rows.length, position?.offsetPx ?? 0, (offsetPx) =>
     savePosition?.({ offsetPx }),
   );
   useEffect(() => {
     if (end > first) onVisibleRows?.(first, end - 1);
   });
-  const focused = useRowFocus(props, scrollTo);
+  const focused = useRowFocus(props, body, scrollTo);
   const above = first * ROW_PX;
   const below = (rows.length - end) * ROW_PX;
   const shown = Array.from({ length: end - first }, (_, offset) => first + offset);
@@ -86,15 +112,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <section
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-      tabIndex={0}
-      className="overflow-x-auto"
+      // what scrolls sideways must be reachable by keyboard, and its header cannot be sticky
+      {...(shares === 0 && { tabIndex: 0, className: "overflow-x-auto" })}
     >
       <table aria-label={label} aria-rowcount={rows.length + 1} className="w-full border-collapse text-left">
         <thead className="text-xs text-muted">
-          <tr aria-rowindex={1} className="border-b border-line">
+          <tr aria-rowindex={1} className={shares === 0 ? "border-b border-line" : ""}>
             {selection && (
-              <th className="w-8 py-2 pl-2 sm:pl-4">
+              <th className={`w-8 py-2 pl-2 sm:pl-4 ${shares === 0 ? "" : STICKY}`}>
                 <input
                   type="checkbox"
                   aria-label={t.selectAll}
@@ -108,16 +133,28 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 />
               </th>
             )}
-            {columns.map(({ key, head, from, isNumber }) => {
-              const look = `px-2 py-2 font-medium sm:px-3 ${from ? FROM[from] : ""} ${isNumber ? "text-right" : ""}`;
+            {columns.map(({ key, head, from, isNumber, share }) => {
+              const look = [
+                "truncate px-2 py-2 font-medium sm:px-3",
+                from ? FROM[from] : "",
+                isNumber ? "text-right" : "",
+                shares === 0 ? "" : STICKY,
+                share === undefined ? "" : "max-w-0",
+              ].join(" ");
+              const style = share === undefined ? {} : { width: `${(100 * share) / shares}%` };
               // columns of buttons have no header
               if (head === "") return <td key={key} className={look} />;
               return (
-                <th key={key} scope="col" className={look}>
+                <th key={key} scope="col" className={look} style={style}>
                   {head}
                 </th>
               );
             })}
+            {canOpen && (
+              <td className={`hidden w-10 py-1 pr-2 sm:table-cell ${shares === 0 ? "" : `${STICKY} z-20`}`}>
+                <ColumnMenu columns={allColumns} choice={choice} />
+              </td>
+            )}
           </tr>
         </thead>
         <tbody ref={body}>
@@ -126,7 +163,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             const row = rows.at(index);
             if (row === undefined)
               return (
-                <RowPlaceholder key={index} index={index} columns={columns.length + (selection ? 1 : 0)} />
+                <RowPlaceholder
+                  key={index}
+                  index={index}
+                  columns={columns.length + (selection ? 1 : 0) + (canOpen ? 1 : 0)}
+                />
               );
             const key = keyOf(row);
             return (
@@ -136,9 +177,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 aria-rowindex={index + 2}
                 aria-current={focused === index || undefined}
                 onClick={(event) => {
-                  if (!isOwnControl(event.target)) onOpen?.(row);
+                  if (isOwnControl(event.target)) return;
+                  if (linkTo === undefined) onOpen?.(row);
+                  else followLink(event.currentTarget, event.ctrlKey || event.metaKey);
                 }}
-                className={`h-[41px] border-b border-line last:border-0 ${onOpen ? "cursor-pointer" : ""} ${
+                onAuxClick={(event) => {
+                  if (event.button === 1 && !isOwnControl(event.target))
+                    followLink(event.currentTarget, true);
+                }}
+                className={`h-[41px] border-b border-line last:border-0 ${canOpen ? "cursor-pointer" : ""} ${
                   focused === index
                     ? "bg-raised outline-2 -outline-offset-2 outline-accent-ink"
                     : "hover:bg-raised/60"
@@ -154,14 +201,18 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     />
                   </td>
                 )}
-                {columns.map(({ key: column, cell, below, from, isNumber }) => (
+                {columns.map(({ key: column, cell, below, from, isNumber, share }) => (
                   <td
                     key={column}
-                    className={`max-w-44 truncate px-2 py-0.5 sm:px-3 xl:max-w-64 ${from ? FROM[from] : ""} ${
-                      isNumber ? "text-right tabular-nums" : ""
-                    }`}
+                    className={`truncate px-2 py-0.5 sm:px-3 ${share === undefined ? "max-w-44 xl:max-w-64" : "max-w-0"} ${
+                      from ? FROM[from] : ""
+                    } ${isNumber ? "text-right tabular-nums" : ""}`}
                   >
-                    {cell(row)}
+                    {column === main && linkTo !== undefined ? (
+                      <RowAnchor to={linkTo(row)}>{cell(row)}</RowAnchor>
+                    ) : (
+                      cell(row)
+                    )}
                     {below && (
                       <span className="block truncate text-xs leading-4 text-muted xl:hidden">
                         {below(row)}
@@ -169,6 +220,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     )}
                   </td>
                 ))}
+                {canOpen && <td className="hidden sm:table-cell" />}
               </tr>
             );
           })}
@@ -182,6 +234,37 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       )}
     </section>
   );
+}
+
+/** Below the page's header while the list scrolls. The border of a row would not stay with it. */
+const STICKY = "sticky top-0 z-10 bg-surface shadow-[inset_0_-1px_0_var(--color-line)]";
+
+function RowAnchor({
+  to: { to, params, search },
+  children,
+}: {
+  readonly to: RowLink;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Link
+      to={to}
+      params={params as never}
+      search={(search ?? {}) as never}
+      data-open
+      className="block truncate underline-offset-2 hover:underline"
+    >
+      {children}
+    </Link>
+  );
+}
+
+const LINK = "a[data-open]";
+
+function followLink(row: Element | null | undefined, inNewTab = false): void {
+  const link = row?.querySelector<HTMLAnchorElement>(LINK);
+  if (!inNewTab) link?.click();
+  else if (link) window.open(link.href, "_blank", "noopener");
 }
 
 /** Clicks on controls inside a row do not open it. */
@@ -216,18 +299,35 @@ function select<Row>(
   });
 }
 
-function useRowFocus<Row>(props: DataTableProps<Row>, scrollTo: (index: number) => void): number | null {
-  const { rows, onOpen, rowKeys, selection, position, savePosition } = props;
+function useRowFocus<Row>(
+  props: DataTableProps<Row>,
+  body: RefObject<HTMLTableSectionElement | null>,
+  scrollTo: (index: number) => void,
+): number | null {
+  const { rows, keyOf, linkTo, onOpen, rowKeys, selection, position, savePosition } = props;
   const [ownIndex, setOwnIndex] = useState<number | null>(null);
   const index = savePosition === undefined ? ownIndex : (position?.focused ?? null);
   // keys may arrive faster than the table renders
   const focused = useRef(index);
   focused.current = index;
+  const rowOf = (row: Row) =>
+    [...(body.current?.querySelectorAll("tr[data-row]") ?? [])].find(
+      (element) => element.getAttribute("data-row") === keyOf(row),
+    );
+  const wasMoved = useRef(false);
+  useEffect(() => {
+    if (!wasMoved.current || index === null) return;
+    wasMoved.current = false;
+    // so that Enter opens the row
+    const row = rows.at(index);
+    if (row !== undefined) rowOf(row)?.querySelector<HTMLElement>(LINK)?.focus({ preventScroll: true });
+  });
   const move = (step: 1 | -1) => {
     const now = focused.current;
     const next = now === null ? 0 : Math.min(rows.length - 1, Math.max(0, now + step));
     if (rows.length === 0) return;
     focused.current = next;
+    wasMoved.current = true;
     if (savePosition === undefined) setOwnIndex(next);
     else savePosition({ focused: next });
     scrollTo(next);
@@ -239,7 +339,7 @@ function useRowFocus<Row>(props: DataTableProps<Row>, scrollTo: (index: number) 
   useKeys({
     j: () => move(1),
     k: () => move(-1),
-    o: withRow(onOpen),
+    o: withRow(linkTo === undefined ? onOpen : (row) => followLink(rowOf(row))),
     ...(selection && { x: withRow((row) => select(props, [row], (isSelected) => !isSelected)) }),
     ...Object.fromEntries(Object.entries(rowKeys ?? {}).map(([key, act]) => [key, withRow(act)])),
   });

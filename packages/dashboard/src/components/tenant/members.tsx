@@ -49,9 +49,9 @@ export function TenantMembers({ tenant }: { readonly tenant: string }) {
       }
       list={list}
       columns={[
-        { key: "user", head: t.user, cell: ({ user }) => user },
+        { key: "user", head: t.user, share: 1, cell: ({ user }) => user },
         { key: "role", head: t.role, cell: ({ role }) => role },
-        { key: "email", head: t.email, from: "sm", cell: ({ email }) => email ?? "–" },
+        { key: "email", head: t.email, from: "sm", share: 1, cell: ({ email }) => email ?? "–" },
         {
           key: "acts",
           head: "",

@@ -9,7 +9,6 @@ import { ListPanel } from "../list/list-page.tsx";
 import { Button } from "../ui/button.tsx";
 import { ConfirmButton } from "../ui/dialog.tsx";
 import { submitted, TextArea, useForm } from "../ui/field.tsx";
-import { EndpointLink } from "../ui/links.tsx";
 import { Panel } from "../ui/page.tsx";
 import { Ago } from "../ui/time.tsx";
 import { showToast } from "../ui/toasts.tsx";
@@ -109,15 +108,8 @@ function Subscriptions({ tenant: { id: tenant, websub_topics } }: { readonly ten
         {
           key: "topic",
           head: t.topic,
-          cell: ({ id, websub }) => (
-            <EndpointLink
-              tenant={tenant}
-              id={id}
-              className="font-mono text-xs underline-offset-2 hover:underline"
-            >
-              {websub?.topic}
-            </EndpointLink>
-          ),
+          share: 2,
+          cell: ({ websub }) => <code>{websub?.topic}</code>,
           below: (endpoint) => (
             <>
               <span className="sm:hidden">
@@ -132,7 +124,8 @@ function Subscriptions({ tenant: { id: tenant, websub_topics } }: { readonly ten
           key: "callback",
           head: t.callback,
           from: "lg",
-          cell: ({ url }) => <span className="font-mono text-xs">{url}</span>,
+          share: 2,
+          cell: ({ url }) => <code>{url}</code>,
         },
         { key: "lease", head: t.expires, from: "sm", cell: leaseOf },
         {
@@ -151,6 +144,7 @@ function Subscriptions({ tenant: { id: tenant, websub_topics } }: { readonly ten
           ),
         },
       ]}
+      linkTo={({ id }) => ({ to: "/tenants/$tenant/endpoints/$id", params: { tenant, id } })}
       nothing={t.nothing}
     />
   );

@@ -24,6 +24,7 @@ const PATHS = {
   close: "M6 6l12 12M18 6 6 18",
   more: "M6 12h.01M12 12h.01M18 12h.01",
   up: "M12 19V5m-6 6 6-6 6 6",
+  columns: "M4 5h16v14H4zM9.5 5v14M14.5 5v14",
   plus: "M12 5v14M5 12h14",
   info: "M4 12a8 8 0 1 0 16 0 8 8 0 1 0-16 0m8 0v4m0-8h.01",
   lock: "M7 11V8a5 5 0 0 1 10 0v3M5 11h14v9H5z",

@@ -1,5 +1,5 @@
 // The event catalogue.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { download } from "../../api/download.ts";
 import { useList } from "../../api/list.ts";
@@ -55,16 +55,10 @@ export function Catalogue() {
         {
           key: "name",
           head: t.eventType,
-          cell: ({ name, api_version, deprecated, redact }) => (
+          share: 2,
+          cell: ({ name, deprecated, redact }) => (
             <span className="flex items-center gap-2">
-              <Link
-                to="/catalogue/$name"
-                params={{ name }}
-                search={{ version: api_version }}
-                className="font-mono text-xs underline-offset-2 hover:underline"
-              >
-                {name}
-              </Link>
+              <code>{name}</code>
               {deprecated && (
                 <Badge tone="warn" icon="warning">
                   {t.deprecated}
@@ -83,11 +77,16 @@ export function Catalogue() {
           key: "description",
           head: t.description,
           from: "md",
+          share: 3,
           cell: ({ description }) => description ?? "–",
         },
         { key: "changed", head: t.updated, from: "sm", cell: ({ updated_at }) => <Ago at={updated_at} /> },
       ]}
-      onOpen={({ name, api_version }) => open(name, api_version)}
+      linkTo={({ name, api_version }) => ({
+        to: "/catalogue/$name",
+        params: { name },
+        search: { version: api_version },
+      })}
       nothing={t.nothing}
       nothingDetail={t.nothingDetail}
     />

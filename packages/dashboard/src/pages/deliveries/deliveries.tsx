@@ -1,6 +1,6 @@
 // The lists of deliveries: all, those to retry, dead letters, and those of the portal's tenant.
 import type { Delivery } from "@posthorn/client";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { useRetry } from "../../api/deliveries.ts";
 import { useList } from "../../api/list.ts";
 import { useTenant } from "../../api/session.ts";
@@ -141,14 +141,13 @@ function DeliveryListPage({
   readonly areDead?: boolean;
   readonly isOfOneTenant?: boolean;
 }) {
-  const navigate = useNavigate();
   const retry = useRetry();
   const selection = useSelection<Delivery>();
   return (
     <ListPage
       {...page}
       columns={deliveryColumns({ areDead, isOfOneTenant })}
-      onOpen={({ id }) => void navigate({ to: "/deliveries/$id", params: { id } })}
+      linkTo={({ id }) => ({ to: "/deliveries/$id", params: { id } })}
       // a selection is retried by the bulk bar instead
       rowKeys={selection.selected.size > 0 ? {} : { r: ({ id }) => void retry(id) }}
       selection={selection}

@@ -1,5 +1,4 @@
 // The live tail of deliveries and of events that matched no endpoint. While paused, new rows are held back.
-import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Filters, useFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
@@ -54,7 +53,6 @@ const LOOKS: Record<StreamState, { readonly tone: "ok" | "calm" | "bad"; readonl
 
 export function Tail() {
   const { filters } = useFilters();
-  const navigate = useNavigate();
   const state = useLiveState();
   const { rows, waiting, isPaused, isPartial, pause, resume } = useTail(filters);
   return (
@@ -91,12 +89,10 @@ export function Tail() {
             rows={rows}
             columns={tailColumns()}
             keyOf={idOf}
-            onOpen={(row) =>
-              void navigate({
-                to: row.kind === "delivery" ? "/deliveries/$id" : "/events/$id",
-                params: { id: idOf(row) },
-              })
-            }
+            linkTo={(row) => ({
+              to: row.kind === "delivery" ? "/deliveries/$id" : "/events/$id",
+              params: { id: idOf(row) },
+            })}
           />
         )}
       </Panel>
@@ -107,27 +103,20 @@ export function Tail() {
 /** The columns of deliveries, with cells for events without deliveries. */
 function tailColumns(): readonly Column<TailRow>[] {
   const ofEvent: Readonly<Record<string, Column<TailRow & { kind: "event" }>["cell"]>> = {
-    state: ({ event: { id } }) => (
-      <Link to="/events/$id" params={{ id }}>
-        <Badge tone="plain" icon="info">
-          {t.unmatched}
-        </Badge>
-      </Link>
+    state: () => (
+      <Badge tone="plain" icon="info">
+        {t.unmatched}
+      </Badge>
     ),
-    type: ({ event: { type } }) => <code className="font-mono text-xs">{type}</code>,
+    type: ({ event: { type } }) => <code>{type}</code>,
     tenant: ({ event: { tenant } }) => tenant,
     created: ({ event: { created_at } }) => <Ago at={created_at} />,
   };
-  return (
-    deliveryColumns()
-      // endpoint URLs would need a request per tenant
-      .filter(({ key }) => key !== "endpoint")
-      .map(({ cell, below, ...column }) => ({
-        ...column,
-        ...(below && { below: createdBelow }),
-        cell: (row) => (row.kind === "delivery" ? cell(row.delivery) : (ofEvent[column.key]?.(row) ?? "–")),
-      }))
-  );
+  return deliveryColumns().map(({ cell, below, ...column }) => ({
+    ...column,
+    ...(below && { below: createdBelow }),
+    cell: (row) => (row.kind === "delivery" ? cell(row.delivery) : (ofEvent[column.key]?.(row) ?? "–")),
+  }));
 }
 
 function createdBelow(row: TailRow) {

@@ -1,6 +1,5 @@
 // Endpoints of all tenants.
 import type { Endpoint } from "@posthorn/client";
-import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useFilters } from "../../app/filters.ts";
@@ -35,7 +34,6 @@ const REFRESH_MS = 10_000;
 export function Endpoints() {
   const { filters } = useFilters();
   const selection = useSelection<Endpoint>();
-  const navigate = useNavigate();
   const state = WHICH_ENDPOINTS.find((which) => which === filters.which);
   const query = { ...(filters.tenant !== undefined && { tenant: filters.tenant }), ...(state && { state }) };
   const list = useList("endpoints.listAll", { query }, { watch: { everyMs: REFRESH_MS } });
@@ -45,9 +43,7 @@ export function Endpoints() {
       filterBy={["which", "tenant"]}
       list={list}
       columns={endpointColumns()}
-      onOpen={({ tenant, id }) =>
-        void navigate({ to: "/tenants/$tenant/endpoints/$id", params: { tenant, id } })
-      }
+      linkTo={({ tenant, id }) => ({ to: "/tenants/$tenant/endpoints/$id", params: { tenant, id } })}
       selection={selection}
       nothing={t.noEndpoints}
       nothingDetail={t.nothingDetail}

@@ -1,5 +1,4 @@
 // Events of all tenants, newest first. Those that the catalogue rejected have a label and a filter.
-import { useNavigate } from "@tanstack/react-router";
 import { BASE_URL } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useFilters } from "../../app/filters.ts";
@@ -14,6 +13,7 @@ import { eventRowChanges } from "../../live/row-changes.ts";
 
 const t = defineTexts({
   outcome: ["Outcome", "Ergebnis"],
+  sequence: ["Sequence", "Sequenz"],
   nothing: ["No events yet", "Noch keine Ereignisse"],
   nothingDetail: ["Publish one from a terminal:", "Im Terminal veröffentlichen:"],
 });
@@ -23,7 +23,6 @@ const REFRESH_MS = 5_000;
 
 export function Events() {
   const { filters } = useFilters();
-  const navigate = useNavigate();
   const { event_state, ...others } = filters;
   const query = event_state === "rejected" ? { ...others, state: event_state } : others;
   const list = useList(
@@ -46,21 +45,32 @@ export function Events() {
         {
           key: "type",
           head: t.eventType,
+          share: 3,
           cell: ({ type }) => <code>{type}</code>,
           below: ({ subject }) => subject,
         },
         { key: "outcome", head: t.outcome, cell: (event) => <EventOutcome event={event} /> },
-        { key: "tenant", head: t.tenant, from: "sm", cell: ({ tenant }) => tenant },
-        { key: "subject", head: t.subject, from: "xl", cell: ({ subject }) => subject ?? "–" },
+        { key: "tenant", head: t.tenant, from: "sm", share: 2, cell: ({ tenant }) => tenant },
+        { key: "subject", head: t.subject, from: "xl", share: 2, cell: ({ subject }) => subject ?? "–" },
+        { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
         {
           key: "id",
           head: t.id,
-          from: "lg",
-          cell: ({ id }) => <code className="font-mono text-xs text-muted">{id}</code>,
+          from: "xl",
+          share: 2,
+          isExtra: true,
+          cell: ({ id }) => <code className="text-muted">{id}</code>,
         },
-        { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
+        {
+          key: "sequence",
+          head: t.sequence,
+          from: "xl",
+          isNumber: true,
+          isExtra: true,
+          cell: ({ sequence }) => sequence ?? "–",
+        },
       ]}
-      onOpen={({ id }) => void navigate({ to: "/events/$id", params: { id } })}
+      linkTo={({ id }) => ({ to: "/events/$id", params: { id } })}
       filteredOut={event_state !== "rejected" && <MissingEventHelp />}
       nothing={t.nothing}
       nothingDetail={t.nothingDetail}

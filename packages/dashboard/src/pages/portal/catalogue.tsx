@@ -1,6 +1,6 @@
 // The event catalogue in the portal.
 import type { EventType } from "@posthorn/client";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { useList } from "../../api/list.ts";
 import { useApi } from "../../api/use-api.ts";
 import { defineTexts } from "../../app/texts.ts";
@@ -23,7 +23,6 @@ const t = defineTexts({
 });
 
 export function PortalCatalogue() {
-  const navigate = useNavigate();
   const list = useList("eventTypes.list", {}, { keyOf: versionKey });
   return (
     <ListPage
@@ -34,13 +33,20 @@ export function PortalCatalogue() {
         {
           key: "name",
           head: t.eventType,
+          share: 1,
           cell: (type) => <TypeName type={type} />,
           below: ({ description }) => <span className="sm:hidden">{description}</span>,
         },
         { key: "version", head: t.version, from: "md", cell: ({ api_version }) => api_version },
-        { key: "description", head: t.description, from: "sm", cell: ({ description }) => description },
+        {
+          key: "description",
+          head: t.description,
+          from: "sm",
+          share: 2,
+          cell: ({ description }) => description,
+        },
       ]}
-      onOpen={({ name }) => void navigate({ to: "/catalogue/$name", params: { name } })}
+      linkTo={({ name }) => ({ to: "/catalogue/$name", params: { name } })}
       nothing={t.nothing}
       nothingDetail={t.nothingDetail}
     />

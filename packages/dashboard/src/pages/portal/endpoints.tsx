@@ -1,5 +1,5 @@
 // The endpoints of the portal's tenant.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { useList } from "../../api/list.ts";
 import { useHasScope, useTenant } from "../../api/session.ts";
 import { defineTexts } from "../../app/texts.ts";
@@ -23,7 +23,6 @@ const t = defineTexts({
 
 export function PortalEndpoints() {
   const tenant = useTenant();
-  const navigate = useNavigate();
   const list = useList("endpoints.list", { tenant });
   const add = useHasScope("webhooks:manage") && (
     <Link to="/add" className={buttonClass("primary")}>
@@ -41,6 +40,7 @@ export function PortalEndpoints() {
         {
           key: "name",
           head: t.endpoint,
+          share: 4,
           cell: (endpoint) => (
             <EndpointUrl endpoint={endpoint}>
               <EndpointName {...endpoint} />
@@ -48,8 +48,14 @@ export function PortalEndpoints() {
           ),
           below: endpointProblem,
         },
-        { key: "problem", head: t.problem, from: "xl", cell: (endpoint) => endpointProblem(endpoint) ?? "–" },
-        { key: "events", head: t.eventTypes, from: "md", cell: ({ events }) => events.join(", ") },
+        {
+          key: "problem",
+          head: t.problem,
+          from: "xl",
+          share: 3,
+          cell: (endpoint) => endpointProblem(endpoint) ?? "–",
+        },
+        { key: "events", head: t.eventTypes, from: "md", share: 2, cell: ({ events }) => events.join(", ") },
         {
           key: "day",
           head: t.lastDay,
@@ -57,7 +63,7 @@ export function PortalEndpoints() {
           cell: ({ health }) => <LastDay day={health.last_day} />,
         },
       ]}
-      onOpen={({ id }) => void navigate({ to: "/endpoints/$id", params: { id } })}
+      linkTo={({ id }) => ({ to: "/endpoints/$id", params: { id } })}
       nothing={t.noEndpoints}
       nothingDetail={
         <>

@@ -47,6 +47,7 @@ export function Replays() {
         {
           key: "of",
           head: t.filter,
+          share: 1,
           cell: (replay) => filterOf(replay) || t.all,
           below: (replay) => (
             <span className="sm:hidden">
@@ -66,7 +67,7 @@ export function Replays() {
         },
         { key: "created", head: t.created, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
       ]}
-      onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
+      linkTo={({ id }) => ({ to: "/replays/$id", params: { id } })}
       nothing={t.noReplays}
       nothingDetail={t.nothingDetail}
     />

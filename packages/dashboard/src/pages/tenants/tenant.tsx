@@ -115,7 +115,10 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
         }
         list={list}
         columns={endpointColumns({ isOfOneTenant: true })}
-        onOpen={(endpoint) => openEndpoint(endpoint.id)}
+        linkTo={(endpoint) => ({
+          to: "/tenants/$tenant/endpoints/$id",
+          params: { tenant: id, id: endpoint.id },
+        })}
         nothing={t.noEndpoints}
         nothingDetail={t.noEndpointsDetail}
       />

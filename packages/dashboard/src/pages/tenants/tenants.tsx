@@ -1,5 +1,5 @@
 // The tenants of the installation.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, BASE_URL } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
@@ -43,17 +43,10 @@ export function Tenants() {
         {
           key: "id",
           head: t.id,
-          cell: ({ id }) => (
-            <Link
-              to="/tenants/$tenant"
-              params={{ tenant: id }}
-              className="font-medium underline-offset-2 hover:underline"
-            >
-              {id}
-            </Link>
-          ),
+          share: 2,
+          cell: ({ id }) => <span className="font-medium">{id}</span>,
         },
-        { key: "name", head: t.name, from: "sm", cell: ({ name }) => name ?? "–" },
+        { key: "name", head: t.name, from: "sm", share: 3, cell: ({ name }) => name ?? "–" },
         { key: "state", head: t.state, cell: (tenant) => <TenantBadge tenant={tenant} /> },
         { key: "created", head: t.created, from: "md", cell: ({ created_at }) => <Ago at={created_at} /> },
         {
@@ -66,7 +59,7 @@ export function Tenants() {
           ),
         },
       ]}
-      onOpen={({ id }) => open(id)}
+      linkTo={({ id }) => ({ to: "/tenants/$tenant", params: { tenant: id } })}
       nothing={t.nothing}
       nothingDetail={t.nothingDetail}
       command={`POSTHORN_URL=${BASE_URL} posthorn tenants put acme`}

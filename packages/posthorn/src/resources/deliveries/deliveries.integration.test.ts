@@ -33,6 +33,7 @@ test("a delivery is returned with its attempts", async () => {
     editedFrom: null,
     state: "success",
     attemptCount: 1,
+    lastError: null,
     nextRetryAt: null,
     deadReason: null,
     replayCount: 0,
@@ -43,6 +44,35 @@ test("a delivery is returned with its attempts", async () => {
     members: null,
     attempts: [endedAttempt],
   });
+});
+
+test("a listed delivery has the error of its last attempt", async () => {
+  const { tenant, id: endpoint } = await newEndpoint();
+  const add = async (state: "success" | "dead" | "failed" | "new") => {
+    const event = await world.addEvent(tenant);
+    if (state === "success" || state === "dead")
+      return await world.addEnded(event, endpoint, state, state === "dead" ? "rejected" : null);
+    return await world.addQueued(event, endpoint, { failures: state === "failed" ? 2 : 0 });
+  };
+  const [success, dead, failed, fresh] = [
+    await add("success"),
+    await add("dead"),
+    await add("failed"),
+    await add("new"),
+  ];
+  await world.pool.query(
+    `insert into posthorn.attempt_log (delivery_id, number, started_at, duration_ms, error, trigger, worker)
+     values ($1, 1, now(), 12, 'dns_error', 'event', 7), ($1, 2, now(), 12, 'timeout', 'retry', 7)`,
+    [failed.slice(4)],
+  );
+  const { data } = await deliveries.list({ tenant });
+  const errors = new Map(data.map(({ id, lastError }) => [id, lastError]));
+  expect([success, dead, failed, fresh].map((id) => errors.get(id))).toEqual([
+    null,
+    "HTTP 400",
+    "timeout",
+    null,
+  ]);
 });
 
 test("the newest 250 attempts are returned, and none that ended after the delivery's state was read", async () => {

@@ -5,7 +5,7 @@ import { refuseUnknown } from "../../did-you-mean.ts";
 import type { PosthornError } from "../../errors.ts";
 import { BATCH_TYPE, type Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
-import { newestAttempts } from "../../storage/queries/attempts.ts";
+import { attemptsNumbered, newestAttempts } from "../../storage/queries/attempts.ts";
 import { membersOfBatch } from "../../storage/queries/batches/read.ts";
 import {
   DELIVERY_STATES,
@@ -43,6 +43,8 @@ export interface DeliveryView extends Omit<DeliveryRow, "attempts" | "finishedMs
   /** Without its query. */
   readonly endpointUrl: string;
   readonly attemptCount: number;
+  /** `HTTP 500`, or the error of the attempt. Null if the last attempt did not fail, or there was none. */
+  readonly lastError: string | null;
   /** When a failed delivery is attempted again, as far as that is known. Never in the past. */
   readonly nextRetryAt: Date | null;
   /** When the event was recorded, as contained in the id. */
@@ -174,7 +176,7 @@ export async function findDelivery(db: Queryable, id: string, tenant?: string): 
 /** Automatic retries stay below it, manual ones may not. Older attempts are in the endpoint's attempt list. */
 const MAX_SHOWN_ATTEMPTS = 250;
 
-/** Reads the names of their endpoints and what the rows wait for, and returns the function that converts them. */
+/** Reads the names of their endpoints, their last errors and what they wait for, and returns the function that converts them. */
 export async function deliveryViews(
   db: Queryable,
   rows: readonly DeliveryRow[],
@@ -182,15 +184,32 @@ export async function deliveryViews(
 ): Promise<(row: DeliveryRow) => DeliveryView> {
   const endpointIds = [...new Set(rows.map(({ endpointId }) => endpointId))];
   const labels = rows.length === 0 ? new Map() : await labelsOfEndpoints(db, endpointIds);
+  const errors = await lastErrorsOf(db, rows);
   const waitOf = await readWaits(db, rows, isSending);
-  return (row) => toDeliveryView(row, labels.get(row.endpointId), waitOf(row));
+  return (row) => ({
+    ...toDeliveryView(row, labels.get(row.endpointId), waitOf(row)),
+    lastError: errors.get(row.id) ?? null,
+  });
+}
+
+async function lastErrorsOf(db: Queryable, rows: readonly DeliveryRow[]): Promise<ReadonlyMap<Uuid, string>> {
+  const failed = rows.filter(({ state, attempts }) => state !== "success" && attempts > 0);
+  if (failed.length === 0) return new Map();
+  const found = await attemptsNumbered(db, failed);
+  return new Map(
+    found.flatMap(({ deliveryId, statusCode, error }): [Uuid, string][] => {
+      if (error !== null) return [[deliveryId, error]];
+      const isSuccess = statusCode !== null && statusCode >= 200 && statusCode < 300;
+      return statusCode === null || isSuccess ? [] : [[deliveryId, `HTTP ${statusCode}`]];
+    }),
+  );
 }
 
 function toDeliveryView(
   row: DeliveryRow,
   { name, url }: EndpointLabel = { name: null, url: "" },
   waitsFor: Wait | null,
-): DeliveryView {
+): Omit<DeliveryView, "lastError"> {
   return {
     id: formatId("dlv", row.id),
     eventId: formatId("evt", row.eventId),

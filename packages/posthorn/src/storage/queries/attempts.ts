@@ -1,6 +1,6 @@
 // Lists attempts: of a delivery, of an endpoint, and those that were sent again.
 import type { AttemptPhases, AttemptTrigger, Uuid } from "../../model.ts";
-import { uuidArray } from "../binary-array.ts";
+import { int4Array, uuidArray } from "../binary-array.ts";
 import type { Queryable } from "../database.ts";
 import { firstRow, rows } from "../query.ts";
 import { statement } from "../sql.ts";
@@ -57,6 +57,32 @@ where a.delivery_id = $1::uuid
   and ($2::integer is null or a.number = $2::integer)
 order by a.number desc
 limit 1
+`;
+
+export interface LastAttempt {
+  readonly deliveryId: Uuid;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+}
+
+/** Returns the attempts with these numbers, except first attempts that succeeded. */
+// the limit forces a lookup per delivery
+export const attemptsNumbered = rows<
+  LastAttempt,
+  [deliveries: readonly Pick<DeliveryRow, "id" | "attempts">[]]
+>("attempts by number", (deliveries) => [
+  uuidArray(deliveries.map(({ id }) => id)),
+  int4Array(deliveries.map(({ attempts }) => attempts)),
+])`
+select wanted.id as "deliveryId", a.status_code as "statusCode", a.error
+from unnest($1::uuid[], $2::integer[]) as wanted (id, number)
+cross join lateral (
+  select l.status_code, l.error
+  from posthorn.attempt_log l
+  where l.delivery_id = wanted.id
+    and l.number = wanted.number
+  limit 1
+) a
 `;
 
 export interface ListedAttemptRow
