@@ -1,19 +1,11 @@
+import { WAIT_REASONS } from "@posthorn/wire";
 import { afterEach, expect, test } from "vitest";
 import { setLanguage } from "../app/texts.ts";
-import { explainWait, shortWait } from "./wait-texts.ts";
+import { explainWait, shortWait, waitName } from "./wait-texts.ts";
 
 const now = Date.parse("2026-11-19T12:00:00Z");
 /** A retry always has a time. */
-const reasons = [
-  "circuit",
-  "rate_limit",
-  "cap",
-  "ordering",
-  "handshake",
-  "endpoint_disabled",
-  "tenant_off",
-  "sending_off",
-] as const;
+const reasons = WAIT_REASONS.filter((reason) => reason !== "retry_delay");
 
 afterEach(() => setLanguage("en"));
 
@@ -48,4 +40,15 @@ test("the endpoint's own limits are told apart from a pause that the receiver as
   expect(
     explainWait({ reason: "rate_limit", until: new Date(now + 5_000).toISOString() }, now).what,
   ).toContain("the receiver asked to pause");
+});
+
+test.each(WAIT_REASONS)("%s has a name in both languages, which no other reason has", (reason) => {
+  const names = () => WAIT_REASONS.map(waitName);
+  const english = waitName(reason);
+  expect(english).toMatch(/^[A-Z]/);
+  expect(names().filter((name) => name === english)).toHaveLength(1);
+  setLanguage("de");
+  expect(waitName(reason)).toMatch(/^[A-Z]/);
+  expect(waitName(reason)).not.toBe(english);
+  expect(names().filter((name) => name === waitName(reason))).toHaveLength(1);
 });

@@ -231,17 +231,6 @@ test("a delivery that is being sent or finished waits for nothing", async () => 
   for (const { waitsFor, nextRetryAt } of data) expect([waitsFor, nextRetryAt]).toEqual([null, null]);
 });
 
-test("the view of all deliveries has no retry time in the past", async () => {
-  for (const when of ["its retry was an hour ago", "it is parked"] as const) {
-    const { id } = await failedDelivery(when);
-    const { rows } = await world.pool.query(
-      "select state, next_retry_at from posthorn.delivery_states where id = $1",
-      [id.slice(4)],
-    );
-    expect(rows).toEqual([{ state: "failed", next_retry_at: null }]);
-  }
-});
-
 test("a page reads only its own rows of a long queue, twice", async () => {
   const { tenant, id: endpoint, uuid } = await newEndpoint();
   await world.pool.query(situations["the circuit is open for two hours"], [uuid]);

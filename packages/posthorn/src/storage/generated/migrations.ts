@@ -444,7 +444,7 @@ create index batch_events_of_event on posthorn.batch_events (event_id);
   {
     version: 4,
     name: "history-and-retention",
-    checksum: "22c5689d835f897b705c8af65a378d38f5dfeffb9977400446e8c224c37584d0",
+    checksum: "afc19cff16f928272fe72fce2df4cd7ad31be38668d7137b60bcdc149d03626e",
     sql: `-- Finished deliveries, their attempts, and the retention that drops old days.
 
 -- Finished deliveries: success or dead. Partitioned by day. A delivery whose first attempt succeeded contains that attempt,
@@ -608,13 +608,6 @@ select
     else 'pending'
   end as state,
   q.attempts,
-  -- never in the past: null when it is due or waits for an earlier delivery of its subject. posthorn.waits has the reason.
-  case
-    when q.claimed_by is null
-      and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
-      and q.next_at > posthorn.now()
-    then nullif(q.next_at, 'infinity')
-  end as next_retry_at,
   null::text as dead_reason,
   q.replay_count,
   null::timestamptz as finished_at
@@ -626,7 +619,6 @@ select
   d.endpoint_id,
   d.state,
   d.attempts,
-  null::timestamptz,
   d.dead_reason,
   d.replay_count,
   d.finished_at
@@ -637,7 +629,7 @@ from posthorn.deliveries d;
 create function posthorn.delivery_states_of(ids uuid[]) returns setof posthorn.recorded_states
 language sql stable rows 10
 as $$
-  select c.id, c.event_id, c.endpoint_id, 'in_flight', 0, null::timestamptz, null::text, 0, null::timestamptz
+  select c.id, c.event_id, c.endpoint_id, 'in_flight', 0, null::text, 0, null::timestamptz
   from (
     select
       posthorn.lowest_uuid_at(to_timestamp(min(posthorn.uuid_ms(i)) / 1000)) as low,
@@ -647,7 +639,7 @@ as $$
   cross join lateral posthorn.event_claims(range.low, range.high) c
   where c.id = any (ids)
   union all
-  select r.id, r.event_id, r.endpoint_id, r.state, r.attempts, r.next_retry_at, r.dead_reason, r.replay_count, r.finished_at
+  select r.id, r.event_id, r.endpoint_id, r.state, r.attempts, r.dead_reason, r.replay_count, r.finished_at
   from posthorn.recorded_states r
   where r.id = any (ids)
 $$;
@@ -688,10 +680,10 @@ $$;
 
 -- The state of every delivery.
 create view posthorn.delivery_states as
-select r.id, r.event_id, r.endpoint_id, r.state, r.attempts, r.next_retry_at, r.dead_reason, r.replay_count, r.finished_at
+select r.id, r.event_id, r.endpoint_id, r.state, r.attempts, r.dead_reason, r.replay_count, r.finished_at
 from posthorn.recorded_states r
 union all
-select c.id, c.event_id, c.endpoint_id, 'in_flight'::text, 0, null::timestamptz, null::text, 0, null::timestamptz
+select c.id, c.event_id, c.endpoint_id, 'in_flight'::text, 0, null::text, 0, null::timestamptz
 from posthorn.event_claims() c;
 
 -- What the due deliveries of an endpoint wait for, and until when. The reason is null if they are sent as soon as a worker

@@ -1,4 +1,5 @@
 import type { DeliveryDetail } from "@posthorn/client";
+import { WAIT_REASONS } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { END_REASONS } from "../../../../posthorn/src/storage/queries/deliveries/read.ts";
 import { adviceFor } from "./advice.ts";
@@ -9,6 +10,7 @@ const delivery = {
   dead_reason: null,
   waits_for: null as DeliveryDetail["waits_for"],
   tenant: "acme",
+  endpoint_id: "ep_1",
   attempts: [],
 };
 const endpoint = {
@@ -31,12 +33,32 @@ test.each<[state: DeliveryDetail["state"], delivery: object, endpoint: object | 
   ["failed", scheduled, null, "posthorn retry dlv_1"],
   ["failed", waiting("circuit", "2026-11-15T10:00:00Z"), {}, "The circuit is open"],
   ["failed", waiting("circuit"), {}, "Do something about it."],
-  ["failed", {}, disabled("failures"), "failures, then: posthorn endpoints enable ep_1 --tenant acme"],
-  ["pending", {}, disabled("manual"), "disabled manually. To enable it: posthorn endpoints enable"],
+  [
+    "failed",
+    waiting("endpoint_disabled"),
+    disabled("failures"),
+    "failures, then: posthorn endpoints enable ep_1 --tenant acme",
+  ],
+  [
+    "pending",
+    waiting("endpoint_disabled"),
+    disabled("manual"),
+    "disabled manually. To enable it: posthorn endpoints enable",
+  ],
   ["pending", waiting("ordering"), {}, "Do something about it."],
+  // what the delivery waits for decides, not the endpoint beside it
+  ["pending", waiting("tenant_off"), disabled("manual"), "posthorn tenants put acme --active"],
+  ["pending", waiting("sending_off"), {}, "posthorn delivery set on"],
+  ["pending", waiting("handshake"), {}, "posthorn endpoints get ep_1 --tenant acme"],
 ])("a delivery in state %s (%j) of an endpoint (%j): %s", (state, given, of, says) => {
   const advice = adviceFor({ ...delivery, ...given, state }, of && { ...endpoint, ...of });
   expect(advice).toEqual(says && expect.stringContaining(says));
+});
+
+test.each(WAIT_REASONS)("a delivery that waits for %s has advice for that", (reason) => {
+  const advice = adviceFor({ ...delivery, ...(waiting(reason) as object) }, endpoint);
+  expect(advice).toMatch(/\w/);
+  expect(advice).not.toContain("It waits for its turn");
 });
 
 test.each(END_REASONS)("a delivery that is dead because of %s has specific advice", (dead_reason) => {

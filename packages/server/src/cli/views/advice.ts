@@ -1,35 +1,53 @@
 // Advice for a delivery that has not succeeded. Pure.
-import type { DeliveryDetail, Endpoint } from "@posthorn/client";
+import type { DeliveryDetail, Endpoint, WaitsFor } from "@posthorn/client";
 
-type Known = Pick<DeliveryDetail, "id" | "state" | "dead_reason" | "waits_for" | "tenant" | "attempts">;
+type Known = Pick<
+  DeliveryDetail,
+  "id" | "state" | "dead_reason" | "waits_for" | "tenant" | "endpoint_id" | "attempts"
+>;
 type KnownEndpoint = Pick<Endpoint, "id" | "is_active" | "disabled_reason">;
 
 /** Returns null if there is nothing to do. */
 export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null): string | null {
-  const { state, id, tenant, waits_for } = delivery;
+  const { state, id, waits_for } = delivery;
   if (state === "success") return null;
-  if (state === "in_flight" && waits_for === null) return "It is being sent. Check again in a few seconds.";
-  if (endpoint !== null && !endpoint.is_active) {
-    const first =
-      endpoint.disabled_reason === "manual"
-        ? "The endpoint was disabled manually. To enable it"
-        : "The endpoint is disabled. Fix the cause of its failures, then";
-    const enable = `${first}: posthorn endpoints enable ${endpoint.id} --tenant ${tenant}`;
-    return state === "dead" ? `${enable} and retry the dead letter: posthorn retry ${id}` : enable;
+  if (state === "dead") {
+    if (endpoint === null || endpoint.is_active) return deadLetterAdvice(delivery);
+    return `${enableAdvice(delivery, endpoint)} and retry the dead letter: posthorn retry ${id}`;
   }
-  if (state === "dead") return deadLetterAdvice(delivery);
-  if (waits_for === null)
-    return "It waits for its turn. If it stays pending, check on the server that a worker is running: posthorn doctor";
-  switch (waits_for.reason) {
-    case "retry_delay":
-      return `It is retried automatically at ${waits_for.until}. To retry now: posthorn retry ${id}`;
-    case "circuit":
-      return waits_for.until === null
-        ? waits_for.remedy
-        : `The circuit is open: deliveries are paused until the next probe at ${waits_for.until}. Check the responses above. To retry now: posthorn retry ${id}`;
-    default:
-      return waits_for.remedy;
-  }
+  if (waits_for !== null) return WAITING[waits_for.reason](delivery, waits_for, endpoint);
+  if (state === "in_flight") return "It is being sent. Check again in a few seconds.";
+  return "It waits for its turn. If it stays pending, check on the server that a worker is running: posthorn doctor";
+}
+
+type Advise = (delivery: Known, waits: WaitsFor, endpoint: KnownEndpoint | null) => string;
+
+const remedy: Advise = (_delivery, waits) => waits.remedy;
+
+const WAITING: Readonly<Record<WaitsFor["reason"], Advise>> = {
+  retry_delay: ({ id }, { until }) =>
+    `It is retried automatically at ${until}. To retry now: posthorn retry ${id}`,
+  circuit: ({ id }, { until, remedy }) =>
+    until === null
+      ? remedy
+      : `The circuit is open: deliveries are paused until the next probe at ${until}. Check the responses above. To retry now: posthorn retry ${id}`,
+  rate_limit: remedy,
+  cap: remedy,
+  ordering: remedy,
+  handshake: ({ tenant, endpoint_id }, { remedy }) =>
+    `${remedy} Show it: posthorn endpoints get ${endpoint_id} --tenant ${tenant}`,
+  endpoint_disabled: (delivery, { remedy }, endpoint) =>
+    endpoint === null ? remedy : enableAdvice(delivery, endpoint),
+  tenant_off: ({ tenant }, { remedy }) => `${remedy} posthorn tenants put ${tenant} --active`,
+  sending_off: (_delivery, { remedy }) => `${remedy} posthorn delivery set on`,
+};
+
+function enableAdvice({ tenant }: Known, { id, disabled_reason }: KnownEndpoint): string {
+  const first =
+    disabled_reason === "manual"
+      ? "The endpoint was disabled manually. To enable it"
+      : "The endpoint is disabled. Fix the cause of its failures, then";
+  return `${first}: posthorn endpoints enable ${id} --tenant ${tenant}`;
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

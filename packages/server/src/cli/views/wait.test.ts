@@ -1,3 +1,4 @@
+import { WAIT_REASONS } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { waitText } from "./wait.ts";
 
@@ -18,4 +19,14 @@ test.each([
   };
   expect(textAfter(4)).toBe(ahead);
   expect(textAfter(-4)).toBe(passed);
+});
+
+test("every reason has a text of its own, with and without a time", () => {
+  for (const until of [null, new Date(now.getTime() + 4_000).toISOString()]) {
+    const texts = WAIT_REASONS.filter((reason) => until !== null || reason !== "retry_delay").map((reason) =>
+      waitText({ waits_for: { reason, until, blocked_by: null, remedy: "" } }, now),
+    );
+    for (const text of texts) expect(text).toMatch(/^(held: |retry )/);
+    expect(new Set(texts).size).toBe(texts.length);
+  }
 });
