@@ -80,7 +80,7 @@ test.each([2, 3])(
     const instances: TestInstance[] = [];
     for (let i = 0; i < count; i += 1) instances.push(await open());
     const [first] = instances as [TestInstance];
-    const { path } = await endpointOn(first, { events: ["flood.*"] });
+    const { path } = await endpointOn(first, { events: ["flood.*"], maxInFlightBurst: 5 });
     const other = await endpointOn(first, { events: ["ping"] });
     const release = hold(path, 5);
     const ids = await Promise.all(instances.map((instance) => publish(instance, 40, "flood.rose")));
