@@ -1,7 +1,9 @@
 // Delivery turned off and on for all tenants, in one process and in several.
 import { expect, test } from "vitest";
 import { databasePerTest, receiverPerFile } from "../../../../../tests/support/database/database-per-test.ts";
+import { lockWaits } from "../../../../../tests/support/database/postgres.ts";
 import { eventually } from "../../../../../tests/support/eventually.ts";
+import { gate } from "../../../../../tests/support/gate.ts";
 
 const receiver = await receiverPerFile();
 const world = databasePerTest();
@@ -51,17 +53,18 @@ test("with hold, events wait with their reason, and are delivered when it ends",
 });
 
 test("deliveries of a lane that is in use are released, and only attempts in flight end", async () => {
-  const { hooks, path, endpoint } = await openWithEndpoint({
-    endpointConcurrency: 1,
-    timeoutMs: 500,
-  });
-  receiver.answer(path, ["hang", 200]);
+  const { hooks, path, endpoint } = await openWithEndpoint({ endpointConcurrency: 1 });
+  const { opened, open: release } = gate();
+  receiver.answer(path, [{ until: opened }, 200]);
   await Promise.all(Array.from({ length: 5 }, () => hooks.publish(publish)));
   await receiver.received(1, { path });
   await hooks.deliveryMode.set({ mode: "hold" });
   await eventually("four deliveries are released", async () => (await world.countStates()).pending === 4);
   expect(receiver.requestsTo(path)).toHaveLength(1);
   expect((await hooks.deliveries.list({ endpoint: endpoint.id, state: "pending" })).data).toHaveLength(4);
+  release();
+  await eventually("the attempt in flight ends", async () => (await world.countStates()).success === 1);
+  expect(receiver.requestsTo(path)).toHaveLength(1);
   await hooks.deliveryMode.set({ mode: "on" });
   await receiver.received(5, { path });
 });
@@ -141,12 +144,7 @@ test("a change waits until the events that are being dropped are stored", async 
   // as a process that drops does
   await storing.query("lock table posthorn.delivery_modes in row share mode");
   const changed = hooks.deliveryMode.set({ mode: "on" });
-  await eventually("the change waits", async () => {
-    const { rows } = await world.pool.query(
-      "select 1 from pg_locks where mode = 'ExclusiveLock' and not granted",
-    );
-    return rows.length === 1;
-  });
+  await lockWaits(world.pool);
   // nobody waits to read it
   expect(await hooks.deliveryMode.get()).toMatchObject({ mode: "drop" });
   await storing.query("commit");
