@@ -11,7 +11,9 @@ import {
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { databasePerTest } from "../../../../tests/support/database/database-per-test.ts";
 import { inTransaction } from "../../../../tests/support/database/postgres.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
 import type { BatchSettings } from "../model.ts";
+import type { ReplayInput } from "../replay/replays.ts";
 
 let receiver: ScriptedReceiver;
 beforeEach(async () => {
@@ -57,6 +59,17 @@ function membersOf({ body }: ReceivedRequest) {
 }
 
 const batches = () => receiver.requests.map(membersOf);
+
+/** Runs a replay to its end, and sends what it enqueued. */
+async function replay(instance: TestInstance, input: ReplayInput): Promise<void> {
+  const { replays } = instance.hooks;
+  const { id } = await replays.start({ tenant: "acme", ...input });
+  await eventually("the replay has ended", async () => {
+    await instance.settle();
+    return (await replays.get(id)).state === "finished";
+  });
+  await instance.settle();
+}
 
 test("a batch has at most its maximum of events; one more begins the next", async () => {
   const instance = await openBatch({ maxEvents: 3 });
@@ -199,15 +212,13 @@ test("a replay resends a batch unchanged; a replay of missed events batches each
   const { hooks } = instance;
   const ids = await publish(instance, 2);
   await instance.settle();
-  await hooks.replays.start({ tenant: "acme", states: ["success"] });
-  await instance.settle();
+  await replay(instance, { states: ["success"] });
   expect(batches()).toEqual([ids, ids]);
   const url = `${receiver.url}/new`;
   const batch = { maxEvents: 2, maxDelayMs: 60_000 };
   await hooks.endpoints.create("acme", { url, events: ["*"], format: "cloudevents-batch", batch });
   for (let again = 0; again < 2; again += 1) {
-    await hooks.replays.start({ tenant: "acme", resubscribe: true });
-    await instance.settle();
+    await replay(instance, { resubscribe: true });
     await instance.advance(60_000);
     await instance.settle();
   }
@@ -215,8 +226,7 @@ test("a replay resends a batch unchanged; a replay of missed events batches each
   expect(receiver.requestsTo("/in")).toHaveLength(2);
 
   await hooks.endpoints.update("acme", instance.endpointId, { format: "envelope" });
-  await hooks.replays.start({ tenant: "acme", resubscribe: true });
-  await instance.settle();
+  await replay(instance, { resubscribe: true });
   expect(receiver.requestsTo("/in")).toHaveLength(2);
 });
 
