@@ -204,7 +204,12 @@ test.each(["deliveries", "attempt_log", "events"])(
     await reader.query(`select count(*) from posthorn.${table}`);
 
     let isDone = false;
-    const maintained = maintain().finally(() => {
+    // it also gives up on a table that a delivery is being written to, and goes on from there the next time
+    const maintainOthers = async (): Promise<unknown[]> => {
+      const warnings = await maintain();
+      return JSON.stringify(warnings).includes(`"table":"${table}"`) ? warnings : await maintainOthers();
+    };
+    const maintained = maintainOthers().finally(() => {
       isDone = true;
     });
     let published = 0;

@@ -41,8 +41,8 @@ async function outliveTheDay(): Promise<void> {
 }
 
 async function runMaintenance(): Promise<void> {
-  expect(instance.hooks.engine?.maintenance.leads).toBe(true);
   await instance.hooks.engine?.maintenance.runNow();
+  expect(instance.hooks.engine?.maintenance.leads).toBe(true);
 }
 
 async function publishTo(answers: readonly number[]) {

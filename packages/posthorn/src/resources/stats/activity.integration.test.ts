@@ -29,6 +29,11 @@ async function publish(tenant: string, events = 1): Promise<void> {
   await instance.settle();
 }
 
+/** So that no hour ends during the test. */
+async function toTheMiddleOfAnHour(): Promise<void> {
+  await instance.advance(1.5 * hour - (instance.hooks.clock.nowMs() % hour));
+}
+
 test("attempts are counted per minute for all, per five minutes for a tenant or endpoint", async () => {
   const good = await newEndpoint("acme");
   const bad = await newEndpoint("acme", [500, 400]);
@@ -64,6 +69,7 @@ test("a throttled attempt is not counted in charts", async () => {
 });
 
 test("hours are rolled up when they are over, kept for a month, and unchanged by a second roll-up", async () => {
+  await toTheMiddleOfAnHour();
   const endpoint = await newEndpoint("acme", [200, 500, 200]);
   await publish("acme", 2);
   await instance.advance(2 * hour);
@@ -117,8 +123,7 @@ test("an hour is rolled up in batches of endpoints, each exactly once", async ()
 });
 
 test("an endpoint has its last day by hour, and null without attempts", async () => {
-  // to the middle of an hour, so that none ends during the test
-  await instance.advance(1.5 * hour - (instance.hooks.clock.nowMs() % hour));
+  await toTheMiddleOfAnHour();
   const quiet = await newEndpoint("rivals");
   const busy = await newEndpoint("acme", [200, 500, 200]);
   await publish("acme");
