@@ -24,9 +24,16 @@ export default async function startPostgres(project: TestProject): Promise<() =>
   await removeLeftovers();
   const dataDir = makePostgresFolder(`${prefix}${process.pid}-`);
   // Every test file holds a few connections and many files run at once. The folder may be in memory, so the WAL is small.
+  // Autovacuum would lock tables and change plans and statistics at any time.
   const postgres = await openEmbeddedPostgres({
     dataDir,
-    settings: { max_connections: "300", fsync: "off", full_page_writes: "off", max_wal_size: "1GB" },
+    settings: {
+      max_connections: "300",
+      fsync: "off",
+      full_page_writes: "off",
+      max_wal_size: "1GB",
+      autovacuum: "off",
+    },
   });
   project.provide("postgresUrl", postgres.connectionString);
   project.provide("migratedTemplate", await migrateTemplate(postgres.connectionString));
