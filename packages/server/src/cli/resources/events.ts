@@ -36,14 +36,15 @@ const columns: readonly Column<ListedEvent>[] = [
   { title: "SUBJECT", value: ({ subject }) => subject, canShrink: true },
   {
     title: "OUTCOME",
-    value: ({ outcome }) => outcomeText(outcome),
-    tone: ({ outcome }) => OUTCOME_TONES[outcome?.state ?? ""] ?? null,
+    value: (event) => outcomeText(event),
+    tone: ({ outcome, rejection }) => OUTCOME_TONES[rejection ? "failed" : (outcome?.state ?? "")] ?? null,
   },
   { title: "REJECTED", value: ({ rejection }) => rejection?.message, canShrink: true },
 ];
 
 /** `dead, 2 of 3 delivered`. */
-function outcomeText(outcome: ListedEvent["outcome"]): string {
+export function outcomeText({ outcome, rejection }: Pick<ListedEvent, "outcome" | "rejection">): string {
+  if (rejection !== null) return rejection.discarded_at === null ? "rejected" : "discarded";
   if (outcome === null) return "";
   const { state, delivered, deliveries } = outcome;
   if (deliveries === 0) return state === "unmatched" ? "no subscriber" : state;

@@ -342,7 +342,9 @@ describe("replays and dead letters", () => {
     const { id } = scheduled.json;
     const listed = (await posthorn`replay list ${of} --state scheduled`).out;
     expect(listed).toMatch(/ START\n/);
-    expect(listed).toContain(`${id}  scheduled  0       0          0     scheduling  ${at.replace("T", " ")}`);
+    expect(listed).toContain(
+      `${id}  scheduled  0       0          0     scheduling  ${at.replace("T", " ")}`,
+    );
     expect((await posthorn`replay get ${id}`).out).toBe(
       `${id} starts at ${at.replace("T", " ")}. Cancel: posthorn replay cancel ${id}\n`,
     );
