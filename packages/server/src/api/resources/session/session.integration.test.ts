@@ -273,6 +273,8 @@ describe("a session", () => {
   test("has the rate limit of its key", async () => {
     const { key } = await makeKey({ rate_limit: 3 });
     const { headers } = await signIn(server, { key });
+    const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
+    onTestFinished(() => clock.mockRestore());
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => server.visit("GET", SESSION, undefined, headers)),
     );
