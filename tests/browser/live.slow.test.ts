@@ -75,7 +75,12 @@ test("ten tabs share one stream, and another tab takes over when the reading tab
   const tails = [];
   for (let tab = 0; tab < 5; tab++) tails.push(await openTab(first, `${counting.server.url}/tail`));
   const lists = [];
-  for (const path of ["/deliveries", "/events", "/dead-letters", "/deliveries?type=order.second"]) {
+  for (const path of [
+    "/deliveries",
+    "/deliveries?tenant=acme",
+    "/dead-letters",
+    "/deliveries?type=order.second",
+  ]) {
     lists.push(await openTab(first, counting.server.url + path));
   }
   for (const tail of tails) await isLive(tail);
