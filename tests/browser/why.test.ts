@@ -70,6 +70,9 @@ async function startBusyShop(): Promise<{ server: TestServer; failing: { id: str
     for (const [type, data] of Object.entries(EVENTS))
       await call("POST", "/api/v1/events", { tenant, type, data, subject: Object.values(data)[0] });
   }
+  // the portal's list of endpoints is loaded once
+  const failed = async () => (await call("GET", "/api/v1/endpoints?state=failing")).json.data;
+  await expect.poll(failed).toMatchObject([{ id: failing.id }]);
   return { server, failing };
 }
 
