@@ -10,6 +10,9 @@ import { listen } from "../support/servers/http.ts";
 
 const HOURS_MS = 2 * 3_600_000;
 
+/** A failed message waits in the inbox until the test moves the clock. */
+const longWaits = { retries: { firstDelayMs: HOURS_MS / 2, maxDelayMs: HOURS_MS / 2 } };
+
 describeReceivers((current) => {
   /** Causes the next attempt at a failed message, by another delivery or by time. */
   const tryAgain = async (delivery: Awaited<ReturnType<typeof signedDelivery>>) => {
@@ -26,7 +29,8 @@ describeReceivers((current) => {
       expect(failures).toBe(harness.calls("msg_1") - 1);
       if (harness.calls("msg_1") < 3) throw new Error("shop closed");
     };
-    expect((await harness.send(delivery)).status).toBe(harness.mode === "inbox" ? 202 : 500);
+    const receiver = await harness.receiver(longWaits);
+    expect((await harness.send(delivery, receiver)).status).toBe(harness.mode === "inbox" ? 202 : 500);
     await expect.poll(() => harness.failures.length).toEqual(1);
     expect(await tryAgain(delivery)).toBe(harness.mode === "inbox" ? 200 : 500);
     await expect.poll(() => harness.failures.length).toEqual(2);
@@ -120,8 +124,6 @@ describeReceivers((current) => {
     const harness = current();
     const { effects } = harness.world;
     if (!harness.hasTransactions || effects === undefined) return;
-    const retries = { firstDelayMs: HOURS_MS / 2, maxDelayMs: HOURS_MS };
-    const receiver = await harness.receiver({ handlerTimeoutMs: 500, retries });
     const [late, returned] = [gate(), gate()];
     const refusals: Promise<unknown>[] = [];
     harness.work = async ({ id }, { tx }) => {
@@ -130,9 +132,12 @@ describeReceivers((current) => {
       if (id === "hung" && harness.calls(id) === 1) await new Promise(() => {});
       returned.open();
     };
-    await harness.send({ id: "done" }, receiver);
+    const unhurried = await harness.receiver();
+    await harness.send({ id: "done" }, unhurried);
     await returned.opened;
     await expect.poll(harness.effects).toEqual(["done"]);
+    await unhurried.stop();
+    const receiver = await harness.receiver({ handlerTimeoutMs: 500, ...longWaits });
     const hung = await signedDelivery({ id: "hung" });
     await harness.send(hung, receiver);
     await expect.poll(() => harness.failures.length).toEqual(1);
