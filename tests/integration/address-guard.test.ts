@@ -18,7 +18,7 @@ interface Delivered {
   readonly details: string;
 }
 
-const world = databasePerTest({ allowCidrs: [], maxEndpointsPerTenant: 1_000, retryPolicy: "1s,1s" });
+const world = databasePerTest({ allowCidrs: [], maxEndpointsPerTenant: 1_000, retryPolicy: "1h" });
 
 /** Registers an endpoint and then writes another URL into its row. */
 async function plant({ hooks }: TestInstance, url: string): Promise<string> {

@@ -24,23 +24,23 @@ const SYSTEMS: Readonly<Record<string, Partial<PosthornOptions>>> = {
     userAgent: "OrientedOS-Webhooks/1.0",
     format: "data",
     retryOn: "every",
-    timeoutMs: 400,
+    timeoutMs: 1_300,
     retryPolicy: "five-attempts",
   },
   "a metrics service with time and signature in two headers": {
     headerPrefix: "X-SESMetric",
     signatureSchemes: ["two-headers"],
     retryPolicy: "2m,10m,30m",
-    timeoutMs: 200,
+    timeoutMs: 1_000,
   },
   "a starter kit with subscriptions": {
     headerPrefix: "X-SpeedPy",
     signatureSchemes: ["t-v1"],
     retryPolicy: "short",
     retryOn: "every",
-    timeoutMs: 300,
+    timeoutMs: 1_200,
   },
-  "a sender at scale": { retryPolicy: "exponential", userAgent: "Acme-Webhooks/1.0", timeoutMs: 250 },
+  "a sender at scale": { retryPolicy: "exponential", userAgent: "Acme-Webhooks/1.0", timeoutMs: 1_100 },
 };
 
 async function start(options: Partial<PosthornOptions>) {
@@ -58,7 +58,8 @@ async function publish(instance: TestInstance): Promise<string> {
 const ofConnection = ["host", "connection", "content-length"];
 
 test.each(Object.entries(SYSTEMS))("the requests of %s are as its contract says", async (_, options) => {
-  const { instance, contract } = await start(options);
+  // so that the first attempt arrives however busy the machine is
+  const { instance, contract } = await start({ ...options, timeoutMs: 30_000 });
   const { path, secret } = await newEndpoint(instance, receiver);
   const id = await publish(instance);
   const [sent] = (await receiver.received(1, { path })) as [ReceivedRequest];
@@ -99,8 +100,6 @@ test.each(Object.entries(SYSTEMS))("the requests of %s are as its contract says"
     expect(facts?.tolerance_seconds).toBe(scheme === "sha256" ? null : 300);
     expect(facts?.algorithm).toBe(schemeNamed(scheme).algorithm);
   }
-  // the endpoint's own contract is the same, as long as it has no settings of its own
-  expect(contract.request.timeout_ms).toBe(options.timeoutMs);
 });
 
 test.each(Object.entries(SYSTEMS))(
@@ -113,6 +112,7 @@ test.each(Object.entries(SYSTEMS))(
     await receiver.received(1, { path });
     await instance.settle();
     const { timeout_ms } = contract.request;
+    expect(timeout_ms).toBe(options.timeoutMs);
     const { waits, max_attempts } = contract.retries;
     expect(waits).toHaveLength(max_attempts - 1);
     receiver.answer(path, 500);
