@@ -34,6 +34,8 @@ async function ended(instance: TestInstance, id: string) {
     await instance.settle();
     return (await instance.hooks.replays.get(id)).endedAt !== null;
   });
+  // what its last step enqueued
+  await instance.settle();
   return await instance.hooks.replays.get(id);
 }
 
