@@ -97,10 +97,7 @@ const t = defineTexts({
   names: {
     retry_delay: ["Scheduled retry", "Geplanter Versuch"],
     circuit: ["Circuit open", "Circuit Breaker offen"],
-    rate_limit: [
-      "Rate limit, or the receiver asked to pause",
-      "Ratenlimit, oder der Empfänger hat um eine Pause gebeten",
-    ],
+    rate_limit: ["Rate limit or requested pause", "Ratenlimit oder erbetene Pause"],
     cap: ["Limit of attempts in flight", "Limit laufender Versuche"],
     ordering: ["Earlier event of the subject", "Früheres Ereignis des Subjects"],
     handshake: ["Receiver has not consented", "Zustimmung des Empfängers fehlt"],

@@ -56,7 +56,7 @@ export function BacklogParts({ backlog }: { readonly backlog: Backlog }) {
           .map(([name, part, colour]) => (
             <div
               key={name}
-              className="grid grid-cols-[1fr_auto] items-center gap-x-3 sm:grid-cols-[18rem_1fr_auto]"
+              className="grid grid-cols-[1fr_auto] items-center gap-x-3 sm:grid-cols-[18rem_1fr_5rem]"
             >
               <dt className="text-sm">{name}</dt>
               <span aria-hidden="true" className="h-2 overflow-hidden rounded-full bg-raised max-sm:hidden">

@@ -7,9 +7,11 @@ import { defineTexts } from "../../app/texts.ts";
 import { isOpen, Outcomes, ReplayBadge, ReplayProgress } from "../../components/replay/replay-progress.tsx";
 import { ActionButton } from "../../components/ui/action-button.tsx";
 import { Fact, Facts, NotLoaded, Page, Panel, TimeFact } from "../../components/ui/page.tsx";
+import { whole } from "../../format/number.ts";
 
 const t = defineTexts({
   over: ["The replay is finished.", "Das Replay ist abgeschlossen."],
+  queued: ["Queued again", "Erneut eingereiht"],
   outcome: ["Outcome", "Ergebnis"],
   skipped: ["Skipped", "Übersprungen"],
   none: ["none", "keine"],
@@ -67,11 +69,12 @@ function Detail({ replay }: { readonly replay: Replay }) {
     >
       <Panel>
         <Facts>
-          {replay.state !== "finished" && (
+          {(replay.state === "scheduled" || replay.state === "running") && (
             <Fact name={t.progress}>
               <ReplayProgress replay={replay} />
             </Fact>
           )}
+          {replay.state !== "scheduled" && <Fact name={t.queued}>{whole(replay.done)}</Fact>}
           {replay.started_at !== null && (
             <Fact name={t.outcome}>
               <Outcomes replay={replay} />

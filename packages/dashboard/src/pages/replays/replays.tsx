@@ -51,11 +51,8 @@ export function Replays() {
           cell: (replay) => filterOf(replay) || t.all,
           below: (replay) => (
             <span className="sm:hidden">
-              {replay.state === "scheduled" ? (
-                <ReplayProgress replay={replay} />
-              ) : (
-                <Ago at={replay.created_at} />
-              )}
+              <ReplayProgress replay={replay} />
+              {replay.state !== "scheduled" && <Ago at={replay.created_at} />}
             </span>
           ),
         },
