@@ -380,8 +380,9 @@ describe("replays and dead letters", () => {
     const ended = await posthorn`replay start ${of} --rate 500 --json`;
     expect(ended.json).toMatchObject({ state: "finished", done: 2, total: 2 });
     expect((await posthorn`replay list ${of}`).out).toContain("2 of 2");
-    const shown = await posthorn`replay get ${ended.json.id}`;
-    expect(shown.out).toContain("is finished: 2 of 2 queued again.\nOutcomes: 2 delivered.");
+    await expect
+      .poll(async () => (await posthorn`replay get ${ended.json.id}`).out)
+      .toContain("is finished: 2 of 2 queued again.\nOutcomes: 2 delivered.");
     expect((await posthorn`replay cancel ${ended.json.id}`).code).toBe(3);
   });
 
