@@ -199,10 +199,23 @@ test.each([
   ["port: [1", /at line 1/],
   ["- port", /must contain settings by name/],
   ["8400", /must contain settings by name/],
+  ["port: 1\n---\nport: 2", /has several documents, separated by ---\. Keep one of them/],
 ])("the file %j is rejected with its path", async (content, message) => {
   const [problem] = await problemsOf(content);
   expect(problem).toMatch(message);
   expect(problem).toMatch(/^\/.*posthorn\.yaml/);
+});
+
+test("a file of 256 KB is read, and a larger or deeper one is refused", async () => {
+  const content = "port: 1\n#".padEnd(262_144, "x");
+  expect(await configOf(content)).toMatchObject({ port: 1 });
+  expect(await problemsOf(`${content}x`)).toEqual([
+    expect.stringMatching(/^The settings file .*posthorn\.yaml has more than 256 KB\.$/),
+  ]);
+  expect(await problemsOf(`headers: ${"[".repeat(20_000)}${"]".repeat(20_000)}`)).toEqual([
+    expect.stringMatching(/posthorn\.yaml: is nested too deeply\.$/),
+  ]);
+  await expect(readConfig({ env: { POSTHORN_CONFIG: "/dev/zero" } })).rejects.toThrow("more than 256 KB");
 });
 
 test("an unreadable file is rejected, and no message contains a secret of the file", async () => {

@@ -1,7 +1,7 @@
 // Reads the settings file. JSON is YAML, so one parser reads both; it is loaded only if a file is configured.
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
-import type { Document } from "yaml";
+import type { Document, YAMLError } from "yaml";
 import { ConfigError } from "./config-error.ts";
 
 export interface ConfigFile {
@@ -21,6 +21,9 @@ export interface FileEntry {
 
 type Yaml = typeof import("yaml");
 
+/** The parser compares each key with all others: 2 MB of keys take minutes. */
+const MAX_BYTES = 256 * 1024;
+
 /** Throws a `ConfigError` if the file cannot be read or has no settings by name. */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   const source = read(path);
@@ -28,7 +31,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
   const lineCounter = new yaml.LineCounter();
   const document = yaml.parseDocument(source, { lineCounter });
   if (document.errors.length > 0) {
-    throw new ConfigError(document.errors.map(({ message }) => `${path}: ${firstLineOf(message)}`));
+    throw new ConfigError([...new Set(document.errors.map((error) => `${path}: ${problemOf(error)}`))]);
   }
   // an empty file
   if (document.contents === null) return { path, entries: [] };
@@ -49,8 +52,28 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
 }
 
 function read(path: string): string {
+  const bytes = readUpTo(path, MAX_BYTES + 1);
+  if (bytes.length > MAX_BYTES)
+    throw new ConfigError([`The settings file ${path} has more than ${MAX_BYTES / 1024} KB.`]);
+  return bytes.toString("utf8");
+}
+
+/** The path may be a pipe or a device, whose size is unknown. */
+function readUpTo(path: string, limit: number): Buffer {
   try {
-    return readFileSync(path, "utf8");
+    const file = openSync(path, "r");
+    try {
+      const bytes = Buffer.alloc(limit);
+      let length = 0;
+      let count: number;
+      do {
+        count = readSync(file, bytes, length, limit - length, null);
+        length += count;
+      } while (count > 0 && length < limit);
+      return bytes.subarray(0, length);
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     const { code = "an error" } = error as { code?: string };
     throw new ConfigError([
@@ -59,8 +82,11 @@ function read(path: string): string {
   }
 }
 
-/** The parser's messages quote the line, which may contain a secret. */
-function firstLineOf(message: string): string {
+function problemOf({ code, message }: YAMLError): string {
+  // the parser's messages are for its callers
+  if (code === "MULTIPLE_DOCS") return "has several documents, separated by ---. Keep one of them.";
+  if (message.startsWith("Maximum call stack")) return "is nested too deeply.";
+  // the rest quotes the line, which may contain a secret
   return message.split("\n")[0]?.replace(/:$/, ".") ?? "";
 }
 
