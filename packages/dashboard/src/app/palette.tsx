@@ -64,7 +64,7 @@ export function Palette({
           setChosen(0);
         }}
         onKeyDown={onKeyDown}
-        className="w-full rounded-md border border-line bg-surface px-2.5 py-2"
+        className="w-full rounded-md border border-line bg-surface min-h-8 px-2 py-1"
       />
       <div id={listId} role="listbox" aria-label={t.title}>
         {found.map((item, index) => (

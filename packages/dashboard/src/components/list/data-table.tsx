@@ -214,9 +214,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                       cell(row)
                     )}
                     {below && (
-                      <span className="block truncate text-xs leading-4 text-muted xl:hidden">
-                        {below(row)}
-                      </span>
+                      <span className="block truncate text-xs text-muted xl:hidden">{below(row)}</span>
                     )}
                   </td>
                 ))}

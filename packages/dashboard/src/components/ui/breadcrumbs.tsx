@@ -19,7 +19,7 @@ export function Breadcrumbs() {
   if (section === null) return null;
   const current = params.id ?? params.name ?? tenant;
   return (
-    <nav aria-label={t.breadcrumbs} className="text-xs text-muted">
+    <nav aria-label={t.breadcrumbs} className="pb-1 text-xs text-muted">
       <ol className="flex min-w-0 flex-wrap gap-x-1">
         <li>
           <Link to={section.to} className="hover:text-ink hover:underline">

@@ -1,10 +1,11 @@
-// Modal dialogs, with a form, and to confirm an action that cannot be undone. Base UI traps and restores the focus.
-import { Dialog as BaseDialog } from "@base-ui/react/dialog";
+// Modal dialogs, with a form, and to confirm an action that cannot be undone.
 import {
   createContext,
   isValidElement,
+  lazy,
   type ReactElement,
   type ReactNode,
+  Suspense,
   useContext,
   useEffect,
   useId,
@@ -21,6 +22,7 @@ const t = defineTexts({
   typeFirst: ["Type the name to confirm.", "Zur Bestätigung den Namen eingeben."],
 });
 
+const Modal = lazy(async () => ({ default: (await import("./modal.tsx")).Modal }));
 const Close = createContext(() => {});
 
 /** Returns a function that closes the dialog of a `DialogButton`. */
@@ -48,22 +50,19 @@ export function Dialog({
   const close = useClose();
   const onClose = givenClose ?? close;
   useEffect(() => (isOpen ? reserveDialogHeight() : undefined), [isOpen]);
+  if (!isOpen) return null;
+  const buttons = (
+    <>
+      <Button onClick={onClose}>{closeLabel ?? (actions ? t.cancel : t.close)}</Button>
+      {actions}
+    </>
+  );
   return (
-    <BaseDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
-      <BaseDialog.Portal>
-        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-backdrop" />
-        <BaseDialog.Popup className="fixed top-[calc(var(--visible-top)+var(--visible-height)*0.08)] left-1/2 z-50 flex max-h-[calc(var(--visible-height)*0.84)] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 flex-col rounded-lg border border-line bg-surface text-ink shadow-lg">
-          <BaseDialog.Title className="border-b border-line px-4 py-3 font-semibold">
-            {title}
-          </BaseDialog.Title>
-          <div className="flex flex-col gap-3 overflow-y-auto p-4">{children}</div>
-          <div className="flex justify-end gap-2 border-t border-line px-4 py-3">
-            <Button onClick={onClose}>{closeLabel ?? (actions ? t.cancel : t.close)}</Button>
-            {actions}
-          </div>
-        </BaseDialog.Popup>
-      </BaseDialog.Portal>
-    </BaseDialog.Root>
+    <Suspense>
+      <Modal title={title} onClose={onClose} buttons={buttons}>
+        {children}
+      </Modal>
+    </Suspense>
   );
 }
 

@@ -45,7 +45,7 @@ export function CodeView({
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         aria-label={label}
-        className="max-h-[32rem] overflow-auto p-3 pr-24 font-mono text-xs leading-5"
+        className="max-h-[32rem] overflow-auto p-3 pr-24 font-mono"
       >
         {/* wraps between words only: a longer word scrolls */}
         <pre className="wrap-normal whitespace-pre-wrap">{isJson && !showsAll ? coloured(shown) : shown}</pre>

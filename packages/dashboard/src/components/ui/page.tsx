@@ -82,7 +82,7 @@ export function Panel({
   return (
     <section className="min-w-0 rounded-lg border border-line bg-surface shadow-md">
       {(title !== undefined || actions !== undefined) && (
-        <div className="flex flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-2.5">
+        <div className="flex flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-3">
           <h2 className="text-md font-semibold">{title}</h2>
           <div className="flex flex-wrap gap-2">{actions}</div>
         </div>

@@ -54,7 +54,7 @@ function Detail({ replay }: { readonly replay: Replay }) {
   const skipped = Object.entries(replay.skipped);
   return (
     <Page
-      title={<span className="font-mono text-md">{replay.id}</span>}
+      title={replay.id}
       lead={<ReplayBadge state={replay.state} />}
       actions={
         <ActionButton
