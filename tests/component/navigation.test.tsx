@@ -19,7 +19,7 @@ test("an endpoint belongs to Endpoints, with its tenant between them", async () 
   await ui.see("hooks.example");
   await waitFor(() => expect(breadcrumbs()).toEqual(["Endpoints", `/ ${tenant}`, `/ ${id}`]));
   expect(highlighted()).toEqual(["Endpoints"]);
-  expect(document.title).toMatch(/^.*hooks\.example.* – Posthorn$/);
+  await waitFor(() => expect(document.title).toMatch(/^.*hooks\.example.* – Posthorn$/));
   await ui.click("Endpoints");
   await waitFor(() => expect(document.title).toBe("Endpoints – Posthorn"));
   expect(breadcrumbs()).toEqual([]);
