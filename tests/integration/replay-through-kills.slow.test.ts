@@ -1,5 +1,5 @@
-// kill -9 of the worker that runs a replay, three times: the next one continues after the last committed step, skips none
-// and repeats none.
+// kill -9 of the worker that runs a replay, three times: the next one continues after the last committed step, skips none,
+// repeats none, and counts each outcome once.
 import { expect, onTestFinished, test } from "vitest";
 import { queueEmpty } from "../support/database/postgres.ts";
 import { eventually } from "../support/eventually.ts";
@@ -46,7 +46,12 @@ test("a replay continues after its worker was killed", { timeout: 90_000 }, asyn
   await eventually("it is finished", async () => (await hooks.replays.get(id)).state === "finished");
   await queueEmpty(pool);
 
-  expect(await hooks.replays.get(id)).toMatchObject({ total: count, done: count, skipped: {} });
+  expect(await hooks.replays.get(id)).toMatchObject({
+    total: count,
+    done: count,
+    skipped: {},
+    outcomes: { delivered: count, failed: 0, dead: 0, waiting: 0, replayedAgain: 0, inBatches: 0 },
+  });
   const { rows } = await pool.query(
     "select state, replay_count, count(*)::integer from posthorn.delivery_states group by 1, 2",
   );
