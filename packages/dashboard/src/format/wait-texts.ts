@@ -21,7 +21,7 @@ const t = defineTexts({
     sending_off: ["when delivery is turned on", "wenn die Zustellung eingeschaltet ist"],
   },
   what: {
-    retry_delay: ["Next attempt in {wait}, at {at}", "Nächster Versuch in {wait}, um {at}"],
+    retry_delay: ["Next attempt in {wait}, at {at}.", "Nächster Versuch in {wait}, um {at}."],
     circuit: [
       "Circuit open: deliveries are paused. Next probe in {wait}, at {at}.",
       "Circuit Breaker offen: Die Zustellungen sind angehalten. Nächster Testversuch in {wait}, um {at}.",

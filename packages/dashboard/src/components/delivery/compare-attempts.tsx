@@ -112,8 +112,8 @@ function Differences({
   return (
     <dl className="flex flex-col divide-y divide-line text-xs">
       {fields.map(({ name, values }) => (
-        <div key={name} className="grid gap-x-4 gap-y-1 py-1.5 md:grid-cols-[14rem_1fr_1fr]">
-          <dt className="text-muted wrap-anywhere">{name === "" ? t.whole : name}</dt>
+        <div key={name} className="grid gap-x-4 gap-y-1 py-1.5 sm:grid-cols-2 lg:grid-cols-[14rem_1fr_1fr]">
+          <dt className="text-muted wrap-anywhere sm:max-lg:col-span-2">{name === "" ? t.whole : name}</dt>
           {values.map((value, side) => (
             <dd
               // biome-ignore lint/suspicious/noArrayIndexKey: there are two sides, which never change order

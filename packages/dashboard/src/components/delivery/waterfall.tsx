@@ -26,8 +26,8 @@ export function phaseName(phase: PhaseName): string {
 }
 
 const HEAD = "pt-2 pb-0.5 text-left text-xs font-medium";
-const NAME = "w-44 py-0.5 pr-3 text-left font-normal text-muted";
-const VALUE = "w-24 py-0.5 pl-3 text-right tabular-nums";
+const NAME = "w-28 py-0.5 pr-3 sm:w-44 text-left font-normal text-muted";
+const VALUE = "w-16 py-0.5 sm:w-24 pl-3 text-right tabular-nums";
 
 export function Waterfall({
   attempt,

@@ -11,9 +11,9 @@ import { writeJson } from "../../format/json-text.ts";
 import { duration } from "../../format/time.ts";
 import { OutcomeBadge, StateBadge } from "../delivery/state-badge.tsx";
 import { type Draft, EventDraft, eventOf } from "../event/event-draft.tsx";
+import { BodyView } from "../ui/body-view.tsx";
 import { Button } from "../ui/button.tsx";
 import { ProblemList } from "../ui/field.tsx";
-import { CodeView } from "../ui/json-view.tsx";
 import { IdLink } from "../ui/links.tsx";
 import { Panel } from "../ui/page.tsx";
 
@@ -94,7 +94,7 @@ function Result({ delivery: id }: { readonly delivery: string }) {
             </IdLink>
           </div>
         )}
-        {last?.response_body && <CodeView label={t.response} text={last.response_body} />}
+        {last?.response_body && <BodyView label={t.response} text={last.response_body} />}
       </div>
     </Panel>
   );

@@ -21,6 +21,7 @@ export function BodyView({ text, label }: { readonly text: string; readonly labe
           text={isExact || formatted === null ? text : formatted}
           copied={text}
           isJson={formatted !== null}
+          wraps={formatted === null}
         />
       </div>
       {formatted !== null && formatted !== text && (

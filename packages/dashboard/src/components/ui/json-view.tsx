@@ -27,12 +27,15 @@ export function CodeView({
   label,
   copied = text,
   isJson = false,
+  wraps = false,
 }: {
   readonly text: string;
   readonly label: string;
   /** What the button copies. Default: the text. */
   readonly copied?: string;
   readonly isJson?: boolean;
+  /** Wraps long lines between words. Default: they scroll, because ids would be broken at their hyphens. */
+  readonly wraps?: boolean;
 }) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? text : firstPartOf(text);
@@ -47,8 +50,9 @@ export function CodeView({
         aria-label={label}
         className="max-h-[32rem] overflow-auto p-3 pr-24 font-mono"
       >
-        {/* wraps between words only: a longer word scrolls */}
-        <pre className="wrap-normal whitespace-pre-wrap">{isJson && !showsAll ? coloured(shown) : shown}</pre>
+        <pre className={wraps ? "wrap-normal whitespace-pre-wrap" : ""}>
+          {isJson && !showsAll ? coloured(shown) : shown}
+        </pre>
       </section>
       {shown.length < text.length && (
         <div className="p-2 text-center">
