@@ -457,7 +457,8 @@ test("a slot that retains more than its limit is dropped with an error, and metr
   });
   const slots = await shop.query("select from pg_replication_slots where slot_name = $1", [source.slot]);
   expect(slots.rows).toEqual([]);
-  expect(errors.join()).toContain('continue with "posthorn sources reset shop"');
+  // logged after the state is stored
+  await expect.poll(() => errors.join()).toContain('continue with "posthorn sources reset shop"');
   await eventually("the metrics show it", async () =>
     /webhook_source_running\{source="shop"\} 0\n/.test(await hooks.metrics()),
   );
