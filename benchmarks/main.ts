@@ -17,7 +17,8 @@ ceiling only receives, inserts in batches, sends signed POSTs and stores results
 the machine used by processes outside the benchmark in the worst run; above a few per cent the figures are unreliable:
 repeat them on an idle machine.
 Processes: CPU is that of Node and PostgreSQL together. Two servers with a database each share nothing but the machine:
-what two processes cost beyond them is the cost of sharing a database. Ceilings are compared with one ceiling. Target at 200/s: 0.8 ms per delivery.
+what two processes cost beyond them is the cost of sharing a database. Ceilings are compared with one ceiling. Target at
+200/s: 0.8 ms per delivery.
 Over https: TLS 1.3, connections kept open, certificates of a private authority.
 Targets on 2 cores: 8,000/s single, 15,000/s in batches, p50 ≤ 3 ms, 0.70 of the ceiling, less than 300 MB with 1,000,000
 queued, a page of a list within 50 ms at 1,000,000 rows and at most 3 times as long as at 1,000.

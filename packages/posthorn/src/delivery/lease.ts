@@ -63,11 +63,15 @@ export interface Hint {
 
 /** Interval of reconciliation without any failure: one scan of the queue takes 70 ms at a million rows. */
 const reconcileEveryMs = 60_000;
+/** By then its heartbeat is late. PostgreSQL may need a moment to end the session of a process. */
+const suspectedMs = 3_000;
 
 export class Lease {
   readonly #options: LeaseOptions;
   readonly #loop: Loop;
   readonly #observed = new Map<number, { leaseExpiresMs: number; since: number }>();
+  /** Workers whose processes may have ended, and until when they are suspected. */
+  readonly #suspects = new Map<number, number>();
   #connection: DirectConnection | undefined;
   #id = 0;
   #renewedAt = Number.NEGATIVE_INFINITY;
@@ -168,6 +172,12 @@ export class Lease {
   reconcileSoon(): void {
     this.#reconcilePauseMs = 1_000;
     this.#reconciling.wake();
+    this.#loop.wake();
+  }
+
+  /** That worker's process may have ended: it is reaped at once if its session has, not only when its heartbeat is late. */
+  suspect(workerId: number): void {
+    this.#suspects.set(workerId, performance.now() + suspectedMs);
     this.#loop.wake();
   }
 
@@ -296,13 +306,15 @@ export class Lease {
   async #reapDead(): Promise<void> {
     const { db, leaseMs, logger, holder } = this.#options;
     const lateMs = leaseMs - Math.min(2_000, leaseMs / 2);
-    const others = await otherWorkers(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
+    const connection = this.#connection as DirectConnection;
+    const others = await otherWorkers(connection, this.#id, db.schema, lateMs, [...this.#suspects.keys()]);
     this.#others = others.length;
     this.#balance.compare({ lanes: holder.laneCount, utilisation: this.#utilisation }, others);
     holder.othersSeen(others);
     const now = performance.now();
-    for (const id of this.#observed.keys())
-      if (!others.some((other) => other.id === id)) this.#observed.delete(id);
+    const ids = new Set(others.map(({ id }) => id));
+    for (const id of this.#observed.keys()) if (!ids.has(id)) this.#observed.delete(id);
+    for (const [id, until] of this.#suspects) if (now >= until) this.#suspects.delete(id);
     for (const other of others) {
       const before = this.#observed.get(other.id);
       const since = before?.leaseExpiresMs === other.leaseExpiresMs ? before.since : now;

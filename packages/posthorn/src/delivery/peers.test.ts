@@ -23,7 +23,7 @@ function storedEvents(deliveries: (number | null)[], refusedLanes: Uuid[] = []):
 }
 
 async function openPeers({ refuses = [] as Uuid[], store = storesAll } = {}) {
-  const seen = { frames: [] as DeliveriesFrame[], lost: 0, notPassed: [] as number[] };
+  const seen = { frames: [] as DeliveriesFrame[], lost: 0, notPassed: [] as number[], gone: [] as number[] };
   const peers = new Peers({
     logger: silentLogger,
     accept: async (frame) => {
@@ -35,6 +35,7 @@ async function openPeers({ refuses = [] as Uuid[], store = storesAll } = {}) {
       seen.lost += 1;
     },
     onNotPassed: (workerId) => seen.notPassed.push(workerId),
+    onGone: (workerId) => seen.gone.push(workerId),
   });
   await peers.listen();
   onTestFinished(() => peers.close());
@@ -78,6 +79,18 @@ test("deliveries reach the owner of their lane, and it is notified of unclaimed 
   expect(owner.seen.frames).toMatchObject([
     { workerId: 5, deliveries: [{ delivery: { id: passed.id }, targetVersion: 3 }], due: [lane] },
   ]);
+});
+
+test("a worker that closes its socket is gone; one that is left is not", async () => {
+  const worker = await openPeers();
+  const [closed, left] = [await openPeers(), await openPeers()];
+  await meet(worker.peers, 5, closed.path);
+  await closed.peers.close();
+  await eventually("it is gone", () => worker.seen.gone.length === 1);
+  await meet(worker.peers, 6, left.path);
+  worker.peers.update([]);
+  await eventually("nobody is connected", () => worker.peers.isAlone);
+  expect(worker.seen.gone).toEqual([5]);
 });
 
 test("a worker is notified of due deliveries over its socket", async () => {

@@ -35,6 +35,8 @@ export interface PeersOptions {
   readonly onLost: () => void;
   /** A delivery claimed by that worker could not be passed to it. */
   readonly onNotPassed: (workerId: number) => void;
+  /** That worker has closed its socket: its process may have ended. */
+  readonly onGone: (workerId: number) => void;
 }
 
 export interface PeerAddress {
@@ -233,9 +235,11 @@ export class Peers {
       }
     });
     socket.once("close", () => {
+      const hasLeft = peer.isOpen && this.#byWorker.get(workerId) === peer;
       peer.isOpen = false;
       for (const reply of [...peer.replies.values()]) reply(null);
       if (this.#byWorker.get(workerId) === peer) this.#byWorker.delete(workerId);
+      if (hasLeft) this.#options.onGone(workerId);
     });
   }
 

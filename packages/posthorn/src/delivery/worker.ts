@@ -113,6 +113,7 @@ export class Worker implements LaneOwner, LeaseHolder {
       store: options.storePassed,
       onLost: () => this.reconcileSoon(),
       onNotPassed: (owner) => this.#hints.notifyLost(owner),
+      onGone: (workerId) => this.#lease.suspect(workerId),
     });
     this.#hints = new Hints(db, logger, this.#peers);
     this.#lanes = new Lanes({

@@ -279,7 +279,7 @@ async function createLife() {
   }
 
   async function reapExpired(): Promise<void> {
-    const expired = (await otherWorkers(db, 0, "posthorn", 0)).filter(({ leaseEnded }) => leaseEnded);
+    const expired = (await otherWorkers(db, 0, "posthorn", 0, [])).filter(({ leaseEnded }) => leaseEnded);
     for (const registered of expired) {
       const worker = workers.find(({ id }) => id === registered.id) as Worker;
       expect(await reap(db, registered)).toEqual({
@@ -394,7 +394,7 @@ async function createLife() {
     },
     start: (_worker, { slot }) => start(slot),
     renew: async (worker, { slot }) => {
-      const [before] = (await otherWorkers(db, 0, "posthorn", 0)).filter(({ id }) => id === worker.id);
+      const [before] = (await otherWorkers(db, 0, "posthorn", 0, [])).filter(({ id }) => id === worker.id);
       const renewed = await renewWorker(db, worker.id, leaseMs, 0, 0, claimsSince(worker));
       expect(renewed !== null).toBe(worker.isAlive);
       if (renewed === null) return start(slot);

@@ -11,7 +11,9 @@ export interface OtherWorker {
   /** Changes with every heartbeat. */
   readonly leaseExpiresMs: number;
   readonly leaseEnded: boolean;
-  /** Its heartbeat is late and its session has ended, which proves its death regardless of the clocks. */
+  /**
+   * Its heartbeat is late, or it is suspected, and its session has ended, which proves its death regardless of the clocks.
+   */
   readonly sessionGone: boolean;
   readonly delivers: boolean;
   /** Utilisation of its event loop at its last heartbeat, from 0 to 1. */
@@ -22,13 +24,19 @@ export interface OtherWorker {
 }
 
 // a lock acquired here ends with the statement's transaction
-export const otherWorkers = rows<OtherWorker, [me: number, schema: string, lateMs: number]>("other workers")`
+export const otherWorkers = rows<
+  OtherWorker,
+  [me: number, schema: string, lateMs: number, suspects: readonly number[]]
+>("other workers")`
 select
   w.id,
   posthorn.epoch_ms(w.lease_expires_at) as "leaseExpiresMs",
   w.lease_expires_at < posthorn.now() as "leaseEnded",
   w.holds_liveness_lock
-    and w.lease_expires_at < posthorn.now() + $3::double precision * interval '1 millisecond'
+    and (
+      w.lease_expires_at < posthorn.now() + $3::double precision * interval '1 millisecond'
+      or w.id = any ($4::integer[])
+    )
     and pg_try_advisory_xact_lock(hashtext('posthorn worker ' || $2::text), w.id) as "sessionGone",
   w.delivers,
   w.utilisation,
