@@ -48,7 +48,8 @@ export class ReplicationReader implements Reader {
     const stream = await ReplicationStream.connect(database);
     try {
       const problem = await publicationProblem(stream, config);
-      if (problem !== null) throw options.position === null ? new Error(problem) : missingRows(problem);
+      const hasBegun = options.position !== null && config.table !== null;
+      if (problem !== null) throw hasBegun ? missingRows(problem) : new Error(problem);
       const cluster = await stream.cluster();
       const from = await prepareSlot(stream, cluster, options);
       const { slot, publication } = config;

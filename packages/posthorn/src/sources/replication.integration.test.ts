@@ -141,7 +141,7 @@ test("a transaction of ten parts is published in parts, each row once", async ()
 });
 
 test("messages are published without a table, transactional ones at their commit", async () => {
-  await follow({ table: undefined, columns: undefined });
+  const { state } = await follow({ table: undefined, columns: undefined });
   const emit = (client: pg.Pool | pg.PoolClient, content: string, isTransactional = true) =>
     client.query("select pg_logical_emit_message($1::boolean, 'posthorn', $2::text)", [
       isTransactional,
@@ -160,6 +160,12 @@ test("messages are published without a table, transactional ones at their commit
   await shop.query("select pg_switch_wal()");
   expect(await publishedAre(3)).toEqual([1, 2, 3]);
   expect((await payloads())[0]).toBe('{"n": 1.0}');
+  // no row is missing without the publication
+  await shop.query("drop publication posthorn_shop");
+  await eventually("the slot is measured", async () => typeof (await state())?.lagBytes === "number");
+  await emit(shop, '{"tenant": "acme", "type": "order.paid", "data": {"n": 4}}');
+  expect(await publishedAre(4)).toEqual([1, 2, 3, 4]);
+  expect(await state()).toMatchObject({ state: "running" });
 });
 
 test("rows and messages that the catalogue does not accept, or that are too large, are rejected", async () => {

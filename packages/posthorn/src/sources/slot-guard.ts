@@ -42,7 +42,9 @@ export class SlotGuard {
     const last = slot && { slot, progressAt: progressAt(slot, this.#last, { maxLagBytes, now }) };
     this.#last = last ?? undefined;
     if (last === null) return null;
-    const problem = await publicationProblem(this.#connection, this.#config);
+    // messages are sent whatever the publication has
+    const problem =
+      this.#config.table === null ? null : await publicationProblem(this.#connection, this.#config);
     const { lagBytes } = last.slot;
     return { lagBytes, problem, mustDrop: isBeyond(lagBytes, maxLagBytes, now - last.progressAt) };
   }
