@@ -13,6 +13,8 @@ async function withEvents() {
   const receiver = await startReceiver();
   receiver.answer("/broken", { status: 500, body: Buffer.from("out of stock") });
   const tenant = await server.newTenant();
+  for (const type of ["order.paid", "order.lost", "invoice.sent"])
+    await server.call("PUT", `/api/v1/event-types/${type}`, {});
   const endpoint = (path: string, events: readonly string[], name?: string) =>
     server.newEndpoint({ url: `${receiver.url}${path}`, events, ...(name && { name }) }, tenant);
   const { path: works } = await endpoint("/works", ["order.paid"]);
@@ -105,4 +107,77 @@ test("chosen columns are kept for their list in this browser", async () => {
   await again.ui.gone("no subscriber");
   const other = await openDashboard(server, `/deliveries?tenant=${tenant}`);
   await other.ui.see("Last error");
+});
+
+test("filters suggest tenants, endpoints by name and event types, and a choice is applied at once", async () => {
+  const { tenant, broken } = await withEvents();
+  const { ui, path } = await openDashboard(server, "/deliveries");
+  const type = async (label: string, text: string) => {
+    const field = await ui.field(label);
+    fireEvent.focus(field);
+    fireEvent.change(field, { target: { value: text } });
+    return field;
+  };
+  await type("Tenant", tenant.slice(4).toUpperCase());
+  await ui.click(tenant);
+  await waitFor(() => expect(path()).toBe(`/deliveries?tenant=${tenant}`));
+  await type("Endpoint", "wareh");
+  await ui.click(/^Warehouse/);
+  const id = broken.split("/").at(-1);
+  await waitFor(() => expect(path()).toBe(`/deliveries?tenant=${tenant}&endpoint=${id}`));
+  await waitFor(async () => expect((await ui.field("Endpoint")).value).toBe("Warehouse"));
+  await ui.rows(2);
+  const field = await type("Event type", "lost");
+  await waitFor(() => expect(field.getAttribute("aria-expanded")).toBe("true"));
+  fireEvent.keyDown(field, { key: "ArrowDown" });
+  fireEvent.keyDown(field, { key: "Enter" });
+  await waitFor(() => expect(path()).toContain("type=order.lost"));
+  await ui.rows(1);
+  await type("Endpoint", "");
+  await waitFor(() => expect(path()).toBe(`/deliveries?tenant=${tenant}&type=order.lost`));
+  await type("Endpoint", "nobody knows");
+  fireEvent.blur(await ui.field("Endpoint"));
+  await waitFor(async () => expect((await ui.field("Endpoint")).value).toBe(""));
+  expect(path()).toBe(`/deliveries?tenant=${tenant}&type=order.lost`);
+});
+
+test("a time preset is part of the URL and limits the list, and a custom range has a clock", async () => {
+  const { tenant } = await withEvents();
+  const requested: URL[] = [];
+  const respond = ({ path }: { readonly path: string }) => {
+    const url = new URL(path, "http://dashboard.test");
+    if (url.pathname === "/api/v1/events" && url.searchParams.has("created_after")) requested.push(url);
+    return undefined;
+  };
+  const { ui, path } = await openDashboard(server, `/events?tenant=${tenant}`, { respond });
+  await ui.fill("Time", "24h");
+  expect(path()).toBe(`/events?tenant=${tenant}&since=24h`);
+  await waitFor(() => expect(requested).not.toEqual([]));
+  const after = Date.parse(requested[0]?.searchParams.get("created_after") ?? "");
+  expect(Math.round((Date.now() - after) / 3_600_000)).toBe(24);
+  await ui.rows(3);
+  await ui.fill("Time", "custom");
+  expect(path()).toBe(`/events?tenant=${tenant}`);
+  await ui.fill("Created before", "2020-01-31T23:45");
+  await ui.see("No results for these filters");
+  const before = new Date("2020-01-31T23:45").toISOString();
+  expect(new URL(path(), "http://dashboard.test").searchParams.get("created_before")).toBe(before);
+  expect((await ui.field("Created before")).value).toBe("2020-01-31T23:45");
+  expect((await ui.field("Created before")).type).toBe("datetime-local");
+});
+
+test("filters are behind one button on a phone, which counts those that are set", async () => {
+  const { tenant } = await withEvents();
+  const { ui } = await openDashboard(server, `/events?tenant=${tenant}&since=7d`);
+  const button = await ui.control("Filters (2)");
+  const fields = document.getElementById(button.getAttribute("aria-controls") ?? "");
+  expect([button.getAttribute("aria-expanded"), fields?.classList.contains("max-sm:hidden")]).toEqual([
+    "false",
+    true,
+  ]);
+  await ui.click("Filters (2)");
+  expect([button.getAttribute("aria-expanded"), fields?.classList.contains("max-sm:hidden")]).toEqual([
+    "true",
+    false,
+  ]);
 });

@@ -12,11 +12,9 @@ const MAX_ENDPOINTS = 250;
 const FRESH_MS = 60_000;
 
 /** Names and URLs of the tenant's newest endpoints by id; undefined until loaded. */
-export function useEndpointLabels(
-  tenant: string | undefined,
-): Readonly<Record<string, EndpointLabel>> | undefined {
-  const input = { tenant: tenant ?? "", query: { limit: MAX_ENDPOINTS } };
-  const { data } = useApi("endpoints.list", input, { enabled: tenant !== undefined, staleTime: FRESH_MS });
+function useEndpointLabels(tenant: string): Readonly<Record<string, EndpointLabel>> | undefined {
+  const input = { tenant, query: { limit: MAX_ENDPOINTS } };
+  const { data } = useApi("endpoints.list", input, { staleTime: FRESH_MS });
   return useMemo(
     () => data && Object.fromEntries(data.data.map((endpoint) => [endpoint.id, endpoint])),
     [data],

@@ -12,7 +12,7 @@ const t = defineTexts({
   operations: ["Operations", "Betrieb"],
 });
 
-const CREATED = ["created_after", "created_before"];
+const CREATED = ["since", "created_after", "created_before"];
 const DELIVERY_FILTERS = ["tenant", "endpoint", "type", "reason", ...CREATED];
 
 const PAGES = {

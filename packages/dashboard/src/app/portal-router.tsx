@@ -19,6 +19,7 @@ const PAGES = {
     "endpoint",
     "type",
     "reason",
+    "since",
     "created_after",
     "created_before",
   ]),

@@ -2,7 +2,7 @@
 import type { AuditEntry } from "@posthorn/client";
 import { useState } from "react";
 import { useList } from "../api/list.ts";
-import { useFilters } from "../app/filters.ts";
+import { useQueryFilters } from "../app/filters.ts";
 import { defineTexts, type Text } from "../app/texts.ts";
 import { ExportButton } from "../components/list/export-button.tsx";
 import { ListPage } from "../components/list/list-page.tsx";
@@ -28,14 +28,14 @@ const t = defineTexts({
 });
 
 export function Audit() {
-  const { filters } = useFilters();
+  const filters = useQueryFilters();
   const [open, setOpen] = useState<AuditEntry | null>(null);
   const list = useList("auditLog.list", { query: filters });
   return (
     <ListPage
       title={t.auditLog}
       actions={<ExportButton of={["auditLog"]} filters={filters} />}
-      filterBy={["tenant", "action", "created_after", "created_before"]}
+      filterBy={["tenant", "action", "created"]}
       list={list}
       columns={[
         {

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useRetry } from "../../api/deliveries.ts";
 import { useList } from "../../api/list.ts";
 import { useTenant } from "../../api/session.ts";
-import { type Filters, useFilters } from "../../app/filters.ts";
+import { type Filters, useQueryFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { useSelection } from "../../components/bulk/bulk-bar.tsx";
 import { DeleteDead } from "../../components/bulk/delete-dead.tsx";
@@ -41,7 +41,7 @@ const t = defineTexts({
 });
 
 const REFRESH_MS = 5_000;
-const FILTERS: readonly Field[] = ["endpoint", "type", "reason", "created_after", "created_before"];
+const FILTERS: readonly Field[] = ["endpoint", "type", "reason", "created"];
 
 export function Deliveries() {
   const filters = useDeliveryFilters();
@@ -125,7 +125,7 @@ export function PortalLogs() {
 }
 
 function useDeliveryFilters() {
-  return useFilters().filters as Filters & { readonly state?: Delivery["state"] };
+  return useQueryFilters() as Filters & { readonly state?: Delivery["state"] };
 }
 
 function liveBy(filters: Filters) {

@@ -1,7 +1,7 @@
 // Events of all tenants, newest first. Those that the catalogue rejected have a label and a filter.
 import { BASE_URL } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
-import { useFilters } from "../../app/filters.ts";
+import { useQueryFilters } from "../../app/filters.ts";
 import { defineTexts } from "../../app/texts.ts";
 import { DecideRejected } from "../../components/bulk/decide-rejected.tsx";
 import { EventOutcome } from "../../components/event/event-outcome.tsx";
@@ -22,7 +22,7 @@ const t = defineTexts({
 const REFRESH_MS = 5_000;
 
 export function Events() {
-  const { filters } = useFilters();
+  const filters = useQueryFilters();
   const { event_state, ...others } = filters;
   const query = event_state === "rejected" ? { ...others, state: event_state } : others;
   const list = useList(
@@ -39,7 +39,7 @@ export function Events() {
           {event_state === "rejected" && <DecideRejected filters={others} />}
         </>
       }
-      filterBy={["event_state", "tenant", "type", "subject", "created_after", "created_before"]}
+      filterBy={["event_state", "tenant", "type", "subject", "created"]}
       list={list}
       columns={[
         {

@@ -105,7 +105,7 @@ function useReplays() {
 }
 
 /** Converts the filters of a delivery list to the form. */
-function initialOf({ new: states, created_after, created_before, ...rest }: Filters): Filters {
+function initialOf({ new: states, since: _, created_after, created_before, ...rest }: Filters): Filters {
   return {
     ...rest,
     ...(states !== undefined && { states }),

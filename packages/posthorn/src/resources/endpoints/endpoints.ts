@@ -111,7 +111,7 @@ export interface EndpointQuery extends PageQuery {
   readonly tenant?: string | undefined;
   /** `failing`: active, without a success since a failure. `websub`: WebSub subscriptions. */
   readonly state?: EndpointState | undefined;
-  /** A part of the name or of the URL before its query, in any letter case. */
+  /** An id, or a part of the name or of the URL before its query, in any letter case. */
   readonly search?: string | undefined;
 }
 

@@ -48,7 +48,7 @@ export const lockEndpoint = firstRow<EndpointRow, [tenant: string, id: Uuid]>(
 /** `failing`: active, with failures since the last success. `websub`: a WebSub subscription. */
 export type EndpointState = "active" | "disabled" | "failing" | "websub";
 
-/** `search` is a part of the name or of the URL, in any letter case. */
+/** `search` is an id, or a part of the name or of the URL in any letter case. */
 export type EndpointFilter = IdPage & Filter<"tenant" | "search"> & { readonly state: EndpointState | null };
 
 export function listEndpoints(db: Queryable, filter: EndpointFilter): Promise<EndpointRow[]> {
@@ -70,6 +70,7 @@ where ep.deleted_at is null
   and ($3::text is null or ep.tenant = $3::text)
   and (
     $4::text is null
+    or 'ep_' || ep.id = $4::text
     or position(lower($4::text) in lower(ep.name)) > 0
     or position(lower($4::text) in lower(${urlWithoutQuery})) > 0
   )
