@@ -14,8 +14,9 @@ import { ActivityCharts, usePeriod } from "../chart/activity-charts.tsx";
 import { successRateText } from "../chart/success-rate.tsx";
 import { isDelivered, OutcomeBadge } from "../delivery/state-badge.tsx";
 import { type Column, DataTable } from "../list/data-table.tsx";
+import { Banner } from "../ui/banner.tsx";
 import { buttonClass } from "../ui/button.tsx";
-import { Fact, Facts, Note, NothingYet, NotLoaded, Panel, TimeFact } from "../ui/page.tsx";
+import { Fact, Facts, NothingYet, NotLoaded, Panel, TimeFact } from "../ui/page.tsx";
 import { Ago, Countdown } from "../ui/time.tsx";
 import { Consent } from "./consent.tsx";
 import { PublicKeys } from "./new-secret.tsx";
@@ -216,25 +217,30 @@ function Trouble({ endpoint }: { readonly endpoint: Endpoint }) {
   const lastError = health.last_error === null ? null : explain(lastErrorKey(health.last_error));
   const since = disabled_at ?? health.failing_since;
   return (
-    <Note>
-      {sentences.map((sentence, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the order never changes
-        <p key={index} className={index === 0 ? "font-semibold" : ""}>
-          {sentence}
-        </p>
-      ))}
-      {lastError !== null && (
-        <p>
-          {t.last}: <code className="font-mono text-xs">{health.last_error}</code>. {lastError.what}.{" "}
-          {lastError.remedy}
-        </p>
-      )}
-      {since !== null && (
-        <p>
-          {t.since} <Ago at={since} />
-        </p>
-      )}
-    </Note>
+    <Banner
+      tone="warn"
+      happened={sentences[0]}
+      next={
+        <>
+          {sentences.slice(1).map((sentence, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the order never changes
+            <p key={index}>{sentence}</p>
+          ))}
+          {since !== null && (
+            <p>
+              {t.since} <Ago at={since} />
+            </p>
+          )}
+        </>
+      }
+      remedy={
+        lastError === null ? undefined : (
+          <p>
+            {t.last}: <code>{health.last_error}</code>. {lastError.what}. {lastError.remedy}
+          </p>
+        )
+      }
+    />
   );
 }
 

@@ -28,7 +28,7 @@ describe("the reference page", () => {
       const scopes = permission === "public" ? [] : permission.scopes;
       for (const scope of scopes) expect(article).toContain(`<code>${scope}</code>`);
       expect(article).toContain(`Response ${operation.response.status}`);
-      expect(article).toMatch(/<pre><code>curl /);
+      expect(article).toMatch(/<pre tabindex="0"><code>curl /);
       for (const name of Object.keys(operation.query?.shape ?? {}))
         expect(article).toContain(`<code>${name}</code>`);
     },

@@ -105,7 +105,7 @@ function intro(): Html {
   return html`<p>Send your key as <code>Authorization: Bearer …</code>. Bodies are JSON in snake_case; an unknown field is rejected with a suggestion.
 Lists are <code>{"data": […], "next_cursor": …}</code>. Errors are problem documents (RFC 9457) with a stable <code>code</code>.
 The examples read the server URL and the key from the environment:</p>
-<pre><code>export POSTHORN_URL=${SERVER_URL} POSTHORN_API_KEY=phk_…</code></pre>`;
+<pre tabindex="0"><code>export POSTHORN_URL=${SERVER_URL} POSTHORN_API_KEY=phk_…</code></pre>`;
 }
 
 function navSection(name: string, places: readonly Place[]): Html {
@@ -149,7 +149,7 @@ ${Object.entries(operation.responses)
   })}
 ${errorTable(operation)}
 <h4>Example</h4>
-<pre><code>${curlFor(method, path, idsOf(parameters, schemas), example)}</code></pre>
+<pre tabindex="0"><code>${curlFor(method, path, idsOf(parameters, schemas), example)}</code></pre>
 </article>`;
 }
 
