@@ -41,7 +41,7 @@ export function CodeView({
   const shown = showsAll ? text : firstPartOf(text);
   return (
     <div className="relative rounded-md border border-line bg-canvas">
-      <div className="absolute top-1 right-1">
+      <div className="absolute top-1 right-1 rounded-md bg-canvas">
         <CopyButton text={copied} />
       </div>
       <section

@@ -124,7 +124,8 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
           )}
           {delivery.subject !== null && (
             <Fact name={t.subject}>
-              {delivery.subject} #{delivery.sequence}
+              {delivery.subject}
+              {delivery.sequence !== null && ` #${delivery.sequence}`}
             </Fact>
           )}
           <TimeFact name={t.created} at={delivery.created_at} />

@@ -126,8 +126,8 @@ function Detail({ event }: { readonly event: EventDetail }) {
                 className="underline"
               >
                 {event.subject}
-              </Link>{" "}
-              #{event.sequence}
+              </Link>
+              {event.sequence !== null && ` #${event.sequence}`}
             </Fact>
           )}
           {event.edited_from !== null && (
