@@ -111,7 +111,7 @@ test("the keyboard moves past a page, and going back restores the position", asy
   const top = await page.evaluate(() => window.scrollY);
   expect(top).toBeGreaterThan(100 * ROW_PX);
   await page.keyboard.press("o");
-  await page.getByRole("heading", { name: ids[128] as string }).waitFor();
+  await page.waitForURL(`**/deliveries/${ids[128]}`);
   await page.goBack();
   await isCurrent(page, ids[128] as string).waitFor();
   expect(await page.evaluate(() => window.scrollY)).toBe(top);
