@@ -58,7 +58,7 @@ async function startBusyShop(): Promise<{ server: TestServer; failing: { id: str
     await call("PUT", `/api/v1/event-types/${name}`, { example });
   const add = async (tenant: string, path: string, description: string, events = ["*"]) => {
     const url = receiver.url + path;
-    const input = { url, description, events, retry_policy: "5m,15m,1h,6h" };
+    const input = { url, name: description, events, retry_policy: "5m,15m,1h,6h" };
     return { url, ...(await server.newEndpoint(input, tenant)) };
   };
   const acme = await add("acme", "/webhooks", "Order service");

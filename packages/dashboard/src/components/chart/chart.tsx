@@ -10,7 +10,7 @@ type Point = Activity["points"][number];
 export interface Series {
   readonly field: Exclude<keyof Point, "at">;
   readonly name: () => string;
-  readonly colour: "ok" | "bad" | "warn" | "calm" | "accent";
+  readonly colour: "ok" | "bad" | "warn" | "calm";
   readonly isFilled?: boolean;
 }
 
@@ -82,7 +82,7 @@ export function Chart({
           { label: "UTC", value: (_, at) => (at === null ? "" : exactUtc(new Date(at * 1_000))) },
           ...series.map(({ field, name, colour, isFilled }) => ({
             label: name(),
-            stroke: colourOf(colour),
+            stroke: colourOf(`${colour}-chart`),
             width: 1.5,
             points: {
               show: true,
@@ -90,7 +90,7 @@ export function Chart({
               filter: () => isolatedIndexes(points.map((point) => point[field])),
             },
             value: (_: UPlot, value: number | null) => (value === null ? "" : format(value)),
-            ...(isFilled && { fill: colourOf(colour).replace(/^rgb\((.*)\)$/, "rgba($1, 0.13)") }),
+            ...(isFilled && { fill: colourOf(`${colour}-chart`).replace(/^rgb\((.*)\)$/, "rgba($1, 0.13)") }),
           })),
         ],
       },
