@@ -43,7 +43,13 @@ export function Sparkline({ points }: { readonly points: readonly Hour[] | null 
         const bad = (failed / most) * HEIGHT;
         return (
           <g key={at}>
-            <rect x={index * step} y={HEIGHT - good} width={step - 1} height={good} className="fill-ok-chart" />
+            <rect
+              x={index * step}
+              y={HEIGHT - good}
+              width={step - 1}
+              height={good}
+              className="fill-ok-chart"
+            />
             <rect
               x={index * step}
               y={HEIGHT - good - bad}
