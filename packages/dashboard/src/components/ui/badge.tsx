@@ -23,7 +23,7 @@ export function Badge({ tone, icon, title, children }: BadgeProps) {
   return (
     <span
       title={title}
-      className={`inline-flex items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
+      className={`inline-flex items-center gap-1 rounded-full px-2 align-top py-0.5 text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
     >
       {icon && <Icon name={icon} className="size-3" />}
       {children}
