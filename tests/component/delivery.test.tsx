@@ -44,7 +44,7 @@ test("an exhausted delivery is explained by its last failure, and waiting is kep
     "The receiver returned HTTP 503.",
     "All attempts of the retry policy failed.",
     "automatic retry",
-    /For the retry\d+ ms/,
+    /For the retry\d+(?: ms|\.\d s|s)/,
     "For its turn",
     "First byte",
   );
