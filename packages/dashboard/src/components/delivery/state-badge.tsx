@@ -17,7 +17,7 @@ export function DeliveryState({
   readonly delivery: Pick<Delivery, "state" | "edited_from">;
 }) {
   return (
-    <span className="inline-flex flex-wrap items-center gap-1">
+    <span className="inline-flex flex-wrap items-center gap-1 align-top">
       <StateBadge state={state} />
       {edited_from !== null && <Badge tone="plain">{t.edited}</Badge>}
     </span>
