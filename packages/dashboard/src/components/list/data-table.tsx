@@ -2,7 +2,7 @@
 // anywhere in the row and a middle click follow. Keys: j and k move, o opens, x selects.
 // The scroll position is restored on return.
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import type { List } from "../../api/list.ts";
 import { useKeys } from "../../app/keyboard.tsx";
 import { defineTexts } from "../../app/texts.ts";
@@ -139,9 +139,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 from ? FROM[from] : "",
                 isNumber ? "text-right" : "",
                 shares === 0 ? "" : STICKY,
-                share === undefined ? "" : "max-w-0",
+                share !== undefined ? "max-w-0 xl:w-(--share)" : shares === 0 ? "" : "w-px",
               ].join(" ");
-              const style = share === undefined ? {} : { width: `${(100 * share) / shares}%` };
+              // on narrower screens some columns are hidden, and the others share the width equally
+              const style = { "--share": `${(100 * (share ?? 0)) / shares}%` } as CSSProperties;
               // columns of buttons have no header
               if (head === "") return <td key={key} className={look} />;
               return (
