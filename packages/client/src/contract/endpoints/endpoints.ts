@@ -70,7 +70,9 @@ const filters = {
     z.enum(["active", "disabled", "failing", "websub"]),
     "Only endpoints in this state. `failing`: active, and without a success since a failure. `websub`: created by a WebSub subscription.",
   ),
-  search: s.textFilter("Only endpoints with this id, or with this text in their name or in their URL before the query."),
+  search: s.textFilter(
+    "Only endpoints with this id, or with this text in their name or in their URL before the query.",
+  ),
 };
 
 const ofTenant = "/api/v1/tenants/{tenant}/endpoints";

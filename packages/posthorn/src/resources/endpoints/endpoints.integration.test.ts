@@ -72,7 +72,8 @@ test("endpoints are searched by a part of their name or URL, but not of its quer
   await newEndpoint({ url: "https://other.example.com/" }, tenant);
   const found = async (search: string) =>
     (await endpoints.list(tenant, { search })).data.map(({ name }) => name);
-  for (const search of ["billing", "100%", "shop", "/in", named.id]) expect(await found(search)).toEqual([named.name]);
+  for (const search of ["billing", "100%", "shop", "/in", named.id])
+    expect(await found(search)).toEqual([named.name]);
   for (const search of ["s3cret", "shop_example", "b%g"]) expect(await found(search)).toEqual([]);
   expect(await found("EXAMPLE.COM")).toHaveLength(2);
 });
