@@ -45,6 +45,8 @@ export interface SourceDependencies {
 
 /** How often a held or lost source looks whether it may continue. */
 const RECHECK_MS = 5_000;
+/** How often it looks whether a person has decided to skip the row, or to reset the source. */
+const DECISION_MS = 500;
 /** How often a position without events is stored. */
 const TOUCH_MS = 5_000;
 
@@ -59,6 +61,8 @@ export class Source extends Loop {
   #nextPosition: string | null = null;
   #movedAt = Number.NEGATIVE_INFINITY;
   #pauseMs = RECHECK_MS;
+  /** When a held source reads its row again, because the cause may be gone. */
+  #rereadAt = Number.NEGATIVE_INFINITY;
   #isStopping = false;
 
   constructor(options: SourceDependencies) {
@@ -138,7 +142,10 @@ export class Source extends Loop {
         await this.#register();
         return true;
       }
-      if (row.state === "lost") return false;
+      if (row.state === "lost" || (isUndecided(row) && performance.now() < this.#rereadAt)) {
+        this.#pauseMs = DECISION_MS;
+        return false;
+      }
       this.#position = row.position;
       const reader = await this.#openReader(row);
       this.#nextPosition = this.#position;
@@ -248,6 +255,8 @@ export class Source extends Loop {
   async #hold({ item, error }: Invalid, row: SourceRow): Promise<void> {
     const { db, logger, config } = this.#options;
     await this.#close();
+    this.#rereadAt = performance.now() + RECHECK_MS;
+    this.#pauseMs = DECISION_MS;
     await stopSource(db, config.name, "held", error.message, item.reference);
     if (row.heldRow === item.reference && row.error === error.message) return;
     logger.error(
@@ -259,6 +268,7 @@ export class Source extends Loop {
   /** Starting again at the current position would hide that rows are missing, so a person decides. */
   async #lose(reason: string): Promise<boolean> {
     const { db, logger, config } = this.#options;
+    this.#pauseMs = DECISION_MS;
     await stopSource(db, config.name, "lost", reason, null);
     logger.error(
       `source ${config.name} is lost. Publish the missing rows if necessary, then continue with "posthorn sources reset ${config.name}"`,
@@ -284,6 +294,10 @@ interface Admitted {
   /** Null: that of the last batch. */
   readonly position: string | null;
   readonly invalid: Invalid | null;
+}
+
+function isUndecided({ state, heldRow, skippedRows }: SourceRow): boolean {
+  return state === "held" && heldRow !== null && !skippedRows.includes(heldRow);
 }
 
 function roleOf({ name }: SourceConfig): string {

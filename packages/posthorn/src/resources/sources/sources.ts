@@ -21,7 +21,7 @@ export interface SourceView extends Omit<SourceStatusRow, "lagMs" | "seenMs" | "
 export interface Sources {
   /** Every source that a process of this installation has followed, by name. */
   list(): Promise<SourceView[]>;
-  /** Skips the row that holds the source, for good. The source continues within seconds. */
+  /** Skips the row that holds the source, for good. The source continues within a second. */
   skip(name: string): Promise<void>;
   /** Lets a lost source continue, with a new slot if there is none. Rows that the slot does not have are not published. */
   reset(name: string): Promise<void>;
