@@ -74,7 +74,10 @@ const listedEvent = s.component("ListedEvent", {
   ...event.shape,
   // left out on request; "unknown" includes that
   data: event.shape.data.optional() as z.ZodType<unknown>,
-  outcome: s.nullable(outcome, "What became of the event. Null for an event with thousands of deliveries."),
+  outcome: s.nullable(
+    outcome,
+    "The outcome of its deliveries. Null for an event with thousands of deliveries.",
+  ),
 });
 export type ListedEvent = z.output<typeof listedEvent>;
 

@@ -32,7 +32,7 @@ export const replay = s.component("Replay", {
   ),
   done: s.int("Number of deliveries queued again."),
   outcomes: s.group(
-    "What became of the deliveries that were queued again, until now. The numbers add up to `done`.",
+    "The deliveries that were queued again, by their outcome until now. The numbers add up to `done`.",
     {
       delivered: s.int("The receiver returned 2xx."),
       failed: s.int("The last attempt failed, and they will be retried."),

@@ -80,7 +80,7 @@ export interface Replay extends Omit<ReplayRow, "endpointId" | "states" | "outco
   readonly total: number | null;
   /** Number of enqueued deliveries. */
   readonly done: number;
-  /** What became of them, at this time. */
+  /** Their outcomes at this time. */
   readonly outcomes: ReplayOutcomes & {
     /** Added to the next batch of their endpoint, whose own delivery has the outcome. */
     readonly inBatches: number;

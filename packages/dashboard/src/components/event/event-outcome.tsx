@@ -1,4 +1,4 @@
-// What became of an event, as a badge: delivered, waiting, failed, dead, rejected, or without a subscriber.
+// The outcome of an event, as a badge: delivered, waiting, failed, dead, rejected, or without a subscriber.
 import type { ListedEvent } from "@posthorn/client";
 import { defineTexts } from "../../app/texts.ts";
 import { Badge, type BadgeProps } from "../ui/badge.tsx";

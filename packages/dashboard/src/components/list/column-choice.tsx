@@ -53,7 +53,7 @@ function readChoice(key: string): Choice {
   return Object.fromEntries(entries.filter(([, isShown]) => typeof isShown === "boolean"));
 }
 
-/** A menu of the columns besides the main one. Closes when the focus leaves it. */
+/** A menu of all columns but the main one. Closes when the focus leaves it. */
 export function ColumnMenu<Row>({
   columns,
   choice,

@@ -65,7 +65,7 @@ function Queueing({ replay: { done, skipped, total } }: { readonly replay: Repla
   );
 }
 
-/** What became of the queued deliveries: a bar and the numbers. */
+/** The outcomes of the queued deliveries: a bar and the numbers. */
 export function Outcomes({ replay: { done, outcomes } }: { readonly replay: Replay }) {
   if (done === 0) return <span className="text-muted">{t.nothing}</span>;
   const parts = OUTCOMES.map((outcome) => ({ ...outcome, count: outcomes[outcome.key] })).filter(

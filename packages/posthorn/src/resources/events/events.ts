@@ -46,7 +46,7 @@ export interface EventView
 }
 
 export interface ListedEvent extends EventView {
-  /** What became of it. Null for an event with thousands of deliveries, and if it was not requested. */
+  /** The outcome of its deliveries. Null for an event with thousands of deliveries, and if it was not requested. */
   readonly outcome: EventOutcome | null;
 }
 
@@ -82,7 +82,7 @@ export interface EventQuery extends TimeRangeQuery {
   readonly state?: "rejected" | undefined;
   /** Masks redacted paths in `payload`, as for keys without `payloads:read`. Default false. */
   readonly redacted?: boolean | undefined;
-  /** False leaves out what became of the events, which is read from their deliveries. Default true. */
+  /** False leaves out the outcomes of the events, which are read from their deliveries. Default true. */
   readonly outcomes?: boolean | undefined;
 }
 

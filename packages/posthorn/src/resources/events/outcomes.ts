@@ -1,4 +1,4 @@
-// What became of the events of a page: their deliveries by state, read for all of them at once.
+// The outcomes of the events of a page: their deliveries by state, read for all of them at once.
 
 import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
 import type { Uuid } from "../../model.ts";

@@ -20,7 +20,7 @@ export type SkipReason = PausedReason | "changed";
 /** `requested`: by a request to cancel it. Otherwise whoever scheduled it may no longer act. */
 export type CancelReason = "requested" | "key_revoked" | "member_removed";
 
-/** What became of the deliveries that were queued. */
+/** The outcomes of the deliveries that were queued. */
 export interface ReplayOutcomes {
   readonly delivered: number;
   /** Their last attempt failed, and they will be retried. */
